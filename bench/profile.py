@@ -26,9 +26,9 @@ from bench.floors import KINDS
 from bench.streams import frames
 from bench.tables import micro, number, table
 from bench.translate import fresh_requests, request_call, response_call, stream_call
-from dragoman.codec.admit import Door
+from dragoman.codec.admit import Admitter
 from dragoman.codec.sse import Splitter
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 
 STAGES = ("frames", "admit", "decode", "read", "write", "encode", "rest")
@@ -112,13 +112,13 @@ def watching(watch: Watch, source: str, target: str) -> Iterator[None]:
         def swap(owner: Any, name: str, stage: str) -> None:
             stack.enter_context(_replaced(owner, name, watch.on(stage, getattr(owner, name))))
 
-        swap(Door, "admit", "admit")
+        swap(Admitter, "admit", "admit")
         swap(Splitter, "feed", "frames")
         for module, name, stage, value in _codecs():
             stack.enter_context(_replaced(module, name, watch.on(stage, value)))
         origin, goal = get(source), get(target)
-        crossing = Crossing(source, target)
-        reader, writer = type(origin.reader(crossing)), type(goal.writer(crossing))
+        context = Context(source, target)
+        reader, writer = type(origin.reader(context)), type(goal.writer(context))
         for owner, name, stage in (
             (origin, "read_request", "read"),
             (origin, "read_response", "read"),

@@ -12,7 +12,7 @@ import dragoman
 from bench import payloads
 from bench.clock import Case, same, take_turns
 from bench.floors import orjson_echo
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -52,7 +52,7 @@ def linearity(dialects: Sequence[str], rounds: int) -> list[dict[str, Any]]:
 
 def _reader(source: str, target: str) -> Callable[[bytes], object]:
     read = get(source).read_request
-    return lambda body: read(body, Crossing(source, target))
+    return lambda body: read(body, Context(source, target))
 
 
 def _translator(source: str, target: str) -> Callable[[bytes], object]:

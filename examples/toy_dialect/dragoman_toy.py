@@ -24,11 +24,11 @@ from dragoman.canon.response import Response, Stop, StopReason, Usage
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.canon.turns import Role, Turn
 from dragoman.codec import json_text
-from dragoman.codec.admit import Door, Unknown
+from dragoman.codec.admit import Admitter, Unknown
 from dragoman.codec.extras import gather, restore
 from dragoman.codec.ndjson import Splitter
-from dragoman.codec.result_order import arrange
-from dragoman.context import Crossing
+from dragoman.codec.result_order import results_after_calls
+from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
 from dragoman.errors import WireError
 
@@ -86,14 +86,14 @@ class Piece(Wire):
     problem: str = ""
 
 
-QUESTION, ANSWER = Door[Question](NAME, Question), Door[Answer](NAME, Answer, lenient=True)
-TOOLS, PIECE = Door[list[ToolDef]](NAME, list[ToolDef]), Door[Piece](NAME, Piece, lenient=True)
+QUESTION, ANSWER = Admitter[Question](NAME, Question), Admitter[Answer](NAME, Answer, lenient=True)
+TOOLS, PIECE = Admitter[list[ToolDef]](NAME, list[ToolDef]), Admitter[Piece](NAME, Piece, lenient=True)
 
 
 # --- requests ----------------------------------------------------------------------------------------------------
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
+def read_request(body: bytes, context: Context) -> Request:
     question, unknown, _ = QUESTION.admit(body)
     turns: list[Turn] = []
     for i, line in enumerate(question.lines):
@@ -103,9 +103,9 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         if turns and turns[-1].role == role and role in ("assistant", "tool"):
             turns[-1] = Turn(role, (*turns[-1].parts, *parts), "", turns[-1].extra, turns[-1].at)
         else:
-            turns.append(Turn(role, parts, "", gather(crossing, at, unknown), at))
-    tools = tuple([_read_tool(tool, ("tools", i), crossing, unknown) for i, tool in enumerate(question.tools)])
-    return Request(tuple(turns), question.model, tools, extra=gather(crossing, (), unknown))
+            turns.append(Turn(role, parts, "", gather(context, at, unknown), at))
+    tools = tuple([_read_tool(tool, ("tools", i), context, unknown) for i, tool in enumerate(question.tools)])
+    return Request(tuple(turns), question.model, tools, extra=gather(context, (), unknown))
 
 
 def _read_line(line: Line, at: Path) -> tuple[Part, ...]:
@@ -117,48 +117,48 @@ def _read_line(line: Line, at: Path) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
+def write_request(request: Request, context: Context) -> bytes:
     lines: list[Any] = []
-    for turn in arrange(request.turns, crossing):
-        lines += _write_lines(turn.parts, SPEAKERS[turn.role], crossing)
-    out: dict[str, Any] = {"model": crossing.model or request.model, "lines": lines}
+    for turn in results_after_calls(request.turns, context):
+        lines += _write_lines(turn.parts, SPEAKERS[turn.role], context)
+    out: dict[str, Any] = {"model": context.model or request.model, "lines": lines}
     if request.tools:
-        out["tools"] = _tools_to(request.tools, crossing)
+        out["tools"] = _tools_to(request.tools, context)
     if request.choice is not None:
-        crossing.lose("choice.dropped", request.choice.at)
+        context.lose("choice.dropped", request.choice.at)
     for name in Settings.__struct_fields__:
         if name != "at" and getattr(request.settings, name) not in (None, ()):
-            crossing.lose("field.dropped", request.settings.at.get(name, ()), name)
+            context.lose("field.dropped", request.settings.at.get(name, ()), name)
     return json_text.encode(restore(out, request.extra, NAME))
 
 
-def _write_lines(parts: Iterable[Part], speaker: str, crossing: Crossing) -> list[Any]:
+def _write_lines(parts: Iterable[Part], speaker: str, context: Context) -> list[Any]:
     lines: list[Any] = []
     for part in parts:
         if isinstance(part, Text):
             lines.append({"from": speaker, "text": part.text})
         elif isinstance(part, ToolCall):
-            lines.append({"from": speaker, "call": _write_call(part, crossing)})
+            lines.append({"from": speaker, "call": _write_call(part, context)})
         elif isinstance(part, ToolResult):
             words = "".join([inner.text for inner in part.parts if isinstance(inner, Text)])
             for inner in part.parts:
                 if not isinstance(inner, Text):
-                    crossing.lose("part.dropped", inner.at, type(inner).__name__)
+                    context.lose("part.dropped", inner.at, type(inner).__name__)
             if part.is_error:
-                crossing.lose("result.error.as_text", part.at)
+                context.lose("result.error.as_text", part.at)
                 words = f"Error: {words}"
             lines.append({"from": "tool", "id": part.call_id, "text": words})
         else:
-            crossing.lose("part.dropped", part.at, type(part).__name__)
+            context.lose("part.dropped", part.at, type(part).__name__)
         if part.seal is not None:
-            crossing.lose("seal.dropped", part.at)
+            context.lose("seal.dropped", part.at)
     return lines
 
 
-def _write_call(call: ToolCall, crossing: Crossing) -> dict[str, Any]:
+def _write_call(call: ToolCall, context: Context) -> dict[str, Any]:
     given = json_text.object_raw(call.arguments)
     if given is None:
-        crossing.lose("arguments.invalid", call.at)
+        context.lose("arguments.invalid", call.at)
         given = json_text.raw({"__raw": call.arguments})
     return {"name": call.name, "id": call.id, "input": given}
 
@@ -166,66 +166,66 @@ def _write_call(call: ToolCall, crossing: Crossing) -> dict[str, Any]:
 # --- tools -------------------------------------------------------------------------------------------------------
 
 
-def read_tools(document: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def read_tools(document: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     found, unknown, _ = TOOLS.admit(document)
-    return tuple([_read_tool(tool, (i,), crossing, unknown) for i, tool in enumerate(found)])
+    return tuple([_read_tool(tool, (i,), context, unknown) for i, tool in enumerate(found)])
 
 
-def _read_tool(tool: ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Tool:
+def _read_tool(tool: ToolDef, at: Path, context: Context, unknown: Unknown) -> Tool:
     schema = json_text.text(tool.input) if tool.input else None
-    return Tool(tool.name, tool.about, schema, extra=gather(crossing, at, unknown), at=at, schema_at=("input",))
+    return Tool(tool.name, tool.about, schema, extra=gather(context, at, unknown), at=at, schema_at=("input",))
 
 
-def _tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+def _tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     out: list[Any] = []
     for tool in tools:
         if isinstance(tool, HostedTool):
-            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            context.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
         written = {"name": tool.name, "about": tool.description, "input": Raw((tool.schema or "{}").encode())}
         out.append(restore(written, tool.extra, NAME))
     return out
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return json_text.encode(_tools_to(tools, crossing))
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    return json_text.encode(_tools_to(tools, context))
 
 
 # --- answers -----------------------------------------------------------------------------------------------------
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     answer, unknown, _ = ANSWER.admit(body)
     parts = [part for i, line in enumerate(answer.lines) for part in _read_line(line, ("lines", i))]
     usage = Usage(*answer.tokens) if answer.tokens is not None else None
-    return Response(tuple(parts), _stop(answer.end), usage=usage, extra=gather(crossing, (), unknown))
+    return Response(tuple(parts), _stop(answer.end), usage=usage, extra=gather(context, (), unknown))
 
 
 def _stop(word: str) -> Stop:
     return Stop(ENDS.get(word, "unknown"))
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
+def write_response(response: Response, context: Context) -> bytes:
     out = {
-        "lines": _write_lines(response.parts, "model", crossing),
-        **_write_end(response.stop, response.usage, crossing),
+        "lines": _write_lines(response.parts, "model", context),
+        **_write_end(response.stop, response.usage, context),
     }
     return json_text.encode(restore(out, response.extra, NAME))
 
 
-def _write_end(stop: Stop, usage: Usage | None, crossing: Crossing) -> dict[str, Any]:
+def _write_end(stop: Stop, usage: Usage | None, context: Context) -> dict[str, Any]:
     if stop.reason not in WORDS:
-        crossing.lose("stop.approximated", (), f"{stop.reason} is sent as done")
+        context.lose("stop.approximated", (), f"{stop.reason} is sent as done")
     out: dict[str, Any] = {"end": WORDS.get(stop.reason, "done")}
     if usage is not None:
         out["tokens"] = [usage.input or 0, usage.output or 0]
     return out
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
-    lines = _write_lines(response.parts, "model", crossing)
+def write_results(response: Response, results: Request, context: Context) -> bytes:
+    lines = _write_lines(response.parts, "model", context)
     for turn in results.turns:
-        lines += _write_lines(turn.parts, "tool", crossing)
+        lines += _write_lines(turn.parts, "tool", context)
     return json_text.encode(lines)
 
 
@@ -233,8 +233,8 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
 
 
 class StreamReader:
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._lines = Splitter(NAME)
         self._next = 0
         self._talking = False
@@ -257,7 +257,7 @@ class StreamReader:
                 break
             piece, unknown, _ = PIECE.admit(line)
             for at, fields in unknown.items():
-                self._crossing.keep(at, fields)
+                self._context.keep(at, fields)
             if not self._started:
                 self._started = True
                 events.append(Start())
@@ -289,8 +289,8 @@ class StreamReader:
 
 
 class StreamWriter:
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._call: ToolCall | None = None
         self._given: list[str] = []
         self._hidden: set[int] = set()
@@ -301,7 +301,7 @@ class StreamWriter:
                 self._call, self._given = event.part, []
             elif not isinstance(event.part, Text):
                 self._hidden.add(event.index)
-                self._crossing.lose("part.dropped", event.part.at, type(event.part).__name__)
+                self._context.lose("part.dropped", event.part.at, type(event.part).__name__)
         elif isinstance(event, PartDelta):
             if self._call is not None:
                 self._given.append(event.text)
@@ -311,9 +311,9 @@ class StreamWriter:
             if self._call is not None:
                 whole = ToolCall(self._call.id, self._call.name, "".join(self._given), at=self._call.at)
                 self._call = None
-                return _line({"call": _write_call(whole, self._crossing)})
+                return _line({"call": _write_call(whole, self._context)})
         elif isinstance(event, Finish):
-            return _line(_write_end(event.stop, event.usage, self._crossing)) if event.last else b""
+            return _line(_write_end(event.stop, event.usage, self._context)) if event.last else b""
         elif isinstance(event, Fault):
             return _line({"problem": event.message})
         return b""

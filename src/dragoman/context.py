@@ -1,4 +1,4 @@
-"""Crossing: what is known and written down while one document crosses from one dialect to another.
+"""Context: what is known and written down while one document crosses from one dialect to another.
 
 Readers and writers get it as their last argument. It holds the loss log, the facts about the target's model, and the
 tables by which an answer finds its way back (renamed tools, wrapped custom tools).
@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct, field
 
-from .canon.history_requirements import Ends
+from .canon.history_requirements import AnswerPlaces
 from .canon.loss_severity import field_severity
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
@@ -167,7 +167,7 @@ ANSWER = ""
 """Stands for the answer itself where tools are named: no tool has an empty name."""
 
 
-class Crossing(Struct, eq=False):
+class Context(Struct, eq=False):
     """One translation under way."""
 
     source: str
@@ -197,7 +197,7 @@ class Crossing(Struct, eq=False):
     """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
     moved: dict[Path, Path] = {}
     """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
-    ends: Ends = Ends()
+    ends: AnswerPlaces = AnswerPlaces()
     """On the way back: where the source says how its answers ended."""
     scored: bool = False
     """On the way back: both sides have a place for the log probabilities of tokens."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Raw, Struct
 
 from .canon.events import Event, Fault, Lane, Template
-from .canon.history_requirements import Demands as Demands
-from .canon.history_requirements import Ends as Ends
+from .canon.history_requirements import AnswerPlaces as AnswerPlaces
+from .canon.history_requirements import HistoryRequirements as HistoryRequirements
 from .canon.history_requirements import Place as Place
 from .canon.parts import Media
 from .canon.request import Request, Sighted
@@ -18,7 +18,7 @@ from .canon.tools import HostedTool, Tool
 from .codec.failed_answers import BrokenCalls
 from .codec.hosted_tools import Row
 from .codec.sse import Frame
-from .context import Crossing
+from .context import Context
 from .rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -123,22 +123,22 @@ class Endpoint(Struct, frozen=True):
 
 
 class Dialect(Struct, frozen=True, eq=False):
-    """One wire protocol. All functions are pure but for what they write into the Crossing."""
+    """One wire protocol. All functions are pure but for what they write into the Context."""
 
     name: str
     title: str
     framing: Literal["sse", "ndjson"]
-    read_request: Callable[[bytes, Crossing], Request]
-    write_request: Callable[[Request, Crossing], bytes]
-    read_response: Callable[[bytes, Crossing], Response]
-    write_response: Callable[[Response, Crossing], bytes]
-    reader: Callable[[Crossing], StreamReader]
-    writer: Callable[[Crossing], StreamWriter]
-    read_tools: Callable[[bytes, Crossing], tuple[Tool | HostedTool, ...]]
-    write_tools: Callable[[Iterable[Tool | HostedTool], Crossing], bytes]
+    read_request: Callable[[bytes, Context], Request]
+    write_request: Callable[[Request, Context], bytes]
+    read_response: Callable[[bytes, Context], Response]
+    write_response: Callable[[Response, Context], bytes]
+    reader: Callable[[Context], StreamReader]
+    writer: Callable[[Context], StreamWriter]
+    read_tools: Callable[[bytes, Context], tuple[Tool | HostedTool, ...]]
+    write_tools: Callable[[Iterable[Tool | HostedTool], Context], bytes]
     read_fault: Callable[[bytes, int, Mapping[str, str]], Fault]
     write_fault: Callable[[Fault], tuple[bytes, int, dict[str, str]]]
-    write_results: Callable[[Response, Request, Crossing], bytes]
+    write_results: Callable[[Response, Request, Context], bytes]
     """The continuation of a tool turn: what to append to the next request (the assistant's turn and the results)."""
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
@@ -149,7 +149,7 @@ class Dialect(Struct, frozen=True, eq=False):
     """Whether the fields of a body are those of an answer: errors come with good statuses, too."""
     stream_end: Callable[[], StreamEnd] | None = None
     """Finds the end of a stream that passes as it is. Without it the reader has to read every frame."""
-    recall: Callable[[bytes, Crossing, Sighted | None], Request | None] | None = None
+    recall: Callable[[bytes, Context, Sighted | None], Request | None] | None = None
     """A request that was read before, but for what was said since; None for any other. The bytes need not be UTF-8."""
     sight: Callable[[bytes], Sighted | None] | None = None
     """What is known of such a request before it is read. Only for dialects that name the model in it."""
@@ -160,7 +160,7 @@ class Dialect(Struct, frozen=True, eq=False):
     takes more than that."""
     rules: Callable[[], tuple[Rule, ...]] = tuple
     """What the linter checks documents of this dialect for; a function, because translation never needs them."""
-    demands: Demands = Demands()
+    requirements: HistoryRequirements = HistoryRequirements()
     hosted: tuple[Row, ...] = ()
     """The tools that its upstreams run themselves."""
     write_hosted: WriteHosted | None = None
@@ -170,7 +170,7 @@ class Dialect(Struct, frozen=True, eq=False):
     (`codec/assistant_images.py`). None: none of them."""
     logprobs: Place | None = None
     """Where its answers have log probabilities."""
-    ends: Ends = Ends()
+    ends: AnswerPlaces = AnswerPlaces()
     turns: str = ""
     """The field of a request that has the list of turns; "" where it does not stand at the top."""
     splice_model: bool = True

@@ -22,7 +22,7 @@ from dragoman.canon.parts import Media, Part, Reasoning, Seal, Text, ToolCall, T
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.canon.tools import Tool
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import WireError
 from dragoman.lint import lint
@@ -112,7 +112,7 @@ class Upstream:
     def take(self, path: str, headers: dict[str, str], body: bytes) -> tuple[Request, Response | Fault]:
         """A request, and what is said to it."""
         dialect = get(self.dialect)
-        request = dialect.read_request(body, Crossing(self.dialect, rehearsal.PREFIX))
+        request = dialect.read_request(body, Context(self.dialect, rehearsal.PREFIX))
         model = request.model or unquote(path.rpartition("/models/")[2].rpartition(":")[0])
         request = msgspec.structs.replace(request, model=model)
         broken = [f"{one.rule} {one.path}: {one.message}" for one in self._findings(body, headers, model)]
@@ -264,12 +264,12 @@ class _Handler(BaseHTTPRequestHandler):
             told, status, more = dialect.write_fault(said)
             self._send(status, "application/json", told, more)
             return
-        crossing = Crossing(upstream.dialect, upstream.dialect, model=request.model, answers=request, created=CREATED)
+        context = Context(upstream.dialect, upstream.dialect, model=request.model, answers=request, created=CREATED)
         stream = ":stream" in self.path if ":" in self.path else request.stream
         if not (stream if stream is not None else upstream.dialect == "ollama"):
-            self._send(200, "application/json", dialect.write_response(said, crossing), {})
+            self._send(200, "application/json", dialect.write_response(said, context), {})
             return
-        writer = dialect.writer(crossing)
+        writer = dialect.writer(context)
         frames = b"".join([writer.send(event) for event in events_of(said)]) + writer.close()
         kind = "text/event-stream" if dialect.framing == "sse" else "application/x-ndjson"
         self._send(200, kind, frames, {})

@@ -11,7 +11,7 @@ import msgspec
 import dragoman
 from dragoman.canon import Event, Finish, PartDelta, PartEnd, PartStart, Request, Response, Start, Stop, ToolCall
 from dragoman.canon.fold import fold
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 from tests.judges.official import check_request
 
@@ -30,11 +30,11 @@ MODELS = {
 
 def written(request: Request, dialect: str) -> bytes:
     """A canonical request as a client of this dialect would send it."""
-    return get(dialect).write_request(request, Crossing(dialect, dialect))
+    return get(dialect).write_request(request, Context(dialect, dialect))
 
 
 def read(body: bytes, dialect: str) -> Request:
-    return get(dialect).read_request(body, Crossing(dialect, dialect))
+    return get(dialect).read_request(body, Context(dialect, dialect))
 
 
 def to(target: str, body: Any, source: str, **options: Any) -> dragoman.Translation:
@@ -58,12 +58,12 @@ def lost(done: dragoman.Translation) -> set[tuple[str, str]]:
 def answer(dialect: str, *parts: Any) -> bytes:
     """A whole answer as an upstream of this dialect sends it."""
     response = Response(parts, Stop("tool_calls"), "resp_1", MODELS[dialect], 1)
-    return get(dialect).write_response(response, Crossing(dialect, dialect))
+    return get(dialect).write_response(response, Context(dialect, dialect))
 
 
 def streamed(dialect: str, call: ToolCall, pieces: Iterable[str]) -> bytes:
     """One call as an upstream of this dialect streams it, its arguments in these pieces."""
-    writer = get(dialect).writer(Crossing(dialect, dialect))
+    writer = get(dialect).writer(Context(dialect, dialect))
     bare = msgspec.structs.replace(call, arguments="")
     events: list[Event] = [Start("resp_1", MODELS[dialect], 1), PartStart(0, bare)]
     events += [PartDelta(0, piece) for piece in pieces if piece]
@@ -72,7 +72,7 @@ def streamed(dialect: str, call: ToolCall, pieces: Iterable[str]) -> bytes:
 
 
 def events_of(body: bytes, dialect: str) -> list[Event]:
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     return [*reader.feed(body), *reader.close()]
 
 
@@ -87,7 +87,7 @@ def calls_of(response: Response) -> list[ToolCall]:
 
 
 def read_answer(body: bytes, dialect: str) -> Response:
-    return get(dialect).read_response(body, Crossing(dialect, dialect))
+    return get(dialect).read_response(body, Context(dialect, dialect))
 
 
 __all__ = ["DIALECTS", "MODELS", "PAIRS", "product"]

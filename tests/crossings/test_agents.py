@@ -8,7 +8,7 @@ import pytest
 import dragoman
 from dragoman import dialects
 from dragoman.canon.parts import Media, ToolCall, ToolResult
-from dragoman.context import Crossing
+from dragoman.context import Context
 from tests.crossings.agent_bodies import BODIES
 
 MODELS = {
@@ -43,8 +43,8 @@ def test_it_arrives_whole(name: str, target: str) -> None:
     found = dragoman.lint(told.body, dialect=target, model=MODELS[target])
     assert [(one.rule, one.path, one.message) for one in found if one.severity == "error"] == []
     assert {(one.code, one.path) for one in told.losses if one.severity != "info" and one.code not in WARNED} == set()
-    sent = dialects.get(source).read_request(msgspec.json.encode(body()), Crossing(source, target))
-    got = dialects.get(target).read_request(told.body, Crossing(target, source))
+    sent = dialects.get(source).read_request(msgspec.json.encode(body()), Context(source, target))
+    got = dialects.get(target).read_request(told.body, Context(target, source))
     calls = [part for turn in got.turns for part in turn.parts if isinstance(part, ToolCall)]
     results = [part for turn in got.turns for part in turn.parts if isinstance(part, ToolResult)]
     assert len(calls) == sum([isinstance(part, ToolCall) for turn in sent.turns for part in turn.parts])

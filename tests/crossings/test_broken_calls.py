@@ -11,7 +11,7 @@ import dragoman
 from dragoman.canon import Fault, Finish, Response, Stop, StopReason, Text, ToolCall
 from dragoman.canon.fold import fold, unfold
 from dragoman.codec import json_text
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 from tests.crossings.desk import PAIRS
 from tests.judges.grammar import check_stream
@@ -26,12 +26,12 @@ STOPS: tuple[StopReason, ...] = ("tool_calls", "length")
 
 def _answer(dialect: str, stop: StopReason, order: str) -> bytes:
     response = Response((Text("Look."), *ORDERS[order]), Stop(stop), "resp_1", "m", 1)
-    return get(dialect).write_response(response, Crossing(dialect, dialect, created=5))
+    return get(dialect).write_response(response, Context(dialect, dialect, created=5))
 
 
 def _stream(dialect: str, stop: StopReason, order: str) -> bytes:
     response = Response((Text("Look."), *ORDERS[order]), Stop(stop), "resp_1", "m", 1)
-    writer = get(dialect).writer(Crossing(dialect, dialect, created=5))
+    writer = get(dialect).writer(Context(dialect, dialect, created=5))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
 
 
@@ -40,7 +40,7 @@ def _codes(losses: tuple[dragoman.Loss, ...]) -> set[str]:
 
 
 def _read(dialect: str, body: bytes) -> Response:
-    return get(dialect).read_response(body, Crossing(dialect, dialect))
+    return get(dialect).read_response(body, Context(dialect, dialect))
 
 
 def _arguments(response: Response, name: str) -> str:
@@ -91,7 +91,7 @@ def _streamed(source: str, target: str, raw: bytes) -> tuple[dragoman.StreamTran
     out = stream.feed(raw) + stream.close()
     assert check_stream(target, out, extensions=True) == []
     assert b"__raw" not in out
-    reader = get(target).reader(Crossing(target, target))
+    reader = get(target).reader(Context(target, target))
     return stream, fold([*reader.feed(out), *reader.close()])
 
 
@@ -183,7 +183,7 @@ def test_words_in_place_of_arguments_never_reach_a_messages_stream(finish: str) 
 def test_arguments_that_are_whole_and_no_json_are_the_models_mistake(target: str) -> None:
     """The client can tell the model, so the call is told as it came, and the answer is not cut."""
     malformed = ToolCall("call_a", "read", "{'path': '/etc'}")
-    body = get("anthropic").write_response(Response((), Stop("stop"), "m1", "m"), Crossing("anthropic", "anthropic"))
+    body = get("anthropic").write_response(Response((), Stop("stop"), "m1", "m"), Context("anthropic", "anthropic"))
     answer = json.loads(body)
     use: Any = {"type": "tool_use", "id": "call_a", "name": "read", "input": {"__raw": malformed.arguments}}
     answer |= {"content": [use], "stop_reason": "tool_use"}
@@ -203,7 +203,7 @@ def test_half_a_patch_is_not_applied(stop: StopReason) -> None:
     )
     half = ToolCall("call_a", "apply_patch", '{"input":"*** Begin')
     response = Response((half,), Stop(stop), "c1", "m", 1)
-    under = Crossing("openrouter", "openrouter", created=5)
+    under = Context("openrouter", "openrouter", created=5)
     writer = get("openrouter").writer(under)
     finish = Finish(Stop(stop))
     raw = b"".join([writer.send(event) for event in [*unfold(response)[:-1], finish]])

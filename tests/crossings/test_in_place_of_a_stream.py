@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.canon import Response, Stop, Text, ToolCall, Usage
 from dragoman.canon.fold import fold
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from tests.crossings.desk import PAIRS
 from tests.judges.grammar import check_stream
@@ -45,14 +45,14 @@ def _told(source: str, target: str, raw: bytes, size: int = 7) -> tuple[bytes, d
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_whole_answer_is_told_as_it_is(source: str, target: str) -> None:
-    body = get(source).write_response(RESPONSE, Crossing(source, source, created=5))
+    body = get(source).write_response(RESPONSE, Context(source, source, created=5))
     framed = _framed(body)
     if source == "ollama":
         del framed["a frame"]  # its lines are no frames
     for way, raw in framed.items():
         out, stream = _told(source, target, raw)
         assert stream.fault is None, way
-        reader = get(target).reader(Crossing(target, target))
+        reader = get(target).reader(Context(target, target))
         back = fold([*reader.feed(out), *reader.close()])
         assert isinstance(back, Response), way
         assert (back.stop.reason, back.usage and back.usage.input) == ("tool_calls", 3), way
@@ -106,7 +106,7 @@ def test_an_error_among_the_frames_is_not_the_end_of_an_answer(target: str) -> N
 
 
 def test_a_whole_answer_that_says_more_than_kin_are_told_is_a_loss() -> None:
-    body = json.loads(get("openai-chat").write_response(RESPONSE, Crossing("openai-chat", "openai-chat", created=5)))
+    body = json.loads(get("openai-chat").write_response(RESPONSE, Context("openai-chat", "openai-chat", created=5)))
     raw = json.dumps({**body, "brand_new": {"x": 1}}).encode()
     stream = _told("openai-chat", "openrouter", raw)[1]
     assert "/brand_new" in [loss.path for loss in stream.losses]

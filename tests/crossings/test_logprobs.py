@@ -23,7 +23,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.parts import Token
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from tests.crossings.desk import DIALECTS, PAIRS
 from tests.judges.grammar import check_stream
@@ -48,7 +48,7 @@ def _answer(dialect: str, *parts: Any, tokens: Any = TOKENS) -> bytes:
     """An answer of this dialect with log probabilities where it has them."""
     others = (Alternative((Text("Yo"),), Stop("stop")),) if dialect in ("openai-chat", "gemini") else ()
     response = Response(parts or (Text("Hi ü"),), Stop("stop"), "resp_1", "m", 1, alternatives=others)
-    body: dict[str, Any] = msgspec.json.decode(get(dialect).write_response(response, Crossing(dialect, dialect)))
+    body: dict[str, Any] = msgspec.json.decode(get(dialect).write_response(response, Context(dialect, dialect)))
     if dialect in ("openai-chat", "openrouter"):
         body["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
     elif dialect == "openai-responses":
@@ -137,7 +137,7 @@ TOLD: list[Event] = [
 
 def _stream(dialect: str) -> bytes:
     """A stream of this dialect with log probabilities where it has them."""
-    writer = get(dialect).writer(Crossing(dialect, dialect, created=1))
+    writer = get(dialect).writer(Context(dialect, dialect, created=1))
     return b"".join([writer.send(event) for event in TOLD])
 
 
@@ -180,7 +180,7 @@ def test_tokens_cross_in_streams_or_are_reported(source: str, target: str) -> No
 
 def test_tokens_of_a_refusal_cross_to_chats_kin() -> None:
     refused = [msgspec.structs.replace(TOLD[1], part=Text("", True)), *TOLD[2:7], Finish(Stop("refusal"))]
-    writer = get("openai-chat").writer(Crossing("openai-chat", "openai-chat", created=1))
+    writer = get("openai-chat").writer(Context("openai-chat", "openai-chat", created=1))
     raw = b"".join([writer.send(event) for event in [TOLD[0], *refused]])
     stream = dragoman.StreamTranslator(source="openai-chat", target="openrouter")
     choices = [choice for frame in _frames(stream.feed(raw) + stream.close()) for choice in frame["choices"]]

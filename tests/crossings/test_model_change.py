@@ -12,7 +12,7 @@ from dragoman.canon import Choice, Request, Settings, Text, Tool, Turn
 from dragoman.canon.parts import Seal
 from dragoman.canon.request import Format
 from dragoman.codec import packed_seals
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.translate.model_gates import held_to_model
@@ -251,9 +251,9 @@ def wishes(dialect: str) -> list[bytes]:
 
 def gates_hit(body: bytes, dialect: str, model: str, profile: Profile) -> set[str]:
     """What a request loses as one from another dialect would, for a model of that profile."""
-    crossing = Crossing("elsewhere", dialect, model, profile=profile)
-    get(dialect).write_request(read(body, dialect), crossing)
-    return {loss.code for loss in crossing.losses.all()} & GATES
+    context = Context("elsewhere", dialect, model, profile=profile)
+    get(dialect).write_request(read(body, dialect), context)
+    return {loss.code for loss in context.losses.all()} & GATES
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import dragoman
 from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Start, Stop, ToolCall
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from tests.judges.grammar import check_stream
 from tests.reports.desk import FOLDS, wire
@@ -98,7 +98,7 @@ def test_a_text_that_differs_from_its_deltas_is_reported() -> None:
 
 
 def test_half_a_call_in_an_answer_that_failed_is_the_failure() -> None:
-    writer = get("anthropic").writer(Crossing("gemini", "anthropic"))
+    writer = get("anthropic").writer(Context("gemini", "anthropic"))
     steps = [Start("r1", "m"), PartStart(0, ToolCall("call_a", "f")), PartDelta(0, '{"a'), PartEnd(0)]
     out = b"".join([writer.send(event) for event in [*steps, Finish(Stop("error", detail="It broke."))]])
     assert check_stream("anthropic", out) == []

@@ -18,7 +18,7 @@ from tests.drawn.drawer import MARK
 from tests.drawn.sources import Drawn, marked
 from tests.judges import conversation, official
 from tests.wire import markers
-from tests.wire.cases import CREATED, Case, crossing, events, written_again
+from tests.wire.cases import CREATED, Case, context, events, written_again
 from tests.wire.compare import differences, placeless
 from tests.wire.roundtrip import request_differences, response_differences
 from tests.wire.spelling import canonical, normal
@@ -44,17 +44,17 @@ def judged(dialect: str, kind: str, body: bytes) -> list[str]:
 
 def identity(one: Drawn) -> list[str]:
     """It reads; written again in its own dialect it is the same JSON value up to spelling; and it settles."""
-    dialect, under = get(one.dialect), crossing(one.dialect, one.dialect)
+    dialect, under = get(one.dialect), context(one.dialect, one.dialect)
     first: Request | Response
     second: Request | Response
     if one.kind == "request":
         first = dialect.read_request(one.body, under)
         out = written_again(dialect, first, under)
-        second = dialect.read_request(out, crossing(one.dialect, one.dialect))
+        second = dialect.read_request(out, context(one.dialect, one.dialect))
     else:
         first = dialect.read_response(one.body, under)
         out = dialect.write_response(first, under)
-        second = dialect.read_response(out, crossing(one.dialect, one.dialect))
+        second = dialect.read_response(out, context(one.dialect, one.dialect))
     before = _plain(one.dialect, normal(one.dialect, one.kind, msgspec.json.decode(one.body)))
     after = _plain(one.dialect, normal(one.dialect, one.kind, msgspec.json.decode(out)))
     found = differences(before, after)
@@ -206,10 +206,10 @@ def round_trip(one: Drawn, target: str) -> list[str]:
     if broken(first):
         return []
     gone = dragoman.translate_response(one.body, source=source, target=target, created=CREATED)
-    under = crossing(target, source)
+    under = context(target, source)
     came = get(target).read_response(gone.body, under)
     last = sent_back(came, target, source, under)
-    middle = unloaded(came, source, crossing(target, source))
+    middle = unloaded(came, source, context(target, source))
     return response_differences(first, middle, last, gone.losses, under.losses.all())
 
 

@@ -19,7 +19,7 @@ from dragoman.canon.fold import unfold
 from dragoman.dialects import get
 from tests.drawn.sources import Drawn, Source, drawer, drawn
 from tests.judges import envelope
-from tests.wire.cases import crossing
+from tests.wire.cases import context
 
 Json = Any
 
@@ -49,7 +49,7 @@ def _told(dialect: str, one: Drawn, number: int) -> bytes:
 
 def written(dialect: str, one: Drawn) -> bytes:
     """The answer as our own writer tells it."""
-    under = crossing(dialect, dialect)
+    under = context(dialect, dialect)
     answer = get(dialect).read_response(one.body, under)
     writer = get(dialect).writer(under)
     return b"".join([writer.send(event) for event in unfold(answer)]) + writer.close()

@@ -14,7 +14,7 @@ from tests.drawn.streams import asides, streams
 from tests.drawn.test_drawn import check, failed
 from tests.judges import grammar
 from tests.wire import markers
-from tests.wire.cases import CREATED, DIALECTS, PAIRS, crossing, events, fed
+from tests.wire.cases import CREATED, DIALECTS, PAIRS, context, events, fed
 from tests.wire.compare import differences
 from tests.wire.spelling import gathered
 from tests.wire.test_matrix import kin
@@ -43,7 +43,7 @@ def test_any_cut_gives_the_same_events_and_they_say_what_the_answer_says(dialect
 
 def _differs(one: Drawn, steps: list[laws.Event]) -> list[str]:
     """What the stream says otherwise than the answer it was made of."""
-    whole = get(one.dialect).read_response(one.body, crossing(one.dialect, one.dialect))
+    whole = get(one.dialect).read_response(one.body, context(one.dialect, one.dialect))
     end = fold(steps)
     if isinstance(end, Fault):
         return [] if laws.broken(whole) else [f"a fault: {end.message}"]

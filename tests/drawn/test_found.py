@@ -6,7 +6,7 @@ from typing import Any
 
 import dragoman
 from dragoman.dialects import get
-from tests.wire.cases import CREATED, crossing, written_again
+from tests.wire.cases import CREATED, context, written_again
 
 Json = Any
 PNG = "iVBORw0KGgo="
@@ -18,7 +18,7 @@ def sent(body: Json, source: str, target: str) -> tuple[Json, set[tuple[str, str
 
 
 def again(body: bytes, dialect: str) -> bytes:
-    under = crossing(dialect, dialect)
+    under = context(dialect, dialect)
     return written_again(get(dialect), get(dialect).read_request(body, under), under)
 
 

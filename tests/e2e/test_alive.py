@@ -13,7 +13,7 @@ from bench.streams import frames
 from google import genai
 
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from ..unit.gateway.rig import Behind, between, run
 
@@ -21,7 +21,7 @@ ASKED = [{"role": "user", "content": "hi"}]
 STORY = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]
 
 
-async def halting(request: Incoming, reply: Reply) -> None:
+async def halting(request: IncomingRequest, reply: Reply) -> None:
     await asyncio.sleep(0.4)
     reply.start(200, [("content-type", "text/event-stream")])
     for i, frame in enumerate(STORY):

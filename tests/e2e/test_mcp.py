@@ -17,7 +17,7 @@ from dragoman.canon.parts import Media, Text, ToolCall
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Surroundings, ToolError
+from dragoman.runtime.tool import ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.e2e.mcp_servers.office import MODERN, PDF, PNG, WAV
 from tests.e2e.mcp_servers.processes import ROOT, WAYS, children, started
@@ -58,7 +58,7 @@ def session(
 
 
 async def called(toolbox: Toolbox, name: str, arguments: str = "{}", report: Callable[[str], None] = print) -> Done:
-    around = Surroundings((), report=report)
+    around = ToolEnvironment((), report=report)
     return await toolbox.run(ToolCall("call_1", name, arguments), around, Policy(mode="all"))
 
 
@@ -278,7 +278,7 @@ def test_after_the_session_nothing_is_started_any_more() -> None:
             tool = toolbox["echo"]
         assert len(toolbox) == 0
         with pytest.raises(ToolError, match="has ended"):
-            await tool.run({"text": "late"}, Surroundings(()))
+            await tool.run({"text": "late"}, ToolEnvironment(()))
 
     before = children()
     asyncio.run(work())

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers, Status
-from dragoman.runtime.tool import Surroundings, ToolError
+from dragoman.runtime.tool import ToolEnvironment, ToolError
 from tests.e2e.mcp_servers.processes import ROOT, children
 
 
@@ -36,7 +36,7 @@ def failed(how: str, times: int = 1) -> tuple[ToolError, int]:
             pids = children() - before
             for _ in range(times):
                 with pytest.raises(ToolError) as caught:
-                    await servers.status()[0].tools[0].run({}, Surroundings(()))
+                    await servers.status()[0].tools[0].run({}, ToolEnvironment(()))
                 pids |= children() - before
             return caught.value, len(pids)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from bench.streams import frames
 
-from dragoman.gateway.http.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
 from ..unit.gateway.rig import Behind, Told, asking, chunks, read_answer, request, run, whole
 
@@ -98,10 +98,10 @@ async def upstream(behind: Behind) -> AsyncIterator[str]:
         await server.stop(0)
 
 
-def slow(release: asyncio.Event) -> Callable[[Incoming, Reply], Any]:
+def slow(release: asyncio.Event) -> Callable[[IncomingRequest, Reply], Any]:
     """A stream that stops in its midst until it is told to go on."""
 
-    async def step(asked: Incoming, reply: Reply) -> None:
+    async def step(asked: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for i, frame in enumerate(STORY):
             reply.write(frame)

@@ -14,7 +14,7 @@ from google import genai
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Upstream, checked
-from dragoman.gateway.http.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
 ASKED: Any = [{"role": "user", "content": "hi"}]
 
@@ -58,16 +58,16 @@ def local(base: str) -> None:
     ],
 )
 def test_a_refused_key_is_shown_at_once(use: Callable[[str], None], error: type[Exception], status: int) -> None:
-    requests: list[Incoming] = []
+    requests: list[IncomingRequest] = []
 
-    async def handle(request: Incoming, reply: Reply) -> None:
+    async def handle(request: IncomingRequest, reply: Reply) -> None:
         requests.append(request)
         reply.send(401, [("content-type", "application/json")], b'{"error": {"message": "Incorrect API key provided"}}')
 
     async def doing() -> Exception:
         asked = 0
 
-        async def counted(request: Incoming, reply: Reply) -> None:
+        async def counted(request: IncomingRequest, reply: Reply) -> None:
             nonlocal asked
             asked += 1
             await gateway.handle(request, reply)

@@ -19,7 +19,7 @@ from google import genai
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import checked, load, one_upstream
-from dragoman.gateway.http.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
 UPSTREAMS = list(payloads.names())
 ASKED = [{"role": "user", "content": "hi"}]
@@ -30,10 +30,10 @@ class Upstream:
 
     def __init__(self, dialect: str, *, status: int = 200, body: bytes = b"", cut: bool = False) -> None:
         self.dialect = dialect
-        self.seen: list[Incoming] = []
+        self.seen: list[IncomingRequest] = []
         self._status, self._body, self._cut = status, body, cut
 
-    async def handle(self, request: Incoming, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
         self.seen.append(request)
         if self._status != 200:
             reply.send(self._status, [("retry-after", "0")], self._body)

@@ -93,7 +93,7 @@ def recalled(body: bytes, target: str = "anthropic", source: str = "openai-chat"
     """Whether nothing but the messages of a request has to be read."""
     recall = get(source).recall
     assert recall is not None
-    return recall(body, dragoman.context.Crossing(source, target)) is not None
+    return recall(body, dragoman.context.Context(source, target)) is not None
 
 
 def seen(body: bytes, target: str = "anthropic") -> None:

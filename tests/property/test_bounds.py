@@ -25,7 +25,7 @@ resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
 
 import dragoman
 from dragoman import FaultError, WireError
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 
 dialect = sys.argv[1]
@@ -34,7 +34,7 @@ other = next(name for name in names() if name != dialect)
 
 
 def under():
-    return Crossing(dialect, dialect)
+    return Context(dialect, dialect)
 
 
 def stream(body):

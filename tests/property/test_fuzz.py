@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman import DragomanError, FaultError, WireError
 from dragoman.canon import Event, Fault, Finish, Response
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.strategies import requests, responses, values
@@ -25,7 +25,7 @@ DIALECTS = dialects()
 
 
 def _events(dialect: str, raw: bytes) -> list[Event]:
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     return reader.feed(raw) + reader.close()
 
 
@@ -33,9 +33,9 @@ def read_all(dialect: str, body: bytes) -> None:
     """Every reader of a dialect, on any bytes."""
     speaker = get(dialect)
     readers: list[Callable[[], object]] = [
-        lambda: speaker.read_request(body, Crossing(dialect, dialect)),
-        lambda: speaker.read_response(body, Crossing(dialect, dialect)),
-        lambda: speaker.read_tools(body, Crossing(dialect, dialect)),
+        lambda: speaker.read_request(body, Context(dialect, dialect)),
+        lambda: speaker.read_response(body, Context(dialect, dialect)),
+        lambda: speaker.read_tools(body, Context(dialect, dialect)),
         lambda: dragoman.tool_calls(body, dialect=dialect),
         lambda: dragoman.detect(body),
     ]

@@ -14,7 +14,7 @@ from dragoman.canon import Event, Fault, Part, Request, Response, Stop, Tool, To
 from dragoman.canon.fold import fold, unfold
 from dragoman.codec import json_text
 from dragoman.codec.call_ids import from_chat_client
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.judges import conversation, grammar, official
@@ -29,22 +29,22 @@ ELSEWHERE = "elsewhere"
 
 def write(dialect: str, request: Request) -> tuple[bytes, tuple[Loss, ...]]:
     """A request from no dialect at all, written in one."""
-    under = Crossing(ELSEWHERE, dialect)
+    under = Context(ELSEWHERE, dialect)
     return get(dialect).write_request(request, under), under.losses.all()
 
 
 def read(dialect: str, body: bytes) -> Request:
-    return get(dialect).read_request(body, Crossing(dialect, dialect))
+    return get(dialect).read_request(body, Context(dialect, dialect))
 
 
 def answer(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
-    under = Crossing(ELSEWHERE, dialect, created=5)
+    under = Context(ELSEWHERE, dialect, created=5)
     return get(dialect).write_response(response, under), under.losses.all()
 
 
 def told(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
     """The answer as a stream."""
-    under = Crossing(ELSEWHERE, dialect, created=5)
+    under = Context(ELSEWHERE, dialect, created=5)
     writer = get(dialect).writer(under)
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close(), under.losses.all()
 
@@ -87,7 +87,7 @@ def test_requests_stay_the_same_in_their_own_dialect_and_settle_in_others(
     body, _ = write(dialect, request)
     assert dragoman.translate_request(body, source=dialect, target=dialect).body == body
     first = read(dialect, body)
-    again = get(dialect).write_request(first, Crossing(dialect, dialect))
+    again = get(dialect).write_request(first, Context(dialect, dialect))
     nothing(differences(placeless(first), placeless(read(dialect, again))))
 
     def hop(document: bytes) -> bytes:
@@ -119,7 +119,7 @@ def _with_own_id(part: Part) -> Part:
 def test_responses_are_legal_and_come_back_but_for_the_losses(dialect: str, response: Response) -> None:
     body, losses = answer(dialect, response)
     nothing(official.check_response(dialect, body, extensions=True))
-    back = get(dialect).read_response(body, Crossing(dialect, dialect))
+    back = get(dialect).read_response(body, Context(dialect, dialect))
     nothing(response_differences(response, response, brought_back(back), losses, ()))
 
 
@@ -165,7 +165,7 @@ def judged(dialect: str, raw: bytes) -> list[str]:
 
 
 def events_of(dialect: str, chunks: list[bytes]) -> list[Event]:
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     return [event for chunk in chunks for event in reader.feed(chunk)] + reader.close()
 
 
@@ -202,7 +202,7 @@ def test_calls_find_their_tools_back(dialect: str, other: str, request: Request)
         raw = stream.feed(told(other, response)[0]) + stream.close()
         back = fold(events_of(dialect, [raw]))
         assert isinstance(back, Response), back
-        for call in (get(dialect).read_response(whole.body, Crossing(dialect, dialect)).parts[0], back.parts[0]):
+        for call in (get(dialect).read_response(whole.body, Context(dialect, dialect)).parts[0], back.parts[0]):
             assert isinstance(call, ToolCall)
             assert (call.name, call.custom) == (mine.name, mine.custom)
             assert call.input == ("a word" if mine.custom else {"input": "a word"})

@@ -19,7 +19,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop
 from dragoman.canon.tools import Choice, Tool
 from dragoman.canon.turns import Turn
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from dragoman.translate import Translation
@@ -100,7 +100,7 @@ def document(dialect: str, names: Sequence[str], ids: Sequence[str], choice: boo
     """A request in a dialect whose tools and calls are called so, whatever the dialect's own rules are."""
     # Results that do not say which call they answer come in the order of the calls.
     request = _conversation(len(names), len({*ids[:2]} - {""}) < 2, choice)
-    body = get(dialect).write_request(request, Crossing(dialect, dialect))
+    body = get(dialect).write_request(request, Context(dialect, dialect))
     words = {f"{_MARK}_name_{i}": name for i, name in enumerate(names)}
     words |= {f"{_MARK}_id_{i}": call_id for i, call_id in enumerate(ids)}
     return _filled(json.loads(body), words)
@@ -123,16 +123,16 @@ def asked(request: Request) -> list[tuple[str, str, str, str]]:
 
 
 def sent(target: str, translation: Translation) -> Request:
-    return get(target).read_request(translation.body, Crossing(target, target))
+    return get(target).read_request(translation.body, Context(target, target))
 
 
 def told(dialect: str, response: Response) -> bytes:
-    writer = get(dialect).writer(Crossing(dialect, dialect, created=5))
+    writer = get(dialect).writer(Context(dialect, dialect, created=5))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
 
 
 def heard(dialect: str, raw: bytes) -> Response:
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     events: list[Event] = [*reader.feed(raw), *reader.close()]
     found = fold(events)
     assert isinstance(found, Response), found
@@ -145,11 +145,11 @@ def names_back(source: str, target: str, names: list[str], request: Translation)
     declared = [(tool.namespace, tool.name) for tool in request.request.tools if isinstance(tool, Tool)]
     calls = tuple([ToolCall(f"call_{i}", name, "{}") for i, name in enumerate(names)])
     answer = Response(calls, Stop("tool_calls"), "id", "m")
-    body = get(target).write_response(answer, Crossing(target, target, created=5))
+    body = get(target).write_response(answer, Context(target, target, created=5))
     whole = dragoman.translate_response(body, source=target, target=source, answers=request, created=5)
     stream = dragoman.StreamTranslator(source=target, target=source, answers=request, created=5)
     raw = stream.feed(told(target, answer)) + stream.close()
-    for found in (get(source).read_response(whole.body, Crossing(source, source)), heard(source, raw)):
+    for found in (get(source).read_response(whole.body, Context(source, source)), heard(source, raw)):
         called = [(part.namespace, part.name) for part in found.parts if isinstance(part, ToolCall)]
         assert called == declared
 
@@ -275,7 +275,7 @@ def answer_in(dialect: str, ids: Sequence[str]) -> tuple[bytes, bytes]:
     calls = tuple([ToolCall(f"{_MARK}_id_{i}", name, f'{{"n":{i}}}') for i, name in enumerate("fg")])
     answer = Response(calls, Stop("tool_calls"), "answer-1", "m")
     out = []
-    for raw in (get(dialect).write_response(answer, Crossing(dialect, dialect, created=5)), told(dialect, answer)):
+    for raw in (get(dialect).write_response(answer, Context(dialect, dialect, created=5)), told(dialect, answer)):
         for i, call_id in enumerate(ids):
             raw = raw.replace(f"{_MARK}_id_{i}".encode(), json.dumps(call_id)[1:-1].encode())
         out.append(raw)
@@ -295,7 +295,7 @@ def test_ids_of_an_answer_are_legal_and_apart(source: str, target: str, ids: lis
     stream = dragoman.StreamTranslator(source=source, target=target, created=5)
     streamed = stream.feed(raw) + stream.close()
     found = []
-    for response in (get(target).read_response(answer.body, Crossing(target, target)), heard(target, streamed)):
+    for response in (get(target).read_response(answer.body, Context(target, target)), heard(target, streamed)):
         calls = [part for part in response.parts if isinstance(part, ToolCall)]
         assert [(call.name, call.input) for call in calls] == [("f", {"n": 0}), ("g", {"n": 1})]
         found.append([call.id for call in calls])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.strategies import requests, responses
@@ -84,17 +84,17 @@ def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
     return changed, marker.places
 
 
-def missing(places: dict[str, list[Path]], body: bytes, crossing: Crossing) -> list[str]:
-    return markers.silent(markers.Marked(body, places), body, crossing.losses.all())
+def missing(places: dict[str, list[Path]], body: bytes, context: Context) -> list[str]:
+    return markers.silent(markers.Marked(body, places), body, context.losses.all())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(request=requests())
 def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
     request, places = marked(request)
-    crossing = Crossing("elsewhere", dialect)
-    body = get(dialect).write_request(request, crossing)
-    lost = missing(places, body, crossing)
+    context = Context("elsewhere", dialect)
+    body = get(dialect).write_request(request, context)
+    lost = missing(places, body, context)
     assert not lost, "; ".join(lost[:3])
 
 
@@ -103,9 +103,9 @@ def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
 def test_responses_lose_nothing_silently(dialect: str, response: Response) -> None:
     marker = Marker()
     parts = [marker.part(part, ("parts", i)) for i, part in enumerate(response.parts)]
-    crossing = Crossing("elsewhere", dialect, created=5)
-    body = get(dialect).write_response(msgspec.structs.replace(response, parts=tuple(parts)), crossing)
-    lost = missing(marker.places, body, crossing)
+    context = Context("elsewhere", dialect, created=5)
+    body = get(dialect).write_response(msgspec.structs.replace(response, parts=tuple(parts)), context)
+    lost = missing(marker.places, body, context)
     assert not lost, "; ".join(lost[:3])
 
 

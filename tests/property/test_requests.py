@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dragoman import DragomanError, MemoryVault
 from dragoman.canon import Request
 from dragoman.fast.prefix import forget_all
-from dragoman.translate.request import Terms, cross_request, seen, terms
+from dragoman.translate.request import Options, known_beginning, make_options, translate_with
 from tests.judges.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, Words, broken, legal
 from tests.property.strategies import requests
@@ -24,9 +24,9 @@ from tests.property.test_repair import spelled
 PAIRS = list(itertools.permutations(DIALECTS, 2))
 
 
-def became(body: bytes, chosen: Terms, *, sighted: bool = False) -> object:
+def became(body: bytes, chosen: Options, *, sighted: bool = False) -> object:
     try:
-        found = cross_request(body, chosen, seen(body, chosen.source) if sighted else None)
+        found = translate_with(body, chosen, known_beginning(body, chosen.source) if sighted else None)
     except DragomanError as error:
         return type(error), str(error)
     called = None if found.called is None else frozenset[str]().union(*found.called)
@@ -34,7 +34,7 @@ def became(body: bytes, chosen: Terms, *, sighted: bool = False) -> object:
 
 
 def check(body: bytes, source: str, target: str, repair: str | None) -> None:
-    chosen = terms(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
+    chosen = make_options(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
     with patch("dragoman.translate.request._passes", return_value=False):
         forget_all()
         first = became(body, chosen)
@@ -63,7 +63,7 @@ def test_a_history_that_is_broken_or_not(source: str, target: str, steps: list[S
 def test_nothing_is_prepared_for_a_usual_request(monkeypatch: pytest.MonkeyPatch) -> None:
     said = [{"role": "user", "content": "Look, please. " * 30}, {"role": "assistant", "content": "I see."}]
     body = msgspec.json.encode({"model": "m", "messages": [*said, {"role": "user", "content": "What?"}]})
-    chosen = terms(source="openai-chat", target="anthropic", repair="report")
+    chosen = make_options(source="openai-chat", target="anthropic", repair="report")
     first = became(body, chosen)
     monkeypatch.setattr("dragoman.translate.request._prepared", None)
     assert became(body, chosen) == first
@@ -81,8 +81,8 @@ def test_terms_that_were_changed_hold(changes: dict[str, Any]) -> None:
         {"role": "user", "content": "What?"},
     ]
     body = msgspec.json.encode({"model": "m", "max_tokens": 9, "messages": talk})
-    usual = terms(source="anthropic", target="openai-chat", repair="report")
-    made: Any = terms(**({"source": "anthropic", "target": "openai-chat", "repair": "report"} | changes))
+    usual = make_options(source="anthropic", target="openai-chat", repair="report")
+    made: Any = make_options(**({"source": "anthropic", "target": "openai-chat", "repair": "report"} | changes))
     for _ in range(3):
         became(body, usual)
         assert became(body, msgspec.structs.replace(usual, **changes)) == became(body, made)
@@ -100,6 +100,6 @@ def test_results_that_say_nothing_can_be_summarised(source: str) -> None:
         call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
         said += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c"}]
     body = msgspec.json.encode({"model": "m", "max_tokens": 9, "messages": said})
-    done = cross_request(body, terms(source=source, target="gemini", binary="summarise"))
+    done = translate_with(body, make_options(source=source, target="gemini", binary="summarise"))
     assert done.request is not None
     assert [turn.role for turn in done.request.turns] == ["user", "assistant", "tool"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from dragoman.facts import hosts
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.http.server import Incoming
+from dragoman.gateway.http.server import IncomingRequest
 from tests.seals import upstreams
 from tests.seals.clients import Client
 from tests.seals.upstreams import Piece
@@ -72,7 +72,7 @@ class Sealing:
         """What the last answer had and no other: in its seals, or in its thought where nothing is sealed."""
         return _token(self.made)
 
-    def _answer(self, request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def _answer(self, request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         self.made += 1
         token = _token(self.made)
         call_id = _CALL_IDS.get(self.dialect, "functions.weather:0")

@@ -13,7 +13,7 @@ from dragoman.canon import Request, Response, Stop, Turn
 from dragoman.canon.fold import unfold
 from dragoman.canon.parts import Reasoning, Seal, Text
 from dragoman.codec import packed_seals
-from dragoman.context import Crossing
+from dragoman.context import Context
 from tests.seals import upstreams
 from tests.seals.test_sessions import CLIENTS, Case, Session
 from tests.seals.upstreams import UPSTREAMS, Upstream
@@ -243,13 +243,13 @@ def test_a_mark_without_a_seal_is_no_loss_of_one(target: str, origin: str) -> No
     """An empty seal says where shown thoughts came from; leaving it out takes no seal from anybody."""
     parts = (Reasoning("hm", seal=Seal(origin, "")), Text("Yes."))
     for source in CLIENTS:
-        crossing = Crossing(source, target)
-        dialects.get(target).write_request(Request((Turn("user", (Text("q"),)), Turn("assistant", parts))), crossing)
-        dialects.get(target).write_response(Response(parts, Stop("stop"), "r", "m", 1), crossing)
-        writer = dialects.get(target).writer(crossing)
+        context = Context(source, target)
+        dialects.get(target).write_request(Request((Turn("user", (Text("q"),)), Turn("assistant", parts))), context)
+        dialects.get(target).write_response(Response(parts, Stop("stop"), "r", "m", 1), context)
+        writer = dialects.get(target).writer(context)
         out = b"".join([writer.send(event) for event in unfold(Response(parts, Stop("stop"), "r", "m", 1))])
         assert b"Yes." in out
-        assert "seal.dropped" not in [loss.code for loss in crossing.losses.all()], source
+        assert "seal.dropped" not in [loss.code for loss in context.losses.all()], source
 
 
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}, "thoughtSignature": "c2VhbC1vbi1pbWFnZQ=="}

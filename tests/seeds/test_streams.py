@@ -12,7 +12,7 @@ from dragoman.canon.events import Event
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import ToolCall
 from dragoman.canon.response import Response
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from tests.seeds.scenarios import DIALECTS
 
@@ -117,7 +117,7 @@ IDS = {"anthropic": "call_123", "openai-responses": "call_123", "gemini": "fc1"}
 
 
 def _call(dialect: str, stream: bytes, step: int) -> ToolCall:
-    reader = get(dialect).reader(Crossing(dialect, "test"))
+    reader = get(dialect).reader(Context(dialect, "test"))
     events: list[Event] = []
     for i in range(0, len(stream), step):
         events += reader.feed(stream[i : i + step])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import aiohttp
 
 from dragoman.canon.events import Fault, Finish
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from tests.e2e.scripted import MODELS
 from tests.judges import grammar
@@ -154,7 +154,7 @@ class Talk:
 
 def _ended(dialect: str, raw: bytes) -> str:
     """How a stream ended, as a reader of its dialect sees it."""
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     events = [*reader.feed(raw), *reader.close()]
     last = events[-1] if events else None
     if isinstance(last, Fault):

@@ -20,7 +20,7 @@ import msgspec
 from dragoman.canon.parts import Part, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.rehearsal.compose import events_of
 from tests.soak.scenes import SCENES, read_order
@@ -115,20 +115,20 @@ class Upstream:
     ) -> bool:
         """An answer, whole or broken off."""
         dialect = get(name)
-        request = dialect.read_request(body, Crossing(name, name))
+        request = dialect.read_request(body, Context(name, name))
         model = request.model or unquote(path.rpartition("/models/")[2].rpartition(":")[0])
         request = msgspec.structs.replace(request, model=model)
         response = self._response(name, request, label, scene)
-        crossing = Crossing(name, name, model=model, answers=request, created=CREATED)
+        context = Context(name, name, model=model, answers=request, created=CREATED)
         streams = ":stream" in path if ":" in path else request.stream
         if not (streams if streams is not None else name == "ollama"):
-            text = dialect.write_response(response, crossing)
+            text = dialect.write_response(response, context)
             if scene in ("cut", "cut-clean"):
                 writer.write(_head(200, len(text), "application/json") + text[: len(text) // 2])
                 return False
             _send(writer, 200, text)
             return True
-        out = dialect.writer(crossing)
+        out = dialect.writer(context)
         frames = [frame for event in events_of(response) if (frame := out.send(event))]
         frames += [last] if (last := out.close()) else []
         kind = "text/event-stream" if dialect.framing == "sse" else "application/x-ndjson"

@@ -1,44 +1,44 @@
-"""Crossing: the log, and the fields that only the source knows."""
+"""Context: the log, and the fields that only the source knows."""
 
 from __future__ import annotations
 
 from msgspec import Raw
 
 from dragoman.canon.losses import Loss
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 
 
 def test_a_loss_is_written_down_with_its_place() -> None:
-    crossing = Crossing("anthropic", "gemini")
-    crossing.lose("cache.dropped", ("system", 0), "ttl 1h")
-    crossing.lose("field.dropped", severity="info")
-    assert crossing.losses.all() == (
+    context = Context("anthropic", "gemini")
+    context.lose("cache.dropped", ("system", 0), "ttl 1h")
+    context.lose("field.dropped", severity="info")
+    assert context.losses.all() == (
         Loss("cache.dropped", "dropped", "info", "/system/0", "ttl 1h"),
         Loss("field.dropped", "dropped", "info", ""),
     )
 
 
 def test_places_are_named_as_the_source_spells_them() -> None:
-    crossing = Crossing("gemini", "openai-chat")
-    crossing.spelled = {("generationConfig",): "generation_config", ("generationConfig", "topK"): "top_k"}
-    crossing.lose("sampling.dropped", ("generationConfig", "topK"))
-    crossing.lose("sampling.dropped", ("generationConfig", "topP"))
-    assert [loss.path for loss in crossing.losses.all()] == ["/generation_config/top_k", "/generation_config/topP"]
+    context = Context("gemini", "openai-chat")
+    context.spelled = {("generationConfig",): "generation_config", ("generationConfig", "topK"): "top_k"}
+    context.lose("sampling.dropped", ("generationConfig", "topK"))
+    context.lose("sampling.dropped", ("generationConfig", "topP"))
+    assert [loss.path for loss in context.losses.all()] == ["/generation_config/top_k", "/generation_config/topP"]
 
 
 def test_kept_fields_become_losses_when_they_are_settled() -> None:
-    crossing = Crossing("openai-chat", "gemini")
-    extra = crossing.keep(("messages", 0), {"x": Raw(b"1"), "y": Raw(b"null"), "z": Raw(b"2")})
+    context = Context("openai-chat", "gemini")
+    extra = context.keep(("messages", 0), {"x": Raw(b"1"), "y": Raw(b"null"), "z": Raw(b"2")})
     assert extra == {"openai-chat": {"x": Raw(b"1"), "y": Raw(b"null"), "z": Raw(b"2")}}
-    assert crossing.losses.all() == ()
-    crossing.settle(frozenset({"z"}))
-    crossing.settle(frozenset())
-    assert crossing.losses.all() == (
+    assert context.losses.all() == ()
+    context.settle(frozenset({"z"}))
+    context.settle(frozenset())
+    assert context.losses.all() == (
         Loss("field.dropped", "dropped", "warning", "/messages/0/x"),
         Loss("field.dropped", "dropped", "info", "/messages/0/z"),
     )
 
 
 def test_a_model_nothing_is_known_about_has_the_default_profile() -> None:
-    assert Crossing("a", "b").profile is DEFAULT_PROFILE
-    assert Crossing("a", "b", profile=Profile(thinks=False)).profile == Profile(thinks=False)
+    assert Context("a", "b").profile is DEFAULT_PROFILE
+    assert Context("a", "b", profile=Profile(thinks=False)).profile == Profile(thinks=False)

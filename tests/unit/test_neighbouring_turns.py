@@ -10,8 +10,8 @@ import pytest
 from dragoman import translate_request
 from dragoman.canon import Turn
 from dragoman.canon.parts import ToolCall, ToolResult
-from dragoman.codec.result_order import arrange
-from dragoman.context import Crossing
+from dragoman.codec.result_order import results_after_calls
+from dragoman.context import Context
 from dragoman.dialects import get, names
 
 
@@ -53,7 +53,7 @@ STEPS = {
 
 def _pairs(body: bytes, dialect: str) -> list[tuple[str, str]]:
     """Each result with the name of the call before it that has its id."""
-    request = get(dialect).read_request(body, Crossing(dialect, "test"))
+    request = get(dialect).read_request(body, Context(dialect, "test"))
     parts = [part for turn in request.turns for part in turn.parts]
     calls = {part.id: part.name for part in parts if isinstance(part, ToolCall)}
     told = [part for part in parts if isinstance(part, ToolResult)]
@@ -113,7 +113,7 @@ def test_the_message_of_results_keeps_its_own_fields() -> None:
     extra = {"anthropic": {"x_later": msgspec.Raw(b'"kept"')}}
     calls = [Turn("assistant", (ToolCall(one, "f", "{}"),)) for one in "ab"]
     results = Turn("tool", tuple([ToolResult(one) for one in "ab"]), extra=extra)
-    *_, placed = arrange((*calls, results), Crossing("anthropic", "anthropic"))
+    *_, placed = results_after_calls((*calls, results), Context("anthropic", "anthropic"))
     assert placed.extra == extra
 
 

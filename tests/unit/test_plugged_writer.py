@@ -14,8 +14,8 @@ import pytest
 from dragoman import Translation, dialects, translate_request, translate_response
 from dragoman.canon import Request, Text
 from dragoman.canon.turns import Turn
-from dragoman.codec.result_order import arrange
-from dragoman.context import Crossing
+from dragoman.codec.result_order import results_after_calls
+from dragoman.context import Context
 from dragoman.dialects import openai_chat
 
 TALK: list[dict[str, Any]] = [
@@ -26,8 +26,8 @@ TALK: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def plug(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Request, Crossing], bytes]], None]]:
-    def plugged(write: Callable[[Request, Crossing], bytes]) -> None:
+def plug(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Request, Context], bytes]], None]]:
+    def plugged(write: Callable[[Request, Context], bytes]) -> None:
         house = msgspec.structs.replace(openai_chat.DIALECT, name="house", write_request=write)
         monkeypatch.setattr(dialects, "_plugged", lambda name: house)
         dialects.get.cache_clear()
@@ -43,23 +43,23 @@ def sent(messages: list[dict[str, Any]]) -> Translation:
 
 
 def test_settings_that_hang_on_the_turns(plug: Callable[[Any], None]) -> None:
-    def write(request: Request, crossing: Crossing) -> bytes:
+    def write(request: Request, context: Context) -> bytes:
         if any(turn.role == "tool" for turn in request.turns):
             settings = msgspec.structs.replace(request.settings, temperature=0.0)
             request = msgspec.structs.replace(request, settings=settings)
-        return openai_chat.DIALECT.write_request(request, crossing)
+        return openai_chat.DIALECT.write_request(request, context)
 
     plug(write)
     assert [sent(TALK[:count]).json().get("temperature") for count in (1, 3, 3, 1)] == [None, 0.0, 0.0, None]
 
 
 def test_turns_that_are_put_between(plug: Callable[[Any], None]) -> None:
-    def write(request: Request, crossing: Crossing) -> bytes:
+    def write(request: Request, context: Context) -> bytes:
         turns: list[Turn] = []
         for turn in request.turns:
             turns += [Turn("user", (Text("(a result)"),)), turn] if turn.role == "tool" else [turn]
-        arranged = arrange(tuple(turns), crossing)
-        return openai_chat.DIALECT.write_request(msgspec.structs.replace(request, turns=arranged), crossing)
+        arranged = results_after_calls(tuple(turns), context)
+        return openai_chat.DIALECT.write_request(msgspec.structs.replace(request, turns=arranged), context)
 
     plug(write)
     for _ in range(3):

@@ -11,7 +11,7 @@ from dragoman import StreamTranslator, translate_response
 from dragoman.canon.events import Fault
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import Text
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 
 SEVERAL = ("openai-chat", "openrouter", "gemini", "code-assist")
@@ -39,7 +39,7 @@ def _frames(source: str) -> list[bytes]:
 
 
 def _texts(stream: bytes, dialect: str) -> list[tuple[str, str]]:
-    reader = get(dialect).reader(Crossing(dialect, "test"))
+    reader = get(dialect).reader(Context(dialect, "test"))
     response = fold([*reader.feed(stream), *reader.close()])
     assert not isinstance(response, Fault)
     answers = [(response.parts, response.stop), *[(other.parts, other.stop) for other in response.alternatives]]
@@ -90,7 +90,7 @@ def test_whole_answers(source: str, target: str) -> None:
     if source == target:
         assert out.json() == document
         return
-    response = get(target).read_response(out.body, Crossing(target, "test"))
+    response = get(target).read_response(out.body, Context(target, "test"))
     texts = [part.text for part in response.parts if isinstance(part, Text)]
     assert texts == ["zero"]
     assert len(response.alternatives) == (1 if target in SEVERAL else 0)

@@ -11,7 +11,7 @@ from dragoman.canon.events import Fault, PartDelta
 from dragoman.canon.fold import fold, unfold
 from dragoman.canon.parts import Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 
 PAIRS = [(source, target) for source in names() for target in names() if source != target]
@@ -23,7 +23,7 @@ def _stream(dialect: str, deltas: list[str], *, call: bool = False) -> bytes:
     events = unfold(Response((part,), Stop("tool_calls" if call else "stop"), "r", "m", 1, Usage(1, 1)))
     begin = next(i for i, event in enumerate(events) if type(event).__name__ == "PartStart") + 1
     events[begin:begin] = [PartDelta(0, text) for text in deltas]
-    writer = get(dialect).writer(Crossing("test", dialect))
+    writer = get(dialect).writer(Context("test", dialect))
     out = b"".join([writer.send(event) for event in events]) + writer.close()
     return out.replace(b"@h", rb"\ud83d").replace(b"@l", rb"\ude00")
 
@@ -33,7 +33,7 @@ def _told(stream: bytes, source: str, target: str, size: int = 0) -> tuple[Respo
     pieces = [stream[i : i + size] for i in range(0, len(stream), size)] if size else stream.splitlines(keepends=True)
     out = b"".join([translator.feed(piece) for piece in pieces]) + translator.close()
     assert translator.fault is None
-    reader = get(target).reader(Crossing(target, "test"))
+    reader = get(target).reader(Context(target, "test"))
     response = fold([*reader.feed(out), *reader.close()])
     assert not isinstance(response, Fault)
     return response, translator

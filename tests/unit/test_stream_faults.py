@@ -8,7 +8,7 @@ from bench.streams import frames
 
 import dragoman
 from dragoman.canon.events import Fault, Finish
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 
 LATE = Fault("timeout", "the upstream fell silent", 504)
@@ -16,7 +16,7 @@ DIALECTS = tuple(payloads.names())
 
 
 def told(dialect: str, body: bytes) -> list[object]:
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     return [*reader.feed(body), *reader.close()]
 
 

@@ -8,9 +8,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman import lint, repair, tool_calls, translate_fault, translate_request, translate_response, translate_tools
+from dragoman import (
+    detect,
+    lint,
+    repair,
+    tool_calls,
+    translate_fault,
+    translate_request,
+    translate_response,
+    translate_tools,
+)
 from dragoman.dialects import names
-from dragoman import detect
 
 DIALECTS = names()
 HALF = b"\\ud83d"

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from dragoman.canon import Event, Request
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
 from dragoman.facts import profiles
@@ -68,16 +68,16 @@ def _status(record: corpus.Record) -> int:
     return code if isinstance(code, int) and code >= 400 else 400
 
 
-def crossing(source: str, target: str, *, model: str = "") -> Crossing:
+def context(source: str, target: str, *, model: str = "") -> Context:
     """A crossing with nothing but what the library itself would put in."""
-    return Crossing(source, target, model=model, created=CREATED)
+    return Context(source, target, model=model, created=CREATED)
 
 
 def read_request(case_dialect: str, body: bytes) -> Request:
-    return get(case_dialect).read_request(body, crossing(case_dialect, case_dialect))
+    return get(case_dialect).read_request(body, context(case_dialect, case_dialect))
 
 
-def written_again(dialect: Dialect, request: Request, under: Crossing) -> bytes:
+def written_again(dialect: Dialect, request: Request, under: Context) -> bytes:
     """A request written in the dialect it was read from, with the profile that `translate` would use."""
     under.profile = profiles.lookup(dialect.name, request.model)
     return dialect.write_request(request, under)
@@ -89,7 +89,7 @@ def events(dialect: str, raw: bytes, size: int = 0, target: str = "") -> list[Ev
 
 
 def fed(dialect: str, chunks: list[bytes], target: str = "") -> list[Event]:
-    reader = get(dialect).reader(crossing(dialect, target or dialect))
+    reader = get(dialect).reader(context(dialect, target or dialect))
     out: list[Event] = []
     for chunk in chunks:
         out += reader.feed(chunk)

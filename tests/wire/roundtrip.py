@@ -38,7 +38,7 @@ from dragoman.canon.parts import held_elsewhere
 from dragoman.codec.answer_ids import original
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.codec.failed_answers import GAP, failure
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire as responses_wire
 from dragoman.dialects.openai_responses.client_tools import KINDS as CLIENT_ITEMS
 from dragoman.dialects.openai_responses.client_tools import ClientItems
@@ -235,7 +235,7 @@ def _said_in(request: Request) -> list[Step]:
 
 def _with_client_items(steps: list[Step]) -> list[Step]:
     """Items of tools that OpenAI defines and the client runs as calls and results, which they are to other dialects."""
-    items = ClientItems(Crossing(responses_wire.NAME, "elsewhere"))
+    items = ClientItems(Context(responses_wire.NAME, "elsewhere"))
     out: list[Step] = []
     for role, author, part in steps:
         if isinstance(part, Opaque) and part.dialect == responses_wire.NAME and part.kind in CLIENT_ITEMS:

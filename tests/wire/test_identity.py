@@ -12,7 +12,7 @@ import dragoman
 from dragoman.canon import Request, Response
 from dragoman.dialects import get
 from tests.judges.stream_end import ended
-from tests.wire.cases import DIALECTS, Case, cases, crossing, settle, written_again
+from tests.wire.cases import DIALECTS, Case, cases, context, settle, written_again
 from tests.wire.compare import differences, placeless
 from tests.wire.spelling import canonical, normal
 
@@ -45,17 +45,17 @@ def test_streams_pass_as_the_same_bytes(dialect: str) -> None:
 
 
 def _request_again(case: Case) -> tuple[bytes, Request, Request]:
-    dialect, under = get(case.dialect), crossing(case.dialect, case.dialect)
+    dialect, under = get(case.dialect), context(case.dialect, case.dialect)
     request = dialect.read_request(case.body, under)
     written = written_again(dialect, request, under)
-    return written, request, dialect.read_request(written, crossing(case.dialect, case.dialect))
+    return written, request, dialect.read_request(written, context(case.dialect, case.dialect))
 
 
 def _response_again(case: Case) -> tuple[bytes, Response, Response]:
-    dialect, under = get(case.dialect), crossing(case.dialect, case.dialect)
+    dialect, under = get(case.dialect), context(case.dialect, case.dialect)
     response = dialect.read_response(case.body, under)
     written = dialect.write_response(response, under)
-    return written, response, dialect.read_response(written, crossing(case.dialect, case.dialect))
+    return written, response, dialect.read_response(written, context(case.dialect, case.dialect))
 
 
 AGAIN: dict[str, Callable[[Case], tuple[bytes, Request | Response, Request | Response]]] = {

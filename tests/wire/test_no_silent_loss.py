@@ -12,7 +12,7 @@ import dragoman
 from dragoman import Translation
 from dragoman.dialects import get
 from tests.wire import markers
-from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, crossing, settle, written_again
+from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, context, settle, written_again
 
 Json = Any
 
@@ -65,7 +65,7 @@ def test_within_one_dialect_every_leaf_comes_back(dialect: str, kind: str, way: 
 
 def again(case: Case, body: bytes) -> bytes:
     """The document read and written in its own dialect."""
-    dialect, under = get(case.dialect), crossing(case.dialect, case.dialect)
+    dialect, under = get(case.dialect), context(case.dialect, case.dialect)
     if case.kind == "request":
         return written_again(dialect, dialect.read_request(body, under), under)
     return dialect.write_response(dialect.read_response(body, under), under)

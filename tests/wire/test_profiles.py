@@ -8,7 +8,7 @@ from collections import defaultdict
 import msgspec
 import pytest
 
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.translate import model_gates
@@ -131,7 +131,7 @@ def test_models_that_think_unasked_are_known_to(dialect: str) -> None:
         known = profiles.lookup(dialect, model)
         if record.request is None or not record.ok or known == DEFAULT_PROFILE or "reasoning" not in record.features:
             continue
-        said = get(dialect).read_request(msgspec.json.encode(record.request), Crossing(dialect, dialect)).settings
+        said = get(dialect).read_request(msgspec.json.encode(record.request), Context(dialect, dialect)).settings
         unasked = known.thinking_default or known.effort_default not in ("", "none") or known.reasoning
         if said.effort is None and said.budget is None and said.thoughts is None and known.thinks and not unasked:
             wrong.add(model)

@@ -10,7 +10,7 @@ from dragoman.canon import Fault, Request, Response
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.judges import corpus
-from tests.wire.cases import DIALECTS, cases, crossing, events, settle
+from tests.wire.cases import DIALECTS, cases, context, events, settle
 from tests.wire.events import findings
 from tests.wire.exceptions import REFUSED
 
@@ -21,7 +21,7 @@ def test_every_request_reads(dialect: str) -> None:
     found = cases(dialect, "request")
     for case in found:
         try:
-            request = get(dialect).read_request(case.body, crossing(dialect, dialect))
+            request = get(dialect).read_request(case.body, context(dialect, dialect))
         except WireError as error:
             failures[case.id] = str(error)
             continue
@@ -37,7 +37,7 @@ def test_every_response_reads(dialect: str) -> None:
     found = cases(dialect, "response")
     for case in found:
         try:
-            response = get(dialect).read_response(case.body, crossing(dialect, dialect))
+            response = get(dialect).read_response(case.body, context(dialect, dialect))
         except WireError as error:
             failures[case.id] = str(error)
             continue
@@ -80,7 +80,7 @@ def test_what_is_no_request_is_refused_with_its_place(record_id: str) -> None:
     if record.dialect not in DIALECTS:
         pytest.skip(f"{record.dialect} is not built in")
     with pytest.raises(WireError, match="at /messages/0"):
-        get(record.dialect).read_request(msgspec.json.encode(record.request), crossing(record.dialect, record.dialect))
+        get(record.dialect).read_request(msgspec.json.encode(record.request), context(record.dialect, record.dialect))
 
 
 def test_the_dialects_are_those_of_the_folder() -> None:

@@ -13,13 +13,13 @@ from dragoman.canon.fold import fold, unfold
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.codec.failed_answers import ended
 from dragoman.codec.hosted_calls import cross_answer
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.openai_chat.thinking_switches import SWITCHES
 from dragoman.errors import FaultError
-from dragoman.seals.outbound import carry
-from dragoman.seals.strategy import homeward, outward
-from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, crossing, events, settle
+from dragoman.seals.outbound import place_seals
+from dragoman.seals.strategy import plan_for_answer, restore_in_request
+from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, context, events, settle
 from tests.wire.roundtrip import request_differences, response_differences
 
 BROKEN = ("bad_tool_call", "error")
@@ -34,7 +34,7 @@ def request_there_and_back(case: Case, other: str) -> tuple[Translation, Transla
 
 def read(dialect: str, body: bytes) -> Request:
     return get(dialect).read_request(
-        body, crossing(dialect, "anthropic" if _has_host_fields(dialect, body) else dialect)
+        body, context(dialect, "anthropic" if _has_host_fields(dialect, body) else dialect)
     )
 
 
@@ -48,7 +48,7 @@ def _has_host_fields(dialect: str, body: bytes) -> bool:
 
 def answer(dialect: str, body: bytes, target: str = "") -> Response:
     """What it says; with `target` to somebody of that dialect, who does not know the words that only its hosts use."""
-    return get(dialect).read_response(body, crossing(dialect, target or dialect))
+    return get(dialect).read_response(body, context(dialect, target or dialect))
 
 
 def own_ids(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -61,17 +61,17 @@ def own_ids(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(out)
 
 
-def unloaded(response: Response, origin: str, under: Crossing) -> Response:
+def unloaded(response: Response, origin: str, under: Context) -> Response:
     """An answer as its upstream gets it back from the client: the seals where they belong, out of what carried them."""
     turns = tuple([Turn("assistant", own_ids(one.parts)) for one in (response, *response.alternatives)])
-    first, *others = homeward(Request(turns), "auto", None, get(origin), get(origin), "", under).turns
+    first, *others = restore_in_request(Request(turns), "auto", None, get(origin), get(origin), "", under).turns
     alternatives = [
         msgspec.structs.replace(old, parts=new.parts) for old, new in zip(response.alternatives, others, strict=True)
     ]
     return msgspec.structs.replace(response, parts=first.parts, alternatives=tuple(alternatives))
 
 
-def sent_back(response: Response, source: str, target: str, under: Crossing) -> Response:
+def sent_back(response: Response, source: str, target: str, under: Context) -> Response:
     """The same, written and read in the dialect it came from, with the losses in `under`."""
     last = answer(target, get(target).write_response(unloaded(response, target, under), under), source)
     if source not in get(target).kin:
@@ -97,10 +97,10 @@ def test_responses_come_back_but_for_the_losses(source: str, target: str) -> Non
     failures: dict[str, str] = {}
     for case in cases(source, "response"):
         there = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
-        under = crossing(target, source)
+        under = context(target, source)
         came = get(target).read_response(there.body, under)
         last = sent_back(came, target, source, under)
-        middle = unloaded(came, source, crossing(target, source))
+        middle = unloaded(came, source, context(target, source))
         wrong = response_differences(answer(source, case.body, target), middle, last, there.losses, under.losses.all())
         if wrong:
             failures[case.id] = "; ".join(wrong[:3])
@@ -115,10 +115,10 @@ def stream(source: str, target: str, raw: bytes) -> tuple[bytes, tuple[Loss, ...
 
 def streamed_back(first: Response, source: str, target: str, there: bytes, losses: tuple[Loss, ...]) -> list[str]:
     """What differs in a streamed answer that came to the client as `there`, and was sent back to its upstream."""
-    under = crossing(target, source)
+    under = context(target, source)
     reader, writer = get(target).reader(under), get(source).writer(under)
     middle = fold([*reader.feed(there), *reader.close()])
-    if outward("auto", None, get(source), get(target), "") is None or isinstance(middle, Fault):
+    if plan_for_answer("auto", None, get(source), get(target), "") is None or isinstance(middle, Fault):
         back, back_losses = stream(target, source, there)  # nothing was loaded
     else:
         middle = unloaded(middle, source, under)
@@ -153,15 +153,15 @@ def test_streams_come_back_but_for_the_losses(source: str, target: str) -> None:
 def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "stream"):
-        reader = get(source).reader(crossing(source, target))
+        reader = get(source).reader(context(source, target))
         told = fold([*reader.feed(case.body), *reader.close()])
         if isinstance(told, Fault):
             continue
         streamed = fold(events(target, stream(source, target, case.body)[0]))
         if isinstance(streamed, Fault) and told.stop.reason in BROKEN:
             continue
-        under = crossing(source, target)
-        plan = outward("auto", None, get(source), get(target), "", wanted=get(source).unsealed_thoughts)
+        under = context(source, target)
+        plan = plan_for_answer("auto", None, get(source), get(target), "", wanted=get(source).unsealed_thoughts)
         try:
             told = ended(told, under, get(target).broken_calls)
         except FaultError:
@@ -170,7 +170,7 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
         writer = get(target)
         if writer.write_hosted is not None:
             told = cross_answer(told, writer.write_hosted, frozenset((target, writer.origin)), under)
-        carried = carry(told, plan, under) if plan is not None else told
+        carried = place_seals(told, plan, under) if plan is not None else told
         whole = answer(target, get(target).write_response(carried, under))
         assert isinstance(streamed, Response), case.id
         if target == "anthropic" and "call.truncated" in [loss.code for loss in under.losses.all()]:

@@ -14,7 +14,7 @@ from dragoman.canon import Event, Fault, Part
 from dragoman.canon.fold import fold, unfold
 from dragoman.dialects import get
 from tests.judges import grammar, official, sdkfold
-from tests.wire.cases import DIALECTS, cases, crossing, events, fed, settle
+from tests.wire.cases import DIALECTS, cases, context, events, fed, settle
 from tests.wire.compare import differences, placeless
 from tests.wire.spelling import canonical, gathered
 
@@ -87,7 +87,7 @@ def test_the_fold_equals_what_the_sdk_gathers(dialect: str) -> None:
             if not isinstance(ours, Fault):
                 failures[case.id] = f"the SDK refuses it: {error}"
             continue
-        theirs = get(dialect).read_response(msgspec.json.encode(sdk), crossing(dialect, dialect))
+        theirs = get(dialect).read_response(msgspec.json.encode(sdk), context(dialect, dialect))
         wrong = differences(gathered(dialect, theirs), gathered(dialect, ours))
         if wrong:
             failures[case.id] = "; ".join(wrong[:4])
@@ -113,7 +113,7 @@ def test_a_stream_written_again_is_legal_and_says_the_same(dialect: str) -> None
 def test_an_answer_unfolds_into_a_legal_stream_that_says_the_same(dialect: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(dialect, "response"):
-        answer = get(dialect).read_response(case.body, crossing(dialect, dialect))
+        answer = get(dialect).read_response(case.body, context(dialect, dialect))
         steps = unfold(answer)
         assert canonical(placeless(fold(steps))) == canonical(placeless(answer)), case.id
         wrong: list[str] = []
@@ -142,5 +142,5 @@ def _emptied(value: Event | Part) -> dict[str, Any]:
 
 def rewritten(dialect: str, steps: list[Event]) -> bytes:
     """The events written in their own dialect."""
-    writer = get(dialect).writer(crossing(dialect, dialect))
+    writer = get(dialect).writer(context(dialect, dialect))
     return b"".join([writer.send(event) for event in steps]) + writer.close()

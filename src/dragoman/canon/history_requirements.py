@@ -9,7 +9,7 @@ from msgspec import Struct
 from .parts import Path
 
 
-class Demands(Struct, frozen=True):
+class HistoryRequirements(Struct, frozen=True):
     """What the upstreams of a dialect demand of a history, so what `repair` brings about. Every dialect demands that a
     call gets one result, that a result has a call, and that the ids of one step differ."""
 
@@ -40,7 +40,7 @@ class Demands(Struct, frozen=True):
 Form = Literal["tokens", "content", "chosen"]
 
 
-class Ends(Struct, frozen=True):
+class AnswerPlaces(Struct, frozen=True):
     """Where the answers of a dialect say how they ended and what they cost: what is lost of that is told with its
     place. Of a stream it is the place in the answer that the stream tells."""
 

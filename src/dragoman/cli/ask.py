@@ -62,7 +62,7 @@ def ask(**given: Any) -> None:
     Without any key the rehearsal answers, which is no model and says so.
     """
     try:
-        from .ask_run import Wish, run
+        from .ask_run import AskOptions, run
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
-    run(Wish(**given))
+    run(AskOptions(**given))

@@ -58,7 +58,7 @@ _ENDS = {
 _AGAIN = "dragoman ask --continue tries again"
 
 
-class JsonTeller:
+class JsonOutput:
     """Lines of JSON."""
 
     def tell(self, happening: Happening) -> None:
@@ -69,7 +69,7 @@ class JsonTeller:
         click.echo(f"dragoman: {words}", err=True)
 
 
-class TextTeller:
+class TextOutput:
     """Words, and lines about the rest; coloured where `console` is a terminal."""
 
     def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
@@ -171,7 +171,7 @@ class TextTeller:
 class Approver:
     """Asks the person at the terminal."""
 
-    def __init__(self, teller: TextTeller) -> None:
+    def __init__(self, teller: TextOutput) -> None:
         self._teller = teller
 
     async def __call__(self, asked: Confirmation) -> Approval:

@@ -33,8 +33,8 @@ from ..runtime.tool import Tool
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
-from .ask_output import Approver, JsonTeller, TextTeller
-from .conversations import Keeper, find
+from .ask_output import Approver, JsonOutput, TextOutput
+from .conversations import ConversationStore, find
 from .file_effects import CONFIG_FILE
 from .terminal_output import fail, hush
 from .untrusted_files import FolderFile
@@ -47,7 +47,7 @@ _GOOD: frozenset[Reason] = frozenset({"stop", "refusal", "approval", "paused"})
 _CANCELLED = 130
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class AskOptions(Struct, frozen=True, kw_only=True):
     """What the command line says."""
 
     prompt: tuple[str, ...]
@@ -78,19 +78,19 @@ class Wish(Struct, frozen=True, kw_only=True):
         return str(Path(self.folder[0] if self.folder else ".").resolve())
 
 
-def run(wish: Wish) -> NoReturn:
+def run(wish: AskOptions) -> NoReturn:
     """Do it, and leave with the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
-    teller: JsonTeller | TextTeller = (
-        JsonTeller() if wish.as_json else TextTeller(losses=wish.losses, kept=not wish.no_store)
+    teller: JsonOutput | TextOutput = (
+        JsonOutput() if wish.as_json else TextOutput(losses=wish.losses, kept=not wish.no_store)
     )
     words = _words(wish.prompt, teller.say)
     if not words and not wish.media and not (wish.going_on or wish.session):
         raise click.UsageError("what is to be asked?")
     try:
         store = None if wish.no_store else _opened()
-        keep = Keeper(store, wish.place, teller.say)
+        keep = ConversationStore(store, wish.place, teller.say)
         agent = _agent(wish, store, keep, teller)
     except DragomanError as error:
         fail(str(error), 2)
@@ -122,7 +122,7 @@ def _opened() -> SqliteStore:
         fail(f"{error} (DRAGOMAN_STORE names another file, --no-store keeps nothing)", 2)
 
 
-def _agent(wish: Wish, store: Store | None, keep: Keeper, teller: JsonTeller | TextTeller) -> Agent:
+def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, teller: JsonOutput | TextOutput) -> Agent:
     session: Session | None = None
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
@@ -137,7 +137,7 @@ def _agent(wish: Wish, store: Store | None, keep: Keeper, teller: JsonTeller | T
         tools=_tools(wish.tools, wish.no_tools),
         mcp=_servers(wish.mcp),
         policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
-        approve=Approver(teller) if isinstance(teller, TextTeller) and _at_a_terminal() else None,
+        approve=Approver(teller) if isinstance(teller, TextOutput) and _at_a_terminal() else None,
         system=wish.system,
         session=session,
         limits=Limits(wish.turns, wish.seconds, wish.tokens),
@@ -156,7 +156,7 @@ def _config(file: Path | None) -> Config:
     return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
 
 
-async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller) -> Reason:
+async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput) -> Reason:
     reason: Reason = "stop"
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # like Ctrl-C: tools are ended, and the history is left whole
@@ -246,7 +246,7 @@ def _allowed(store: Store | None, place: str) -> list[str]:
     return msgspec.json.decode(kept.body, type=list[str]) if kept is not None else []
 
 
-def _remember(store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonTeller | TextTeller) -> None:
+def _remember(store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonOutput | TextOutput) -> None:
     """Keep what a person has allowed for good since then, and nothing that was only given for this time."""
     new = [entry for entry in policy.allow if entry not in given]
     if new:

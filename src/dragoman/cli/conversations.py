@@ -27,7 +27,7 @@ def find(store: Store, id: str | None, folder: str = "") -> Entry | None:
     return store.get(KIND, found[0].id) if found else None
 
 
-class Keeper:
+class ConversationStore:
     """Keeps a conversation as it goes on. Where it cannot be kept that is said, and the conversation goes on all the
     same; where another process went on with it meanwhile, there are two from then on."""
 

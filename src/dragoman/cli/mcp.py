@@ -135,7 +135,7 @@ def serve(
     from ..runtime import builtin
     from ..runtime.mcp.server import ToolServer
     from ..runtime.policy import Policy
-    from ..runtime.tool import Surroundings
+    from ..runtime.tool import ToolEnvironment
 
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
@@ -148,7 +148,7 @@ def serve(
     if missing:
         raise click.ClickException(f"not among the tools that are allowed: {', '.join(sorted(missing))}")
     workspace = tuple([root.resolve() for root in roots or (Path(),)])
-    around = Surroundings(workspace, Policy().passed(os.environ), config=config_folder(os.environ))
+    around = ToolEnvironment(workspace, Policy().passed(os.environ), config=config_folder(os.environ))
     server = ToolServer(tools, around, kinds)
     if not http:
         asyncio.run(server.serve_stdio())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..gateway.config import REHEARSAL, Config
-from ..gateway.endpoints.client_setup import pointers
+from ..gateway.endpoints.client_setup import client_lines
 from ..transport.redaction import redacted_url
 
 _OPEN = ("127.0.0.1", "localhost", "::1")
@@ -35,5 +35,5 @@ def lines(config: Config, port: int) -> Iterator[str]:
         names = "".join([f", {name}" for name in listen.hosts])
         yield f"It answers to addresses, localhost, this machine's names{names}; listen.hosts adds names."
     yield "Point clients at it:"
-    yield from [f"  {client:<12}  {line}" for client, line in pointers(config, base)]
+    yield from [f"  {client:<12}  {line}" for client, line in client_lines(config, base)]
     yield f"Look at it in a browser: {base}/dragoman"

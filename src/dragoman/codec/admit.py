@@ -90,7 +90,7 @@ class Admitted(NamedTuple, Generic[T]):
     spelled: dict[Path, str | int]
 
 
-class Door(Generic[T]):
+class Admitter(Generic[T]):
     """Admits one type of document of one dialect. Make one for each type and keep it."""
 
     __slots__ = ("_decode", "_dialect", "_lenient", "_type")

@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from ..canon.parts import Part
-from ..context import Crossing
+from ..context import Context
 from .call_ids import hashed
 
 MESSAGES, RESPONSES, CHAT, OPENROUTER = "msg_", "resp_", "chatcmpl-", "gen-"
@@ -32,18 +32,18 @@ def original(answer_id: str) -> str:
     return answer_id if found is None else answer_id[found.end() :]
 
 
-def for_response(answer_id: str, parts: tuple[Part, ...], prefix: str, crossing: Crossing) -> str:
+def for_response(answer_id: str, parts: tuple[Part, ...], prefix: str, context: Context) -> str:
     """The id to write for an answer. One that came without is made of its content: the same in every process."""
     if not answer_id:
-        crossing.lose("id.invented")
+        context.lose("id.invented")
         # Not of the parts' repr: where a part holds raw JSON, that shows an address in memory.
         return hashed(msgspec.json.encode(parts).decode("utf-8", "replace"), prefix)
-    return answer_id if crossing.source == crossing.target else in_form(answer_id, prefix)
+    return answer_id if context.source == context.target else in_form(answer_id, prefix)
 
 
-def for_stream(answer_id: str, model: str, created: int | None, prefix: str, crossing: Crossing) -> str:
+def for_stream(answer_id: str, model: str, created: int | None, prefix: str, context: Context) -> str:
     """The id to write for a stream, of whose content nothing is known yet where one has to be made."""
     if not answer_id:
-        crossing.lose("id.invented")
-        return hashed(f"{model}:{created or crossing.created}", prefix)
-    return answer_id if crossing.source == crossing.target else in_form(answer_id, prefix)
+        context.lose("id.invented")
+        return hashed(f"{model}:{created or context.created}", prefix)
+    return answer_id if context.source == context.target else in_form(answer_id, prefix)

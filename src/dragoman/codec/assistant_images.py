@@ -15,17 +15,17 @@ import msgspec
 
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall
 from ..canon.turns import Turn
-from ..context import Crossing
+from ..context import Context
 from .media import proper
 
 _TAKEN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The types of images that every target with image input takes."""
 
 
-def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], crossing: Crossing) -> tuple[Turn, ...]:
+def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], context: Context) -> tuple[Turn, ...]:
     """The turns with those images of the assistant in user turns that the target cannot hold (`moves`). Returns `turns`
     itself when nothing moves."""
-    if crossing.profile.media is not None and "image" not in crossing.profile.media:
+    if context.profile.media is not None and "image" not in context.profile.media:
         return turns
     out = list(turns)
     for number, (turn, following) in enumerate(pairwise(turns)):
@@ -37,7 +37,7 @@ def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], crossin
         moved: list[Part] = []
         for part in turn.parts:
             if isinstance(part, Media) and _is_sendable(part) and moves(part):
-                crossing.lose("media.moved", part.at, part.mime)
+                context.lose("media.moved", part.at, part.mime)
                 left.append(Text(f"[{_type_of(part)}, attached to the next message]", at=part.at))
                 moved += (Text(f"[{_type_of(part)} of the assistant's last message]", at=part.at), part)
             else:

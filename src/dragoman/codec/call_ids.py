@@ -15,7 +15,7 @@ import msgspec
 
 from ..canon.parts import Part, Path, ToolCall, ToolResult
 from ..canon.turns import Turn
-from ..context import Crossing
+from ..context import Context
 from .history_facts import gist
 from .open_calls import OpenCalls
 from .packed_seals import unpack_id
@@ -38,12 +38,12 @@ def hashed(original: str, prefix: str = "call_") -> str:
     return prefix + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def minted(at: Path, crossing: Crossing, salt: str = "") -> str:
+def minted(at: Path, context: Context, salt: str = "") -> str:
     """An id for a call that came without one, from where it stands: the same in every later turn.
 
     In an answer the place says little, since it is the same in all of them: `salt` is what tells them apart.
     """
-    crossing.lose("call.id.invented", at)
+    context.lose("call.id.invented", at)
     return hashed("\x1f".join([*[str(step) for step in at], salt] if salt else [str(step) for step in at]))
 
 
@@ -52,25 +52,25 @@ def plain_id(call_id: str) -> bool:
     return (call_id.isidentifier() or call_id.isalnum()) and call_id.isascii() and len(call_id) <= _SHORT
 
 
-def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
+def send(call_id: str, pattern: re.Pattern[str], context: Context, at: Path) -> str:
     """A call id as the target takes it. Use it for calls and results alike."""
     if plain_id(call_id) or pattern.match(call_id):
         return call_id
     if unpack_id(from_chat_client(call_id)) is not None:
         return call_id  # seals travel in it, and a hash would lose them
-    crossing.lose("call.id.rewritten", at)
+    context.lose("call.id.rewritten", at)
     return hashed(call_id)
 
 
-def to_chat_client(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
+def to_chat_client(call_id: str, pattern: re.Pattern[str], context: Context, at: Path) -> str:
     """A call id as clients of Chat get it from an upstream of another dialect: it begins with `call_`, and has 40
     characters at most, unless seals travel in it. `from_chat_client` gives the upstream's id again, but for long ones,
     of which the client gets a hash."""
-    if crossing.source == crossing.target or (call_id.startswith(_CHAT) and not call_id.startswith(_CHAT_MARK)):
-        return send(call_id, pattern, crossing, at)
+    if context.source == context.target or (call_id.startswith(_CHAT) and not call_id.startswith(_CHAT_MARK)):
+        return send(call_id, pattern, context, at)
     if (len(call_id) <= _CHAT_ROOM and pattern.match(call_id)) or unpack_id(call_id) is not None:
         return _CHAT_MARK + call_id
-    crossing.lose("call.id.rewritten", at)
+    context.lose("call.id.rewritten", at)
     return hashed(call_id)
 
 
@@ -86,19 +86,19 @@ def from_chat_client(call_id: str) -> str:
     return call_id[len(_CHAT_MARK) :] if call_id.startswith(_CHAT_MARK) else call_id
 
 
-def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+def distinct(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     """The turns with an id for every call that no other call has, and every result under the id of the call it answers.
 
     Hosts number the calls of each step anew, give parallel calls one id, or none. What a repeated id becomes says how
     often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
     """
-    crossing.called = calls = gist(turns, crossing).calls
-    return turns if calls is not None else _Renumbering(crossing).turns(turns)
+    context.called = calls = gist(turns, context).calls
+    return turns if calls is not None else _Renumbering(context).turns(turns)
 
 
-def earlier(crossing: Crossing) -> set[str]:
+def earlier(context: Context) -> set[str]:
     """The ids of the calls in the conversation that an answer goes on with."""
-    turns = crossing.answers.turns if crossing.answers is not None else ()
+    turns = context.answers.turns if context.answers is not None else ()
     return {part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall}
 
 
@@ -107,7 +107,7 @@ def _stands(call_id: str, given: Set[str]) -> bool:
     return call_id in given or (not SAFE.match(call_id) and hashed(call_id) in given)
 
 
-class Apart:
+class DistinctIds:
     """Gives every call of a conversation or of an answer an id that none before it has."""
 
     __slots__ = ("_given", "_times")
@@ -116,16 +116,16 @@ class Apart:
         self._given = set(given)
         self._times: dict[str, int] = {}  # how often an id was replaced
 
-    def give(self, call: ToolCall, crossing: Crossing) -> str:
+    def give(self, call: ToolCall, context: Context) -> str:
         """The call's own id, or one made of it: by counting, so the same calls get the same ids every time."""
         given = call.id
         if given and not _stands(given, self._given):
             self._given.add(given)
             return given
         if given:
-            crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
         else:
-            crossing.lose("call.id.invented", call.at)
+            context.lose("call.id.invented", call.at)
         times = self._times.get(call.id, 0) + 1
         given = hashed(f"{call.id}\x1f{times}")
         while given in self._given:
@@ -135,30 +135,30 @@ class Apart:
         self._given.add(given)
         return given
 
-    def call(self, call: ToolCall, crossing: Crossing) -> ToolCall:
+    def call(self, call: ToolCall, context: Context) -> ToolCall:
         """The call under the id it gets."""
-        given = self.give(call, crossing)
+        given = self.give(call, context)
         return call if given == call.id else msgspec.structs.replace(call, id=given)
 
 
-def apart(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
+def with_distinct_ids(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
     """The parts of an answer, with an id for every call that no other of them has, and none in the conversation."""
     found = [part.id for part in parts if type(part) is ToolCall]
-    stood = earlier(crossing) if found else set()
+    stood = earlier(context) if found else set()
     if len(set(found)) == len(found) and (not stood or not any(_stands(call_id, stood) for call_id in found)):
         return parts
-    given = Apart(stood)
-    return tuple([given.call(part, crossing) if type(part) is ToolCall else part for part in parts])
+    given = DistinctIds(stood)
+    return tuple([given.call(part, context) if type(part) is ToolCall else part for part in parts])
 
 
 class _Renumbering:
     """The ids given so far, and the calls of the open step that have no result yet."""
 
-    __slots__ = ("_apart", "_crossing", "_last", "_open", "_over", "_step")
+    __slots__ = ("_apart", "_context", "_last", "_open", "_over", "_step")
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._apart = Apart()
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._apart = DistinctIds()
         self._open: OpenCalls[str] = OpenCalls()  # the new ids of the calls, by the old ones and by their names
         self._step: list[tuple[ToolCall, str]] = []  # the calls of the step and their new ids, until a result comes
         self._last: dict[str, str] = {}  # the last id given for an original
@@ -192,7 +192,7 @@ class _Renumbering:
         return _with_parts(turn, parts)
 
     def _give(self, call: ToolCall) -> str:
-        given = self._apart.give(call, self._crossing)
+        given = self._apart.give(call, self._context)
         self._last[call.id] = given
         return given
 
@@ -216,7 +216,7 @@ class _Renumbering:
                 self._over = True
                 given = self._take(part)
                 if given != part.call_id:
-                    self._crossing.lose("call.id.rewritten" if part.call_id else "call.id.invented", part.at)
+                    self._context.lose("call.id.rewritten" if part.call_id else "call.id.invented", part.at)
                     part = msgspec.structs.replace(part, call_id=given)
             parts.append(part)
         return _with_parts(turn, parts)

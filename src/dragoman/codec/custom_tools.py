@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.tools import Tool
-from ..context import Crossing
+from ..context import Context
 from . import json_text
 
 SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
@@ -22,10 +22,10 @@ _wrapped = msgspec.json.Decoder(_Wrapped).decode
 _strings = msgspec.json.Decoder(dict[str, str]).decode
 
 
-def wrap_tool(tool: Tool, sent: str, crossing: Crossing) -> Tool:
+def wrap_tool(tool: Tool, sent: str, context: Context) -> Tool:
     """The declaration as a function; the grammar's text goes into the description, where the model sees it."""
-    crossing.custom.add(sent)
-    crossing.lose("tool.custom.wrapped", tool.at, f"{tool.name} takes free text")
+    context.custom.add(sent)
+    context.lose("tool.custom.wrapped", tool.at, f"{tool.name} takes free text")
     description = tool.description
     if tool.grammar is not None:
         rule = f"The string `input` must match this {tool.grammar.syntax} grammar:\n{tool.grammar.definition}"

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Path
-from ..context import Crossing
+from ..context import Context
 from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
@@ -41,7 +41,7 @@ def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     return {name: value for name, value in zip(names, values, strict=True) if value}
 
 
-def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
+def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
     """What the canon has no place for, at `at` and below it, kept under the source dialect; None if nothing.
 
     `more`: fields the wire Struct knows and the canon does not, named as above.
@@ -52,9 +52,9 @@ def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] 
         if any("/" in name for name in more):
             for name, value in more.items():
                 *below, last = name.split("/")
-                crossing.keep((*at, *below), {last: value})
+                context.keep((*at, *below), {last: value})
         else:
-            crossing.kept.append((at, more))
+            context.kept.append((at, more))
     if unknown:
         depth = len(at)
         if isinstance(unknown, Indexed):
@@ -63,19 +63,19 @@ def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] 
             taken = [path for path in unknown if path[:depth] == at]
         for path in taken:
             fields = unknown.pop(path)
-            crossing.keep(path, fields)
+            context.keep(path, fields)
             steps = path[depth:]
             more = {**(more or {}), **{_name((*steps, key)): value for key, value in fields.items()}}
-    return {crossing.source: more} if more else None
+    return {context.source: more} if more else None
 
 
-def misplaced(crossing: Crossing, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
+def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
     """`extra` with those of `names` that were sent: fields the dialect has, but not in an object of this kind."""
     found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}
     if not found:
         return extra
-    crossing.keep(at, found)
-    return {crossing.source: {**(extra or {}).get(crossing.source, {}), **found}}
+    context.keep(at, found)
+    return {context.source: {**(extra or {}).get(context.source, {}), **found}}
 
 
 def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str, Any]:

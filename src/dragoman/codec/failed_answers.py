@@ -13,7 +13,7 @@ from ..canon.events import Event, Fault
 from ..canon.losses import Severity
 from ..canon.parts import Part, Path, Text, ToolCall
 from ..canon.response import Alternative, Response, Stop, StopReason
-from ..context import Crossing
+from ..context import Context
 from ..errors import FaultError, WireError
 from . import json_text
 from .surrogates.documents import lose_replaced, without_surrogates
@@ -50,17 +50,17 @@ def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Pa
     return (*parts, Text(gap + words if said else words))
 
 
-def told_whole(stray: bytes, read: Callable[[bytes, Crossing], Response], crossing: Crossing) -> list[Event]:
+def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
     """The events of a whole answer that came in place of a stream; none when it is no answer."""
     if not stray.lstrip().startswith(b"{"):
         return []
     mended = None if json_text.is_whole(stray) else without_surrogates(stray)
     try:
-        response = read(stray if mended is None else mended, crossing)
+        response = read(stray if mended is None else mended, context)
     except WireError:
         return []
     if mended is not None:
-        lose_replaced(stray, mended, crossing)
+        lose_replaced(stray, mended, context)
     if not response.parts and response.stop.reason in ("unknown", "error"):
         return []
     from ..canon.fold import unfold  # hardly any stream is none
@@ -74,28 +74,26 @@ def says_it_all(stop: Stop, exact: frozenset[StopReason]) -> bool:
     return stop.reason in exact and not stop.word and not (stop.detail and not stop.detail_at)
 
 
-def lose_stop(
-    stop: Stop, word: str, crossing: Crossing, number: int = 0, *, exact: bool, written: bool = False
-) -> None:
+def lose_stop(stop: Stop, word: str, context: Context, number: int = 0, *, exact: bool, written: bool = False) -> None:
     """Report a stop that is sent as `word`. `exact`: the word says the same; `written`: so is the sentence about it."""
     if not exact:
         said = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
         grave = stop.reason in FAILED and word not in _FAILURES
         severity: Severity | None = "warning" if grave or (stop.word and stop.reason == "unknown") else None
-        crossing.lose("stop.approximated", crossing.stopped(stop, number), f"{said} is sent as {word}", severity)
+        context.lose("stop.approximated", context.stopped(stop, number), f"{said} is sent as {word}", severity)
     if stop.detail_at and not written:
-        crossing.lose("field.dropped", stop.detail_at, severity="info")
+        context.lose("field.dropped", stop.detail_at, severity="info")
 
 
 _FAILURES = frozenset({"failed", "OTHER"})
 """Words that say as much as `error` does."""
 
 
-def lose_missing_call(stop: Stop, called: bool, word: str, crossing: Crossing, number: int = 0) -> None:
+def lose_missing_call(stop: Stop, called: bool, word: str, context: Context, number: int = 0) -> None:
     """Report an answer that ended with calls and has none, where the target's `word` is the same with and without."""
     if stop.reason == "tool_calls" and not called:
         detail = f"tool_calls without a call is sent as {word}"
-        crossing.lose("stop.approximated", crossing.stopped(stop, number), detail)
+        context.lose("stop.approximated", context.stopped(stop, number), detail)
 
 
 def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative]:
@@ -105,40 +103,40 @@ def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative
     return [answers[place] for place in sorted(range(len(answers)), key=numbers.__getitem__)]
 
 
-def flawed(call: ToolCall, arguments: str, crossing: Crossing) -> bool:
+def flawed(call: ToolCall, arguments: str, context: Context) -> bool:
     """Report arguments that are no JSON object. True when they break off: half a call is no call."""
     if call.custom or not arguments or json_text.is_whole(arguments) or json_text.object_raw(arguments) is not None:
         return False
     cut = json_text.breaks_off(arguments)
-    crossing.lose("arguments.invalid", call.at, "they break off" if cut else "they are no JSON object")
+    context.lose("arguments.invalid", call.at, "they break off" if cut else "they are no JSON object")
     return cut
 
 
-def decoded_once(arguments: str, at: Path, crossing: Crossing) -> str:
+def decoded_once(arguments: str, at: Path, context: Context) -> str:
     """Arguments without the JSON string around them that hosts make which encode them twice."""
     inner = json_text.encoded_twice(arguments)
     if inner is None:
         return arguments
-    crossing.lose("arguments.invalid", at, "they are a JSON object in a JSON string", "info")
+    context.lose("arguments.invalid", at, "they are a JSON object in a JSON string", "info")
     return inner
 
 
-def first_only(response: Response, crossing: Crossing) -> None:
+def first_only(response: Response, context: Context) -> None:
     """Report the second and later answers, for dialects that have one only."""
     for number in range(1, len(response.alternatives) + 1):
-        crossing.lose("answer.dropped", crossing.ends.answer(number), "only the first answer is written")
+        context.lose("answer.dropped", context.ends.answer(number), "only the first answer is written")
 
 
 _WHOLE: frozenset[StopReason] = frozenset({"tool_calls", "stop", "unknown"})
 
 
-def cut_short(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
+def cut_short(stop: Stop, context: Context, number: int = 0) -> Stop:
     """How an answer ended in which a call breaks off. Clients run the calls of an answer that is whole, so none may be
     told as that; that it was cut is all that is known."""
     if stop.reason not in _WHOLE:
         return stop
     said = f"{stop.reason} is sent as length: a call breaks off"
-    crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
+    context.lose("stop.approximated", context.stopped(stop, number), said, "warning")
     return Stop("length")
 
 
@@ -147,22 +145,22 @@ BrokenCalls = Literal["text", "word", "fault"]
 there a call is an object and clients run it, but a word for such an ending; or not even that."""
 
 
-def left_out(call: ToolCall, arguments: str, crossing: Crossing) -> bool:
+def left_out(call: ToolCall, arguments: str, context: Context) -> bool:
     """Whether a call of an answer is left out, since its arguments never became a JSON object; with the loss."""
     if call.custom or json_text.object_raw(arguments) is not None:
         return False
     why = "its arguments break off" if json_text.breaks_off(arguments) else "its arguments are no JSON object"
-    crossing.lose("call.truncated", call.at, f"the call of {call.name}: {why}")
+    context.lose("call.truncated", call.at, f"the call of {call.name}: {why}")
     return True
 
 
-def malformed(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
+def malformed(stop: Stop, context: Context, number: int = 0) -> Stop:
     """How an answer ended of which a call was left out: as the upstream said where that explains it, a limit say; else
     with a call that cannot be used."""
     if stop.reason not in _WHOLE:
         return stop
     said = f"{stop.reason} is sent as bad_tool_call: a call is left out"
-    crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
+    context.lose("stop.approximated", context.stopped(stop, number), said, "warning")
     return Stop("bad_tool_call")
 
 
@@ -171,30 +169,30 @@ def unusable() -> Fault:
     return Fault("upstream_bad", FAILED["bad_tool_call"], 502)
 
 
-def ended(response: Response, crossing: Crossing, broken: BrokenCalls = "text") -> Response:
+def ended(response: Response, context: Context, broken: BrokenCalls = "text") -> Response:
     """The response, ended as its calls show. FaultError where the target has no place for what came."""
-    parts, stop = _ended(response.parts, response.stop, crossing, 0, broken)
+    parts, stop = _ended(response.parts, response.stop, context, 0, broken)
     if broken == "fault" and stop is not response.stop and stop.reason == "bad_tool_call":
-        raise FaultError(unusable(), losses=tuple(crossing.losses.all()))
+        raise FaultError(unusable(), losses=tuple(context.losses.all()))
     if not response.alternatives:
         if stop is response.stop and parts is response.parts:
             return response
         return msgspec.structs.replace(response, parts=parts, stop=stop)
     others = [
-        Alternative(*_ended(other.parts, other.stop, crossing, i + 1, broken), other.extra)
+        Alternative(*_ended(other.parts, other.stop, context, i + 1, broken), other.extra)
         for i, other in enumerate(response.alternatives)
     ]
     return msgspec.structs.replace(response, parts=parts, stop=stop, alternatives=tuple(others))
 
 
 def _ended(
-    parts: tuple[Part, ...], stop: Stop, crossing: Crossing, number: int, broken: BrokenCalls
+    parts: tuple[Part, ...], stop: Stop, context: Context, number: int, broken: BrokenCalls
 ) -> tuple[tuple[Part, ...], Stop]:
     calls = [part for part in parts if type(part) is ToolCall]
     if broken == "text":
-        cut = [call for call in calls if flawed(call, call.arguments, crossing)]
-        return parts, cut_short(stop, crossing, number) if cut else stop
-    gone = [call for call in calls if left_out(call, call.arguments, crossing)]
+        cut = [call for call in calls if flawed(call, call.arguments, context)]
+        return parts, cut_short(stop, context, number) if cut else stop
+    gone = [call for call in calls if left_out(call, call.arguments, context)]
     if not gone:
         return parts, stop
-    return tuple([part for part in parts if not any(part is call for call in gone)]), malformed(stop, crossing, number)
+    return tuple([part for part in parts if not any(part is call for call in gone)]), malformed(stop, context, number)

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ..canon.parts import Text
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
-from ..context import Crossing, Profile
+from ..context import Context, Profile
 from ..fast.envelope import SYSTEM
 from . import json_text
 
@@ -19,14 +19,14 @@ _NO_SCHEMA = "the model takes no JSON schema for its answer"
 _NO_JSON = "the model has no JSON mode"
 
 
-def with_taken_format(request: Request, profile: Profile, crossing: Crossing) -> Request:
+def with_taken_format(request: Request, profile: Profile, context: Context) -> Request:
     """The request with the output format that the model takes. A format that the model refuses becomes a system turn in
     front of the others."""
     shape = request.settings.format
     if shape is None or (profile.formats if shape.kind == "schema" else profile.json_mode):
         return request
     at = request.settings.at.get("format", ())
-    crossing.lose("format.as_text", at, _NO_SCHEMA if shape.kind == "schema" else _NO_JSON)
+    context.lose("format.as_text", at, _NO_SCHEMA if shape.kind == "schema" else _NO_JSON)
     kind = "object" if _holds_objects(shape) else "value"
     words = f"Answer with one valid JSON {kind} and nothing else."
     if shape.schema is not None:
@@ -45,12 +45,12 @@ def _holds_objects(shape: Format) -> bool:
     return isinstance(root, dict) and root.get("type", "object") == "object"
 
 
-def with_system_as_user(request: Request, crossing: Crossing) -> Request:
+def with_system_as_user(request: Request, context: Context) -> Request:
     """The request with every system turn as one of the user's."""
     turns = []
     for turn in request.turns:
         if turn.role in SYSTEM:
-            crossing.lose("system.demoted", turn.at, "the model has no place for system text")
+            context.lose("system.demoted", turn.at, "the model has no place for system text")
             turn = msgspec.structs.replace(turn, role="user")
         turns.append(turn)
     return msgspec.structs.replace(request, turns=tuple(turns))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from operator import is_
 
-from ..canon.history_requirements import Demands
+from ..canon.history_requirements import HistoryRequirements
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.turns import Gist, Turn
-from ..context import Crossing
+from ..context import Context
 from .packed_seals import MARK_BYTES
 
 _LONG = 64
@@ -20,16 +20,16 @@ _NOBODY = Turn("", ())  # type: ignore[arg-type]
 """Who spoke before the first turn."""
 
 
-def gist(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
+def gist(turns: tuple[Turn, ...], context: Context) -> Gist:
     """What is known of these turns. They are looked at once, as long as no stage changes them."""
-    found = crossing.gist
+    found = context.gist
     if found is None or found.turns is not turns:
-        found = crossing.gist = _found(turns, crossing)
+        found = context.gist = _found(turns, context)
     return found
 
 
-def _found(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
-    run = crossing.run
+def _found(turns: tuple[Turn, ...], context: Context) -> Gist:
+    run = context.run
     past = run.past(turns) if run is not None else 0
     if run is not None and past and run.calls is not None:
         lead = past - len(run.turns)  # the system's turn may stand before them
@@ -38,10 +38,10 @@ def _found(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
     return survey(turns)
 
 
-def sound(turns: tuple[Turn, ...], demands: Demands, crossing: Crossing) -> bool:
+def sound(turns: tuple[Turn, ...], requirements: HistoryRequirements, context: Context) -> bool:
     """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing."""
-    found = gist(turns, crossing)
-    return found.waiting == () and (found.alternates or not demands.alternate)
+    found = gist(turns, context)
+    return found.waiting == () and (found.alternates or not requirements.alternate)
 
 
 def bare(turns: tuple[Turn, ...]) -> bool:

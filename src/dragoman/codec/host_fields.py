@@ -9,7 +9,7 @@ from msgspec import Raw
 from ..canon.losses import Severity
 from ..canon.parts import Path
 from ..canon.request import Settings
-from ..context import Crossing, Host
+from ..context import Context, Host
 from . import json_text
 
 _CODES = {
@@ -52,11 +52,11 @@ _DEFAULTS = {"n": 1, "tool_choice": "auto", "parallel_tool_calls": True, "logpro
 """What means the same as nothing."""
 
 
-def trim(
+def without_refused_fields(
     out: dict[str, Any],
     settings: Settings,
     host: Host,
-    crossing: Crossing,
+    context: Context,
     noise: frozenset[str] = frozenset(),
     *,
     own: bool,
@@ -68,18 +68,18 @@ def trim(
             continue
         if "[]." in name:
             if fact is False and _without_word(out, name):
-                _report(name.partition("[].")[0], settings, host, crossing, noise, own)
+                _report(name.partition("[].")[0], settings, host, context, noise, own)
             continue
         holder, last = (out, name) if "." not in name else _holder(out, name)
         if last not in holder:
             continue
         if isinstance(fact, str):
             at = settings.at.get(_CANON.get(name, name))
-            crossing.suited |= not own or at != (fact,)
+            context.suited |= not own or at != (fact,)
             out = {(fact if key == name else key): value for key, value in out.items()}
         elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
             del holder[last]
-            _report(name, settings, host, crossing, noise, own)
+            _report(name, settings, host, context, noise, own)
         elif not own:
             del holder[last]
     return out
@@ -104,8 +104,8 @@ def _without_word(out: dict[str, Any], name: str) -> bool:
     return True
 
 
-def _report(name: str, settings: Settings, host: Host, crossing: Crossing, noise: frozenset[str], own: bool) -> None:
-    crossing.suited = True
+def _report(name: str, settings: Settings, host: Host, context: Context, noise: frozenset[str], own: bool) -> None:
+    context.suited = True
     if name == "stream_options" and settings.stream_usage is None and not own:
         return  # nobody asked for it but the writer
     place: Path = tuple(name.split("."))
@@ -113,4 +113,4 @@ def _report(name: str, settings: Settings, host: Host, crossing: Crossing, noise
         place = settings.at.get(_CANON.get(name, name), place)
     # Hosts without stream_options tell usage unasked.
     severity: Severity | None = "info" if name in noise or name == "stream_options" else None
-    crossing.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)
+    context.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

@@ -37,11 +37,11 @@ from ..canon.losses import Severity
 from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, held_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
-from ..context import Crossing
+from ..context import Context
 from . import json_text
 from .packed_seals import MARK, MARK_BYTES
 
-WriteHosted = Callable[[HostedCall, HostedResult | None, Crossing, bool], tuple[Part, ...]]
+WriteHosted = Callable[[HostedCall, HostedResult | None, Context, bool], tuple[Part, ...]]
 """Makes the target's own parts of a use. The last argument is True in a request, whose upstream must take the parts. In
 an answer, which a client reads, it is False."""
 
@@ -94,7 +94,7 @@ def pages(result: HostedResult | None) -> list[Citation]:
 def drop(
     call: HostedCall,
     result: HostedResult | None,
-    crossing: Crossing,
+    context: Context,
     why: str = "",
     *,
     severity: Severity | None = None,
@@ -103,12 +103,12 @@ def drop(
     for part in (call, result):
         if part is not None:
             words = f"{part.kind}: {why}" if why else part.kind
-            crossing.lose("hosted.dropped", part.at, words, "info" if held_elsewhere(call) else severity)
+            context.lose("hosted.dropped", part.at, words, "info" if held_elsewhere(call) else severity)
     return ()
 
 
 def mapped(
-    call: HostedCall, result: HostedResult | None, crossing: Crossing, kind: str, left: str = "", *, request: bool
+    call: HostedCall, result: HostedResult | None, context: Context, kind: str, left: str = "", *, request: bool
 ) -> None:
     """Report that a use is written as `kind`; `left`: what of the result has no place there. The model misses that in a
     history, and an answer has been written with it already."""
@@ -116,10 +116,10 @@ def mapped(
     severity: Severity | None = "warning" if left and request else None
     if result is None or result.at == call.at:  # one item for both, and one loss at its place
         left = left if result is not None else ""
-        crossing.lose("hosted.mapped", call.at, f"{detail}: {left}" if left else detail, severity if left else None)
+        context.lose("hosted.mapped", call.at, f"{detail}: {left}" if left else detail, severity if left else None)
         return
-    crossing.lose("hosted.mapped", call.at, detail)
-    crossing.lose("hosted.mapped", result.at, left or f"written in {kind}", severity)
+    context.lose("hosted.mapped", call.at, detail)
+    context.lose("hosted.mapped", result.at, left or f"written in {kind}", severity)
 
 
 def use_id(call: HostedCall) -> str:
@@ -159,10 +159,10 @@ class Uses:
     """Brings calls and results together, and has the target write them. A call waits for its result; what is written
     stands where the result stood."""
 
-    def __init__(self, write: WriteHosted, own: Own, crossing: Crossing, *, request: bool) -> None:
+    def __init__(self, write: WriteHosted, own: Own, context: Context, *, request: bool) -> None:
         self._write = write
         self._own = own
-        self._crossing = crossing
+        self._context = context
         self._request = request
         self._waiting: list[HostedCall] = []
 
@@ -177,12 +177,12 @@ class Uses:
             return ()
         assert isinstance(part, HostedResult)
         call = self._call_of(part)
-        return self._write(call, part, self._crossing, self._request)
+        return self._write(call, part, self._context, self._request)
 
     def rest(self) -> tuple[Part, ...]:
         """What is written for calls that got no result."""
         calls, self._waiting = self._waiting, []
-        return tuple([part for call in calls for part in self._write(call, None, self._crossing, self._request)])
+        return tuple([part for call in calls for part in self._write(call, None, self._context, self._request)])
 
     def _call_of(self, result: HostedResult) -> HostedCall:
         """The call of a result: by its id; else the first that waits in the same family, since some recorders and
@@ -199,12 +199,12 @@ class Uses:
 
 
 def cross_parts(
-    parts: tuple[Part, ...], write: WriteHosted, own: Own, crossing: Crossing, *, request: bool
+    parts: tuple[Part, ...], write: WriteHosted, own: Own, context: Context, *, request: bool
 ) -> tuple[Part, ...]:
     """The parts of one turn or answer, its hosted calls and results in the target's form."""
     if not any(isinstance(part, HostedCall | HostedResult) for part in parts):
         return parts
-    uses = Uses(write, own, crossing, request=request)
+    uses = Uses(write, own, context, request=request)
     out: list[Part] = []
     for part in parts:
         out.extend(uses.feed(part) if uses.takes(part) else (part,))
@@ -212,12 +212,12 @@ def cross_parts(
     return tuple(out)
 
 
-def cross_turns(turns: tuple[Turn, ...], write: WriteHosted, own: Own, crossing: Crossing) -> tuple[Turn, ...]:
+def cross_turns(turns: tuple[Turn, ...], write: WriteHosted, own: Own, context: Context) -> tuple[Turn, ...]:
     """A history with its hosted calls and results in the target's form. A turn of which nothing is left is dropped."""
     out: list[Turn] = []
     changed = False
     for turn in turns:
-        parts = cross_parts(turn.parts, write, own, crossing, request=True) if turn.role == "assistant" else turn.parts
+        parts = cross_parts(turn.parts, write, own, context, request=True) if turn.role == "assistant" else turn.parts
         if parts is turn.parts:
             out.append(turn)
             continue
@@ -225,21 +225,21 @@ def cross_turns(turns: tuple[Turn, ...], write: WriteHosted, own: Own, crossing:
         if parts:
             out.append(msgspec.structs.replace(turn, parts=parts))
         else:
-            crossing.lose("turn.dropped", turn.at)
+            context.lose("turn.dropped", turn.at)
     return tuple(out) if changed else turns
 
 
-def cross_answer(response: Response, write: WriteHosted, own: Own, crossing: Crossing) -> Response:
+def cross_answer(response: Response, write: WriteHosted, own: Own, context: Context) -> Response:
     """An answer with its hosted calls and results in the target's form."""
-    parts = cross_parts(response.parts, write, own, crossing, request=False)
-    others = tuple([_crossed(other, write, own, crossing) for other in response.alternatives])
+    parts = cross_parts(response.parts, write, own, context, request=False)
+    others = tuple([_crossed(other, write, own, context) for other in response.alternatives])
     if parts is response.parts and all(one is other for one, other in zip(others, response.alternatives, strict=True)):
         return response
     return msgspec.structs.replace(response, parts=parts, alternatives=others)
 
 
-def _crossed(other: Alternative, write: WriteHosted, own: Own, crossing: Crossing) -> Alternative:
-    parts = cross_parts(other.parts, write, own, crossing, request=False)
+def _crossed(other: Alternative, write: WriteHosted, own: Own, context: Context) -> Alternative:
+    parts = cross_parts(other.parts, write, own, context, request=False)
     return other if parts is other.parts else msgspec.structs.replace(other, parts=parts)
 
 
@@ -250,10 +250,10 @@ _FIRST = 1 << 29
 class HostedEvents:
     """The same for the events of a stream. Hosted parts come whole in their PartStart."""
 
-    def __init__(self, write: WriteHosted, own: Own, crossing: Crossing) -> None:
+    def __init__(self, write: WriteHosted, own: Own, context: Context) -> None:
         self._made: WriteHosted = write
         self._own = own
-        self._crossing = crossing
+        self._context = context
         self._answers: dict[int, Uses] = {}
         self._taken: set[int] = set()
         self._next = _FIRST
@@ -267,7 +267,7 @@ class HostedEvents:
             self._taken.add(event.index)
             uses = self._answers.get(event.answer)
             if uses is None:
-                uses = self._answers[event.answer] = Uses(self._made, self._own, self._crossing, request=False)
+                uses = self._answers[event.answer] = Uses(self._made, self._own, self._context, request=False)
             return self._events(uses.feed(part), event.answer)
         if type(event) is PartEnd and event.index in self._taken:
             self._taken.discard(event.index)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text
-from ..context import Crossing
+from ..context import Context
 from .hosted_calls import drop, members, queries, word
 
 
@@ -50,13 +50,13 @@ def has_text(call: HostedCall) -> bool:
     return call.family in _ASKED
 
 
-def as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
     """The use as a text of the assistant's."""
-    crossing.lose("part.as_text", call.at, call.kind)
+    context.lose("part.as_text", call.at, call.kind)
     if result is not None and result.at != call.at:
-        crossing.lose("part.as_text", result.at, result.kind)
+        context.lose("part.as_text", result.at, result.kind)
     for media in files(result):
-        crossing.lose("media.dropped", media.at, media.mime or media.kind)
+        context.lose("media.dropped", media.at, media.mime or media.kind)
     said = _ASKED[call.family](call)
     came_back = "\n".join([text for text in (_pages(result), output(result)) if text])
     if result is None:
@@ -110,19 +110,19 @@ def _page(page: Citation) -> str:
     return f"{named}\n{page.quote}" if page.quote else named
 
 
-def write_as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def write_as_text(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """For dialects that have no hosted tools of these families: text in a history, nothing in an answer."""
     if request and has_text(call):
-        return as_text(call, result, crossing)
+        return as_text(call, result, context)
     if call.family == "tool_search":
-        return drop_search(call, result, crossing)
+        return drop_search(call, result, context)
     # A client that cannot see what was searched still has the words that were written with it.
-    return drop(call, result, crossing, severity="info" if call.family in ("web_search", "web_fetch") else None)
+    return drop(call, result, context, severity="info" if call.family in ("web_search", "web_fetch") else None)
 
 
-def drop_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+def drop_search(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
     """A search for tools says nothing where all tools are declared."""
     for part in (call, result):
         if part is not None:
-            crossing.lose("hosted.dropped", part.at, f"{part.kind}: the tools are declared in full", "info")
+            context.lose("hosted.dropped", part.at, f"{part.kind}: the tools are declared in full", "info")
     return ()

@@ -20,7 +20,7 @@ from msgspec import Struct
 from ..canon.parts import Path
 from ..canon.request import Request
 from ..canon.tools import Choice, HostedTool, Tool
-from ..context import Crossing
+from ..context import Context
 from . import json_text
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -131,7 +131,7 @@ class _Wish(Struct):
     """What only its own dialect knows."""
 
 
-def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossing: Crossing) -> Tools:
+def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Tools:
     """The tools with every hosted one of another dialect turned into what the target has for it.
 
     `source` and `target` are the tables of the dialects that read and write. `crossing.profile` is asked what the model
@@ -142,16 +142,16 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossi
             break
     else:
         return tools
-    own = {row.dialect for row in target} | {crossing.target}
+    own = {row.dialect for row in target} | {context.target}
     names = {tool.name for tool in tools if isinstance(tool, Tool)}
-    alone = not crossing.profile.hosted_beside_functions and bool(names)
+    alone = not context.profile.hosted_beside_functions and bool(names)
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, Tool) or (tool.dialect in own and not alone):
             out.append(tool)
         else:
-            out.extend(_crossed(tool, source, () if alone else target, names, crossing))
-    return _loaded(tuple(out), target, crossing)
+            out.extend(_crossed(tool, source, () if alone else target, names, context))
+    return _loaded(tuple(out), target, context)
 
 
 def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
@@ -163,9 +163,7 @@ def forced(kind: str, rows: tuple[Row, ...]) -> bool:
     return _row_of(kind, rows) is not None
 
 
-def aim(
-    request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossing: Crossing
-) -> Request:
+def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Request:
     """The request with `tools`, which `cross` made of its own, and with a choice of a hosted tool aimed at what it has
     become: the target's own tool, or a function that the client runs. One that only stands for it is not forced: the
     model would have to call what perhaps nobody runs, again and again."""
@@ -177,7 +175,7 @@ def aim(
     there = next((tool for tool in tools if asked and tool.at == asked[0].at), None)
     aimed: Choice | None = None
     if isinstance(there, Tool):
-        aimed = None if there.name in crossing.stand_ins else Choice("one", (there.name,), at=choice.at)
+        aimed = None if there.name in context.stand_ins else Choice("one", (there.name,), at=choice.at)
     elif there is not None and len(tools) == 1:
         aimed = Choice("required", at=choice.at)  # which every dialect with a choice can say
     else:
@@ -185,43 +183,43 @@ def aim(
         if row is not None and row.force is not None:
             aimed = Choice("one", extra={row.dialect: {"tool_choice": json_text.raw(row.force)}}, at=choice.at)
     if aimed is None:
-        crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} cannot be forced")
+        context.lose("choice.dropped", choice.at, f"{choice.names[0]} cannot be forced")
     return msgspec.structs.replace(request, tools=tools, choice=aimed)
 
 
 def _crossed(
-    tool: HostedTool, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], crossing: Crossing
+    tool: HostedTool, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], context: Context
 ) -> list[Tool | HostedTool]:
     row = _row_of(tool.kind, own)
     if row is None:
-        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return []
     run_there = row.function(json_text.plain(tool.value)) if row.function is not None else None
     if run_there is not None and run_there.name not in names:
         names.add(run_there.name)
-        crossing.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
+        context.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
         for wish in _wishes(tool, row):
-            _lose_options(wish, frozenset(), crossing)
+            _lose_options(wish, frozenset(), context)
         return [msgspec.structs.replace(run_there, at=tool.at)]
     if run_there is not None:  # a tool that the client runs is none that the upstream runs
-        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return []
-    there = _found(target, row.family, crossing, tool.kind)
+    there = _found(target, row.family, context, tool.kind)
     made: list[Tool | HostedTool] = []
     for wish in _wishes(tool, row):
-        function = STAND_INS.get(wish.family) if crossing.stands else None
+        function = STAND_INS.get(wish.family) if context.stands else None
         if there is not None and there.wants <= wish.options.keys():
             if there.wants or _is_free(there, names):
-                made.append(_mapped(tool, wish, there, crossing))
+                made.append(_mapped(tool, wish, there, context))
                 continue
             function = None
         if function is None or function.name in names:
-            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            context.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
         names.add(function.name)
-        crossing.stand_ins[function.name] = wish.family
-        crossing.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is offered as the function {function.name}")
-        _lose_options(wish, frozenset(), crossing)
+        context.stand_ins[function.name] = wish.family
+        context.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is offered as the function {function.name}")
+        _lose_options(wish, frozenset(), context)
         made.append(msgspec.structs.replace(function, at=tool.at))
     return made
 
@@ -235,10 +233,10 @@ def _is_free(row: Row, names: set[str]) -> bool:
     return True
 
 
-def _found(target: tuple[Row, ...], family: str, crossing: Crossing, kind: str = "") -> Row | None:
+def _found(target: tuple[Row, ...], family: str, context: Context, kind: str = "") -> Row | None:
     """The target's tool for a tool of another dialect, of this family and with this type word."""
     for row in target:
-        if row.family == family and (not row.needs or getattr(crossing.profile, row.needs)):
+        if row.family == family and (not row.needs or getattr(context.profile, row.needs)):
             if row.stands_for is None or row.stands_for.fullmatch(kind):
                 return row
     return None
@@ -307,7 +305,7 @@ def _strange(members: dict[str, Any], above: Path, known: set[Path], quiet: froz
     return out
 
 
-def _mapped(tool: HostedTool, wish: _Wish, row: Row, crossing: Crossing) -> HostedTool:
+def _mapped(tool: HostedTool, wish: _Wish, row: Row, context: Context) -> HostedTool:
     value: dict[str, Any] = {name: _copied(said) for name, said in row.fixed.items()}
     options = {name: said for name, (_, said) in wish.options.items()}
     if "token" in options and "token" not in row.options and "headers" in row.options:
@@ -321,12 +319,12 @@ def _mapped(tool: HostedTool, wish: _Wish, row: Row, crossing: Crossing) -> Host
     for name, members in row.beside.items():
         if name in value:
             value[name] = {**members, **value[name]}
-    _lose_options(wish, frozenset(taken), crossing)
+    _lose_options(wish, frozenset(taken), context)
     if row.many:
         value = {row.inside: [value]}
     elif row.inside:
         value = {row.inside: value}
-    crossing.lose("tool.hosted.mapped", tool.at, f"{tool.kind} is offered as {row.kind}")
+    context.lose("tool.hosted.mapped", tool.at, f"{tool.kind} is offered as {row.kind}")
     return HostedTool(row.dialect, row.kind, json_text.raw(value), tool.at)
 
 
@@ -343,19 +341,19 @@ def _put(value: dict[str, Any], path: Path, said: Any) -> None:
     value[str(path[-1])] = said
 
 
-def _lose_options(wish: _Wish, taken: frozenset[str], crossing: Crossing) -> None:
+def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
     for name, (at, said) in wish.options.items():
         if name not in taken and not (name in NOTHING_SAID and NOTHING_SAID[name] == said):
-            crossing.lose("tool.hosted.option.dropped", at, name)
+            context.lose("tool.hosted.option.dropped", at, name)
     for at in wish.rest:
-        crossing.lose("tool.hosted.option.dropped", at, str(at[-1]))
+        context.lose("tool.hosted.option.dropped", at, str(at[-1]))
 
 
-def _loaded(tools: Tools, target: tuple[Row, ...], crossing: Crossing) -> Tools:
+def _loaded(tools: Tools, target: tuple[Row, ...], context: Context) -> Tools:
     """Deferred tools can be found only where the target's upstream searches; else they are sent in full."""
     if not any(isinstance(tool, Tool) and tool.deferred for tool in tools):
         return tools
-    search = _found(target, "tool_search", crossing)
+    search = _found(target, "tool_search", context)
     if search is None:
         return tools  # the writer has its own say
     if any(isinstance(tool, HostedTool) and search.kinds.fullmatch(tool.kind) for tool in tools):
@@ -363,7 +361,7 @@ def _loaded(tools: Tools, target: tuple[Row, ...], crossing: Crossing) -> Tools:
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, Tool) and tool.deferred:
-            crossing.lose("tool.deferred.expanded", tool.at, "there is no tool search")
+            context.lose("tool.deferred.expanded", tool.at, "there is no tool search")
             tool = msgspec.structs.replace(tool, deferred=False)
         out.append(tool)
     return tuple(out)

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 from ..canon.history_requirements import Form, Place
 from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
-from ..context import Crossing
+from ..context import Context
 from . import json_text
 
 
@@ -40,15 +40,15 @@ class _Content(Struct):
     content: list[Token] | None = None
 
 
-def cross(response: Response, source: Place | None, target: Place | None, crossing: Crossing) -> Response:
+def cross(response: Response, source: Place | None, target: Place | None, context: Context) -> Response:
     """The response with its log probabilities where the target has them. Where it has none, they stay a loss."""
     if source is None or target is None or source == target:
         return response
     if response.extra is None and not (source.on_texts and any(part.extra is not None for part in response.parts)):
         return response
-    first = _moved(response.parts, response.extra, 0, source, target, crossing)
+    first = _moved(response.parts, response.extra, 0, source, target, context)
     others = [
-        _moved(other.parts, other.extra, i + 1, source, target, crossing)
+        _moved(other.parts, other.extra, i + 1, source, target, context)
         for i, other in enumerate(response.alternatives)
     ]
     alternatives = tuple(
@@ -58,7 +58,7 @@ def cross(response: Response, source: Place | None, target: Place | None, crossi
 
 
 def _moved(
-    parts: tuple[Part, ...], extra: Extra | None, number: int, source: Place, target: Place, crossing: Crossing
+    parts: tuple[Part, ...], extra: Extra | None, number: int, source: Place, target: Place, context: Context
 ) -> tuple[tuple[Part, ...], Extra | None]:
     tokens: list[Token] = []
     places: list[Path] = []
@@ -74,13 +74,13 @@ def _moved(
             tokens, places = found, [(source.answers, number, source.name) if source.answers else (source.name,)]
     if not tokens or (target.on_texts and not any(map(_takes_tokens, parts))):
         return parts, extra
-    unkeep(crossing, places)
+    unkeep(context, places)
     if source.form == "content":
         # Lists beside that of the text: the refusal's, or that of the thoughts (DeepSeek).
         rest = json_text.fields((extra or {})[source.dialect][_name(source, number)])
-        crossing.keep(places[0], {name: value for name, value in rest.items() if name != "content"})
+        context.keep(places[0], {name: value for name, value in rest.items() if name != "content"})
     if source.form == "chosen":
-        crossing.lose("field.dropped", places[0], "the numbers of the tokens", "info")
+        context.lose("field.dropped", places[0], "the numbers of the tokens", "info")
     if target.on_texts:
         return _hung(parts, tokens, target), extra
     return parts, _with(extra, target.dialect, _name(target, number), write(tokens, target.form, target.spelled))
@@ -95,12 +95,12 @@ def _with(extra: Extra | None, dialect: str, name: str, value: Raw) -> Extra:
     return {**(extra or {}), dialect: {**(extra or {}).get(dialect, {}), name: value}}
 
 
-def unkeep(crossing: Crossing, places: list[Path]) -> None:
+def unkeep(context: Context, places: list[Path]) -> None:
     """They have crossed: they are not among the fields that only the source knows."""
-    for i, (at, fields) in enumerate(crossing.kept):
+    for i, (at, fields) in enumerate(context.kept):
         left = {name: value for name, value in fields.items() if (*at, name) not in places}
         if len(left) < len(fields):
-            crossing.kept[i] = (at, left)
+            context.kept[i] = (at, left)
 
 
 def _takes_tokens(part: Part) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..canon.parts import Path
 from ..canon.request import Settings
-from ..context import Crossing
+from ..context import Context
 
 ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
@@ -41,7 +41,7 @@ def nearest(effort: str, accepted: tuple[str, ...]) -> str:
     return min(ranked, key=lambda word: (abs(ORDER.index(word) - rank), ORDER.index(word)), default=effort)
 
 
-class Wish(NamedTuple):
+class WantedEffort(NamedTuple):
     """How much thinking a request asks for."""
 
     effort: str | None
@@ -52,16 +52,16 @@ class Wish(NamedTuple):
     """What the request says, for the loss report."""
 
 
-def wish(settings: Settings) -> Wish | None:
+def wish(settings: Settings) -> WantedEffort | None:
     """The thinking that a request asks for, by an effort or else by a budget; None: it asks for none."""
     if settings.effort is not None:
-        return Wish(settings.effort, settings.at.get("effort", ()), settings.effort)
+        return WantedEffort(settings.effort, settings.at.get("effort", ()), settings.effort)
     if settings.budget is None:
         return None
     at = settings.at.get("budget", ())
     if settings.budget < 0:
-        return Wish(None, at, "thinking as much as the model decides")
-    return Wish(from_budget(settings.budget), at, f"a budget of {settings.budget} tokens")
+        return WantedEffort(None, at, "thinking as much as the model decides")
+    return WantedEffort(from_budget(settings.budget), at, f"a budget of {settings.budget} tokens")
 
 
 def opens(settings: Settings) -> bool:
@@ -69,44 +69,44 @@ def opens(settings: Settings) -> bool:
     return settings.effort is None and settings.budget is not None and settings.budget < 0
 
 
-def wanted(settings: Settings, crossing: Crossing) -> str | None:
+def wanted(settings: Settings, context: Context) -> str | None:
     """The effort word for a target that has words: as asked, made from the budget, or the nearest the model takes."""
     asked = wish(settings)
     if asked is None:
         return None
-    profile = crossing.profile
+    profile = context.profile
     if not profile.thinks:
-        crossing.lose("effort.dropped", asked.at, f"{crossing.model or 'the model'} takes no effort setting")
+        context.lose("effort.dropped", asked.at, f"{context.model or 'the model'} takes no effort setting")
         return None
-    effort = asked.effort or _opened(settings, asked, crossing)
+    effort = asked.effort or _opened(settings, asked, context)
     if effort is None:
         return None
-    if effort not in ORDER and effort not in profile.efforts and crossing.source != crossing.target:
-        crossing.lose("effort.dropped", asked.at, f"{effort} is a word of {crossing.source} hosts alone")
+    if effort not in ORDER and effort not in profile.efforts and context.source != context.target:
+        context.lose("effort.dropped", asked.at, f"{effort} is a word of {context.source} hosts alone")
         return None
     own = nearest(effort, profile.efforts)
     if own != asked.words:
         by_words = settings.effort is not None
-        crossing.lose("effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{own}")
-    lose_budget(settings, f"effort {own}", crossing)
+        context.lose("effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{own}")
+    lose_budget(settings, f"effort {own}", context)
     return own
 
 
-def lose_budget(settings: Settings, sent: str, crossing: Crossing) -> None:
+def lose_budget(settings: Settings, sent: str, context: Context) -> None:
     """Report the budget of a request that asks for an effort too, where `sent` says the effort alone."""
     if settings.effort is not None and settings.budget is not None and settings.budget > 0:
         detail = f"a budget of {settings.budget} tokens: {sent} is sent instead"
-        crossing.lose("effort.approximated", settings.at.get("budget", ()), detail)
+        context.lose("effort.approximated", settings.at.get("budget", ()), detail)
 
 
-def _opened(settings: Settings, asked: Wish, crossing: Crossing) -> str | None:
+def _opened(settings: Settings, asked: WantedEffort, context: Context) -> str | None:
     """The effort for thinking that is merely turned on. Models that think unasked need none."""
-    profile = crossing.profile
+    profile = context.profile
     if profile.effort_default == "none" and profile.efforts:
         return settings.open_effort or _OPEN_EFFORT
     if not (profile.effort_default or profile.thinking_default or profile.reasoning):
-        unknown = f"it is not known whether {crossing.model or 'the model'} takes an effort"
-        crossing.lose("effort.dropped", asked.at, unknown)
-    elif crossing.source != crossing.target:
-        crossing.lose("effort.approximated", asked.at, THINKS_UNASKED)
+        unknown = f"it is not known whether {context.model or 'the model'} takes an effort"
+        context.lose("effort.dropped", asked.at, unknown)
+    elif context.source != context.target:
+        context.lose("effort.approximated", asked.at, THINKS_UNASKED)
     return None

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from ..canon.parts import Extra, Part, ToolCall, ToolResult
 from ..canon.turns import Turn
-from ..context import Crossing
+from ..context import Context
 from .history_facts import gist
 
 
-def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+def results_after_calls(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
-    return turns if gist(turns, crossing).arranged else _rearranged(turns, crossing)
+    return turns if gist(turns, context).arranged else _rearranged(turns, context)
 
 
-def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     out: list[Turn] = []
     results: dict[int, list[Part]] = {}  # what comes into the tool turns of `out`, by their place
     step = -1  # where in `out` the results of the open step stand, once there are any
@@ -36,7 +36,7 @@ def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]
         for part in turn.parts:
             mine.append(part) if isinstance(part, ToolResult) and part.call_id in open_ids else rest.append(part)
         if mine:
-            step = _place(out, results, mine, turn, step, crossing)
+            step = _place(out, results, mine, turn, step, context)
         if rest:
             out.append(Turn("tool", tuple(rest), at=turn.at))
     for place, parts in results.items():
@@ -84,7 +84,7 @@ def _joined(turns: tuple[Turn, ...]) -> Turn:
 
 
 def _place(
-    out: list[Turn], results: dict[int, list[Part]], mine: list[Part], turn: Turn, step: int, crossing: Crossing
+    out: list[Turn], results: dict[int, list[Part]], mine: list[Part], turn: Turn, step: int, context: Context
 ) -> int:
     """Put results into the open step's tool turn, making it if there is none yet."""
     if step < 0:
@@ -92,11 +92,11 @@ def _place(
         while step and out[step - 1].role != "assistant":
             step -= 1
         if step != len(out):
-            crossing.lose("result.moved", turn.at)
+            context.lose("result.moved", turn.at)
         out.insert(step, Turn("tool", (), extra=turn.extra, at=turn.at))
         results[step] = mine
         return step
     if step != len(out) - 1:
-        crossing.lose("result.moved", turn.at)
+        context.lose("result.moved", turn.at)
     results[step] += mine
     return step

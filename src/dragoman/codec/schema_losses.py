@@ -5,21 +5,21 @@ from __future__ import annotations
 from msgspec import Raw
 
 from ..canon.parts import Path
-from ..context import ANSWER, Crossing
+from ..context import ANSWER, Context
 from .schema import Subset, adapt
 from .schema.openai_subsets import LOOSE
 
 
-def fit(schema: str, subset: Subset, crossing: Crossing, at: Path) -> Raw:
+def fit(schema: str, subset: Subset, context: Context, at: Path) -> Raw:
     """`schema` within `subset`. `at` is where the schema stands in the source."""
     fitted, changes = adapt(schema.encode(), subset)
     for change in changes:
-        crossing.lose(change.code, (*at, *change.path), change.detail)
+        context.lose(change.code, (*at, *change.path), change.detail)
     return Raw(fitted)
 
 
-def fit_openai(
-    schema: str, strict: bool | None, crossing: Crossing, at: Path, lost: tuple[str, Path], name: str = ANSWER
+def fit_openai_schema(
+    schema: str, strict: bool | None, context: Context, at: Path, lost: tuple[str, Path], name: str = ANSWER
 ) -> tuple[Raw, bool | None]:
     """`schema` as OpenAI's endpoints take it, and whether it is strict. A schema that cannot be strict without another
     meaning is not, with the loss `lost`. `name` is the tool, as it is sent, whose arguments the schema describes."""
@@ -29,10 +29,10 @@ def fit_openai(
         form = strict_form(schema.encode())
         if not form.obstacle:
             for change in form.changes:
-                crossing.lose(change.code, (*at, *change.path), change.detail)
+                context.lose(change.code, (*at, *change.path), change.detail)
             if form.absent is not None:
-                crossing.absent[name] = form.absent
+                context.absent[name] = form.absent
             return Raw(form.schema), True
-        crossing.lose(*lost, form.obstacle)
+        context.lose(*lost, form.obstacle)
         strict = None
-    return fit(schema, LOOSE, crossing, at), strict
+    return fit(schema, LOOSE, context, at), strict

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ..canon.parts import Path
 from ..canon.response import Tier, Usage
-from ..context import Crossing
+from ..context import Context
 from . import json_text
 
 _READ = {"default": "standard", **{word: word for word in ("standard", "flex", "priority", "batch", "scale")}}
@@ -32,11 +32,11 @@ def with_tier(usage: Usage, word: str, at: Path) -> Usage:
     return msgspec.structs.replace(usage, tier=Tier(word, at))
 
 
-def write(usage: Usage | None, words: Mapping[str, str], crossing: Crossing) -> str | None:
+def write(usage: Usage | None, words: Mapping[str, str], context: Context) -> str | None:
     """The tier in one of the target's `words`; None, with a loss, where it has none for it."""
     if usage is None or usage.tier is None:
         return None
     found = words.get(usage.tier.word)
     if found is None:
-        crossing.lose("tier.dropped", usage.tier.at, usage.tier.word)
+        context.lose("tier.dropped", usage.tier.at, usage.tier.word)
     return found

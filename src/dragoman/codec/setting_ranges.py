@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from ..canon.parts import Path
-from ..context import Crossing
+from ..context import Context
 
 
-def within(value: float, low: float, high: float, at: Path, crossing: Crossing) -> float:
+def within(value: float, low: float, high: float, at: Path, context: Context) -> float:
     """`value`, moved into the range if it lies outside."""
     if low <= value <= high:
         return value
     moved = min(max(value, low), high)
-    crossing.lose("sampling.clamped", at, f"{value:g} is sent as {moved:g}")
+    context.lose("sampling.clamped", at, f"{value:g} is sent as {moved:g}")
     return moved
 
 
-def capped(limit: int, at: Path, crossing: Crossing, *, streamed: bool = True) -> int | None:
+def capped(limit: int, at: Path, context: Context, *, streamed: bool = True) -> int | None:
     """`limit`, or the most tokens that an answer of the model may have; None for a negative one, by which clients of
     local servers mean that there is none."""
     if limit < 0:
-        crossing.lose("limit.lowered", at, f"{limit} is sent as no limit but the model's own")
+        context.lose("limit.lowered", at, f"{limit} is sent as no limit but the model's own")
         return None
-    profile = crossing.profile
+    profile = context.profile
     most = profile.most_tokens
     if not streamed and profile.most_tokens_whole is not None:
         most = profile.most_tokens_whole
     if most is None or limit <= most:
         return limit
-    crossing.lose("limit.lowered", at, f"from {limit} to {most}")
+    context.lose("limit.lowered", at, f"from {limit} to {most}")
     return most

@@ -11,11 +11,11 @@ import msgspec
 from ..canon.parts import Path
 from ..canon.request import Request
 from ..canon.tools import Choice, HostedTool, Tool
-from ..context import Crossing
+from ..context import Context
 from .tool_names import by_name
 
 
-def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], crossing: Crossing) -> Request:
+def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], context: Context) -> Request:
     """The request with a subset of the tools that are there; `asked` are the tools as the client declared them. Hosted
     tools that the subset leaves out are not sent, because only Responses can name them. A subset of which nothing is
     there is no choice at all."""
@@ -26,7 +26,7 @@ def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], crossi
     names = [name for name in choice.names if name in declared]
     for name in choice.names:
         if name not in declared:
-            crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+            context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
     if choice.hosted_at is None:
         return request if len(names) == len(choice.names) else _with(request, request.tools, choice, tuple(names))
     kept: list[Tool | HostedTool] = []
@@ -42,7 +42,7 @@ def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], crossi
     for place in choice.hosted_at:
         if not any(_stands_at(tool.at, (place,)) for tool in kept):
             kinds = [tool.kind for tool in asked if isinstance(tool, HostedTool) and tool.at == place]
-            crossing.lose("choice.dropped", choice.at, f"{', '.join(kinds)} is not offered")
+            context.lose("choice.dropped", choice.at, f"{', '.join(kinds)} is not offered")
     if not names and not any(isinstance(tool, HostedTool) for tool in kept):
         return _with(request, request.tools, choice, ())
     if not names:
@@ -50,7 +50,7 @@ def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], crossi
         kept = [tool for tool in kept if isinstance(tool, HostedTool)]
     for tool in left:
         said = tool.name if isinstance(tool, Tool) else tool.kind
-        crossing.lose("choice.by_filter", tool.at, f"{said} is not offered")
+        context.lose("choice.by_filter", tool.at, f"{said} is not offered")
     if not names:
         return msgspec.structs.replace(request, tools=tuple(kept), choice=Choice(choice.mode, at=choice.at))
     return _with(request, tuple(kept), choice, tuple(names))

@@ -5,7 +5,7 @@ be decided so: a tool `b` of the namespace `a` is sent as `a__b`, where a tool `
 and as long as both are declared, the one of the namespace gets a hash. `reserve` finds that out before anything is
 written.
 
-The way back is a table kept with the translation (`Crossing.renamed`): deterministic, so no store is needed.
+The way back is a table kept with the translation (`Context.renamed`): deterministic, so no store is needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from ..canon.parts import Path
 from ..canon.tools import HostedTool, Tool
-from ..context import Crossing
+from ..context import Context
 from .caches import register
 
 _REMEMBERED = 4096
@@ -63,26 +63,26 @@ class Names:
                 self.legal_names.add(name)
         return sent
 
-    def send(self, name: str, namespace: str, crossing: Crossing, at: Path) -> str:
+    def send(self, name: str, namespace: str, context: Context, at: Path) -> str:
         """A tool's name as the target takes it; a change is noted, and remembered for the way back.
 
         For targets without namespaces: `namespace` goes in front. Use it for declarations, calls and choices alike.
         On the way back a name is the client's own, and legal because the client declared it.
         """
-        if not namespace and (name in self.legal_names or crossing.answers is not None):
+        if not namespace and (name in self.legal_names or context.answers is not None):
             return name
         full = spelled(namespace, name)
         sent = self.legal(full)
         if sent == name and not namespace:
             return name
         own = (namespace, name)
-        if crossing.renamed.get(sent, own) != own:
+        if context.renamed.get(sent, own) != own:
             # Another tool is called so: a hash of namespace and name tells them apart.
             sent = _made_legal(full, f"{namespace}\x1f{name}")
-        if sent not in crossing.renamed:
-            crossing.renamed[sent] = own
+        if sent not in context.renamed:
+            context.renamed[sent] = own
             code = "tool.namespace.prefixed" if sent == full else "tool.renamed"
-            crossing.lose(code, at, f"{f'{namespace}/{name}' if namespace else name} is sent as {sent}")
+            context.lose(code, at, f"{f'{namespace}/{name}' if namespace else name} is sent as {sent}")
         return sent
 
 
@@ -98,7 +98,7 @@ def safe(name: str) -> bool:
     return True
 
 
-def reserve(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> None:
+def reserve(tools: Iterable[Tool | HostedTool], context: Context) -> None:
     """Keep the names that declared tools have as they stand from those that others are renamed to.
 
     To be called before the first name is sent. It finds work only where tools of a namespace, or with illegal names,
@@ -106,11 +106,11 @@ def reserve(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> None:
     """
     for tool in tools:
         if type(tool) is Tool and (tool.namespace or tool.name not in SAFE_NAMES):
-            _reserve([tool for tool in tools if isinstance(tool, Tool)], crossing)
+            _reserve([tool for tool in tools if isinstance(tool, Tool)], context)
             return
 
 
-def _reserve(tools: list[Tool], crossing: Crossing) -> None:
+def _reserve(tools: list[Tool], context: Context) -> None:
     plain = {tool.name for tool in tools if not tool.namespace}
     found: dict[str, tuple[str, str]] = {}
     for tool in tools:
@@ -120,10 +120,10 @@ def _reserve(tools: list[Tool], crossing: Crossing) -> None:
         full = spelled(*own)
         for sent in (full, _made_legal(full, full)) if tool.namespace else (_made_legal(full, full),):
             if sent in plain or found.setdefault(sent, own) != own:
-                crossing.renamed[sent] = ("", sent)
+                context.renamed[sent] = ("", sent)
 
 
-def declared_once(tools: tuple[Tool | HostedTool, ...], crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def declared_once(tools: tuple[Tool | HostedTool, ...], context: Context) -> tuple[Tool | HostedTool, ...]:
     """The tools without those whose name an earlier one has: upstreams refuse them, and a call by that name cannot say
     which of the two it means."""
     names = [(tool.namespace, tool.name) for tool in tools if type(tool) is Tool]
@@ -141,7 +141,7 @@ def declared_once(tools: tuple[Tool | HostedTool, ...], crossing: Crossing) -> t
         else:
             same = (tool.description, tool.schema, tool.custom) == (known.description, known.schema, known.custom)
             detail = f"{tool.name} is declared already, {'in the same words' if same else 'as something else'}"
-            crossing.lose("tool.duplicate", tool.at, detail, "info" if same else None)
+            context.lose("tool.duplicate", tool.at, detail, "info" if same else None)
     return tuple(out)
 
 

@@ -21,7 +21,7 @@ from ..codec import json_text
 from ..codec.caches import grew, largest, register
 from ..codec.history_facts import bare, survey
 from ..codec.tool_names import safe
-from ..context import Crossing, Profile
+from ..context import Context, Profile
 from .prefix import Recall
 
 ENTRIES = 32
@@ -50,35 +50,35 @@ class Arounds:
         self._used: set[int] = set()  # those that were learned or used since the memories aged
         register(self)
 
-    def read(self, body: bytes, crossing: Crossing, sighted: Sighted | None = None) -> Request | None:
+    def read(self, body: bytes, context: Context, sighted: Sighted | None = None) -> Request | None:
         """The request, if all but its messages was read before for the same target, and they are plain. `sighted`: what
         was found in it already."""
-        if crossing.resolver is not None:
+        if context.resolver is not None:
             return None
-        if sighted is None or sighted.around.target != crossing.target:
-            sighted = self._look(body, crossing.target)
+        if sighted is None or sighted.around.target != context.target:
+            sighted = self._look(body, context.target)
             if sighted is None:
                 return None
         one = sighted.around
         mine = one.request
         turns = [*mine.turns]
-        if not self._said.add(sighted.looked, crossing, turns):
+        if not self._said.add(sighted.looked, context, turns):
             return None
         found = tuple(turns)
-        run = crossing.run
+        run = context.run
         past = 0
         if run is not None and run.calls is not None and one.bare:
             past = len(mine.turns) + len(run.turns)
             if found[past - 1] is not run.turns[-1]:
                 past = 0
-        crossing.gist = known = survey(found, past, run) if run is not None and past else survey(found)
+        context.gist = known = survey(found, past, run) if run is not None and past else survey(found)
         if known.strange and self._unless and self._unless in body:
             return None
-        crossing.around = one
+        context.around = one
         if one.kept:
-            crossing.kept += one.kept
+            context.kept += one.kept
         if one.losses:
-            crossing.losses.replay(one.losses)
+            context.losses.replay(one.losses)
         return Request(found, mine.model, mine.tools, mine.choice, mine.settings, mine.stream, mine.extra)
 
     def sight(self, body: bytes) -> Sighted | None:
@@ -103,21 +103,21 @@ class Arounds:
                     return Sighted(one, looked)
         return None
 
-    def learn(self, body: bytes, messages: Raw, request: Request, crossing: Crossing) -> None:
+    def learn(self, body: bytes, messages: Raw, request: Request, context: Context) -> None:
         """Remember what was just read around these messages, which are plain: all that was noted was noted there."""
         text = bytes(messages)
         begin = body.find(text)
         rest = len(body) - len(text)
-        if crossing.source == crossing.target or crossing.resolver is not None or rest > min(MAX_ENTRY, largest() // 4):
+        if context.source == context.target or context.resolver is not None or rest > min(MAX_ENTRY, largest() // 4):
             return
         if self._unless and self._unless in body:
             return
-        if crossing.spelled or crossing.moved or crossing.headers or body.find(text, begin + 1) >= 0:
+        if context.spelled or context.moved or context.headers or body.find(text, begin + 1) >= 0:
             return
         lead = tuple([turn for turn in request.turns if turn.at[:1] != (self._field,)])
         alone = msgspec.structs.replace(request, turns=lead)
         before, after = body[:begin], body[begin + len(text) :]
-        noted, kept, target = crossing.losses.noted(), tuple(crossing.kept), crossing.target
+        noted, kept, target = context.losses.noted(), tuple(context.kept), context.target
         found = Around(target, before, after, self._field, alone, kept, noted, _plain(request), bare(lead), {})
         known = [found, *self._known.get(target, ())][:ENTRIES]
         while sum([len(one.before) + len(one.after) for one in known]) > MAX_BYTES:
@@ -125,7 +125,7 @@ class Arounds:
         self._known[target] = known
         self._used.add(id(found))
         grew(_size(found))
-        crossing.around = found
+        context.around = found
 
     def age(self) -> None:
         """Forget what was not used lately."""
@@ -178,14 +178,14 @@ class Rim(Struct, frozen=True, gc=False, eq=False):
         return b"".join((self.before, json_text.encode(messages), self.after))
 
 
-def known_rim(request: Request, turns: tuple[Turn, ...], crossing: Crossing) -> Rim | None:
+def known_rim(request: Request, turns: tuple[Turn, ...], context: Context) -> Rim | None:
     """How all but the messages was written before, if the turns begin with those of the system's that are written into
     it, and then somebody else speaks."""
-    around = crossing.around
-    if around is None or crossing.host is not None:
+    around = context.around
+    if around is None or context.host is not None:
         return None
-    rim: Rim | None = around.written.get(crossing.model)
-    if rim is None or rim.profile is not crossing.profile or not _untouched(request, around.request):
+    rim: Rim | None = around.written.get(context.model)
+    if rim is None or rim.profile is not context.profile or not _untouched(request, around.request):
         return None
     count = len(rim.lead)
     if turns[:count] != rim.lead or count == len(turns) or turns[count].role in SYSTEM:
@@ -215,19 +215,19 @@ def _untouched(request: Request, read: Request) -> bool:
 class Noting:
     """Tells what is lost around the messages from what is lost in them, while a request is written anew."""
 
-    __slots__ = ("_crossing", "_early", "_first", "_late")
+    __slots__ = ("_context", "_early", "_first", "_late")
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._first = self._early = self._late = len(crossing.losses)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._first = self._early = self._late = len(context.losses)
 
     def inside(self) -> None:
         """The messages come now."""
-        self._early = self._late = len(self._crossing.losses)
+        self._early = self._late = len(self._context.losses)
 
     def behind(self) -> None:
         """They are over."""
-        self._late = len(self._crossing.losses)
+        self._late = len(self._context.losses)
 
     def rim(
         self,
@@ -241,20 +241,20 @@ class Noting:
     ) -> Rim:
         """What was written, with `HERE` in place of the messages in `field`. Remembered if it is `fixed`: nothing in it
         hangs on them."""
-        crossing = self._crossing
+        context = self._context
         before, mark, after = json_text.encode(out).partition(b'"%b":\x00' % field.encode())
-        noted = crossing.losses.noted()
+        noted = context.losses.noted()
         early, late = noted[self._first : self._early], noted[self._late :]
-        rim = Rim(before + mark[:-1], after, crossing.profile, lead, early, late, state)
-        around = crossing.around
-        if fixed and around is not None and crossing.host is None and _untouched(request, around.request):
+        rim = Rim(before + mark[:-1], after, context.profile, lead, early, late, state)
+        around = context.around
+        if fixed and around is not None and context.host is None and _untouched(request, around.request):
             told = noted[len(around.losses) : self._first] + noted[self._early : self._late]
             apart = all(_inside(one, around) for one in told) and not any(_inside(one, around) for one in early + late)
-            back = crossing.renamed or crossing.custom or crossing.stand_ins or crossing.absent
-            if apart and not (back or crossing.headers):
+            back = context.renamed or context.custom or context.stand_ins or context.absent
+            if apart and not (back or context.headers):
                 if len(around.written) >= _MAX_RIMS:
                     around.written.clear()
-                around.written[crossing.model] = rim
+                around.written[context.model] = rim
                 grew(len(rim))
         return rim
 

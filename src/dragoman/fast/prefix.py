@@ -21,7 +21,7 @@ from ..canon.turns import Looked, Role, Run, Turn
 from ..codec import caches
 from ..codec.caches import Memory
 from ..codec.history_facts import survey
-from ..context import Crossing
+from ..context import Context
 
 V = TypeVar("V")
 T = TypeVar("T")
@@ -94,11 +94,11 @@ class Recall(Generic[T]):
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return None
 
-    def turns(self, array: Raw, crossing: Crossing, turns: list[Turn]) -> bool:
+    def turns(self, array: Raw, context: Context, turns: list[Turn]) -> bool:
         """Add the turns of all messages; False, with nothing added, if they are no array, or one is not plain."""
-        return self.add(self.look(bytes(array)), crossing, turns)
+        return self.add(self.look(bytes(array)), context, turns)
 
-    def add(self, looked: Looked | None, crossing: Crossing, turns: list[Turn]) -> bool:
+    def add(self, looked: Looked | None, context: Context, turns: list[Turn]) -> bool:
         """The same for messages that were looked at."""
         if looked is None:
             return False
@@ -110,12 +110,12 @@ class Recall(Generic[T]):
         first = len(turns)
         if run is not None:
             turns += run.turns
-            crossing.run = run
+            context.run = run
         self._group(said, turns)
         if len(text) > MIN_RUN and turns and _begins(turns[-1]) > begin:
             longer = self._remember(text, messages, begin, turns[first:], run)
             if run is not None and longer is not None:
-                crossing.run = longer
+                context.run = longer
         return True
 
     def _all(self, messages: list[Raw], begin: int, size: int) -> list[T] | None:

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ..canon.tools import HostedTool, Tool
 from ..codec import json_text
 from ..codec.caches import Memory, largest
-from ..context import Crossing, Profile
+from ..context import Context, Profile
 
 Tools = tuple[Tool | HostedTool, ...]
 
@@ -47,8 +47,8 @@ class ToolMemo:
     def __init__(
         self,
         dialect: str,
-        read: Callable[[bytes, Crossing], Tools],
-        write: Callable[[Iterable[Tool | HostedTool], Crossing], list[Any]],
+        read: Callable[[bytes, Context], Tools],
+        write: Callable[[Iterable[Tool | HostedTool], Context], list[Any]],
     ) -> None:
         self._dialect = dialect
         self._read = read
@@ -57,7 +57,7 @@ class ToolMemo:
         self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
         self._known_written: Memory[tuple[Same, str, Profile, bool], tuple[Raw | None]] = Memory()
 
-    def read(self, document: Raw, crossing: Crossing) -> Tools:
+    def read(self, document: Raw, context: Context) -> Tools:
         """The tools in a request's raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
         if len(body) <= MAX_BYTES and largest():
@@ -68,31 +68,31 @@ class ToolMemo:
             tools = known[0]
             if tools is not None:
                 return tools
-        return self._read(body, crossing)
+        return self._read(body, context)
 
-    def write(self, tools: Tools, crossing: Crossing) -> Any:
+    def write(self, tools: Tools, context: Context) -> Any:
         """The `tools` value to write: a list, or the remembered JSON of one."""
         if largest():
-            key = (Same(tools), crossing.source, crossing.profile, crossing.gated)
+            key = (Same(tools), context.source, context.profile, context.gated)
             known = self._known_written.get(key)
             if known is None:
-                known = (self._clean_written(tools, crossing.source, crossing.profile, crossing.gated),)
+                known = (self._clean_written(tools, context.source, context.profile, context.gated),)
                 size = len(known[0]) if known[0] is not None else _written_size(tools)
                 self._known_written.put(key, known, size + _ENTRY_BYTES)
             written = known[0]
             if written is not None:
                 return written
-        return self._write(tools, crossing)
+        return self._write(tools, context)
 
     def _clean_read(self, document: bytes) -> Tools | None:
-        crossing = Crossing(self._dialect, "")
-        tools = self._read(document, crossing)
-        return None if crossing.kept or crossing.spelled or len(crossing.losses) else tools
+        context = Context(self._dialect, "")
+        tools = self._read(document, context)
+        return None if context.kept or context.spelled or len(context.losses) else tools
 
     def _clean_written(self, tools: Tools, source: str, profile: Profile, gated: bool) -> Raw | None:
-        crossing = Crossing(source, self._dialect, profile=profile, gated=gated)
-        written = self._write(tools, crossing)
-        noted = len(crossing.losses) or crossing.renamed or crossing.custom or crossing.absent
+        context = Context(source, self._dialect, profile=profile, gated=gated)
+        written = self._write(tools, context)
+        noted = len(context.losses) or context.renamed or context.custom or context.absent
         return None if noted else json_text.raw(written)
 
 

@@ -17,19 +17,19 @@ from ..canon.events import Fault, FaultKind
 from ..codec import json_text
 from ..errors import WireError
 from ..transport.client_interface import Limits
-from ..transport.code_assist_projects import Projects
+from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.proxy_settings import client
 from ..transport.redaction import Redactor
 from .config import Bounds, Config
-from .endpoints.other_requests import Looks, nothing
+from .endpoints.other_requests import OtherRequests, nothing
 from .endpoints.paths import Call, match, nearest
 from .exchange.breaker import Breakers
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
 from .exchange.exchange_log import ExchangeLog
 from .exchange.exchange_report import report, summary
-from .exchange.previous_responses import Keeping, may_escape_letters, may_name_items, recall
+from .exchange.previous_responses import ResponseKeeping, may_escape_letters, may_name_items, recall
 from .exchange.previous_responses import asked as refers
 from .exchange.recent_exchanges import Exchange, Exchanges
 from .exchange.refusal import failed, nested, untranslated
@@ -39,15 +39,15 @@ from .exchange.seal_vault import BoundedVault
 from .exchange.secrets import print_failure, redactor
 from .exchange.stored_responses import ClientStored, MemoryStored, Stored
 from .exchange.upstream_address import client_key
-from .exchange.upstream_plan import Sendings
-from .http.allowed_hosts import HostNames, target_authority, without_authority
+from .exchange.upstream_plan import UpstreamPlans
+from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, key_in
-from .http.ollama_timed_reply import Timed
-from .http.other_workers import EVERYBODY, Peers
+from .http.ollama_timed_reply import OllamaTimedReply
+from .http.other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
-from .http.server import Gone, Incoming, Reply
+from .http.server import Gone, IncomingRequest, Reply
 from .identity import Identities, apart, local, shown_keys
-from .services import Desk
+from .services import Services
 
 _JSON = [("content-type", "application/json")]
 _KEPT = frozenset({"exchanges", "responses", "conversations"})
@@ -79,9 +79,9 @@ class Gateway:
         self._secret = secret or os.urandom(32)
         self._identities = Identities(config, environment, self._secret)
         self._apart = apart(config)
-        self._host_names = HostNames(config.listen)
+        self._host_names = AllowedHosts(config.listen)
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
-        self._looks = Looks(self._stored)
+        self._looks = OtherRequests(self._stored)
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
         self._names = _names()
         self._under_way = 0
@@ -92,10 +92,10 @@ class Gateway:
         """False: `/readyz` says so, and load balancers send nobody any more."""
         self.log: ExchangeLog | None = None
         """Where exchanges are logged."""
-        self.peers: Peers | None = None
+        self.peers: OtherWorkers | None = None
         """The other workers."""
         self._vault = BoundedVault(bounds.vault_bytes)
-        self._desk = Desk(
+        self._desk = Services(
             config,
             Routes(config),
             client(_limits(bounds), environment, config.client),
@@ -105,8 +105,8 @@ class Gateway:
             time,
             Tokens(time),
             Breakers(),
-            Projects(),
-            Sendings(environment),
+            CodeAssistProjects(),
+            UpstreamPlans(environment),
             self._exchanges,
             redactor(config, environment),
             ChildProcesses(bounds.translation_memory),
@@ -120,7 +120,7 @@ class Gateway:
         """A new configuration for exchanges to come; those under way go on with theirs."""
         self._identities = Identities(config, self._desk.environment, self._secret)
         self._apart = apart(config)
-        self._host_names = HostNames(config.listen)
+        self._host_names = AllowedHosts(config.listen)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
@@ -129,7 +129,7 @@ class Gateway:
             self._desk,
             config=config,
             routes=Routes(config),
-            sendings=Sendings(self._desk.environment),
+            sendings=UpstreamPlans(self._desk.environment),
             redactor=redactor(config, self._desk.environment),
         )
         self._desk.pool.limits = _limits(config.bounds)
@@ -147,7 +147,7 @@ class Gateway:
         """The gateway's secrets: nothing that is shown may repeat them."""
         return [*self._desk.redactor.secrets, *self._desk.tokens.known()]
 
-    def handle(self, request: Incoming, reply: Reply) -> Awaitable[None]:
+    def handle(self, request: IncomingRequest, reply: Reply) -> Awaitable[None]:
         """Serve a request. No coroutine of its own: each costs with every step of those below it."""
         known = request.known
         if known is not None and known.rests is self._admission:
@@ -155,7 +155,7 @@ class Gateway:
             return self._generate(call, request, reply)
         return self._handle(request, reply)
 
-    async def _handle(self, request: Incoming, reply: Reply) -> None:
+    async def _handle(self, request: IncomingRequest, reply: Reply) -> None:
         asked = request.headers
         if request.refusal is None:
             refused = self._host_refusal(request)
@@ -202,17 +202,17 @@ class Gateway:
             except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
                 _failed(call.dialect, error, reply, self._desk.redactor)
 
-    def _refuse(self, dialect: str, fault: Fault, request: Incoming, reply: Reply) -> None:
+    def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: Reply) -> None:
         """Answer a client that is not served, and log that."""
         reply.send(*fault_reply(dialect, fault))
         self._log_refusal(dialect, reply.status, fault.message, request)
 
-    def _log_refusal(self, dialect: str, status: int, why: str, request: Incoming) -> None:
+    def _log_refusal(self, dialect: str, status: int, why: str, request: IncomingRequest) -> None:
         if self.log is not None:
             keys = [*self._hidden(), *shown_keys(request.headers)]
             self.log.refused(dialect, status, f"{request.method} {request.path}", why, request.headers, keys)
 
-    def _host_refusal(self, request: Incoming) -> Fault | None:
+    def _host_refusal(self, request: IncomingRequest) -> Fault | None:
         """Why the host that a request names is not ours; its target may name one besides its header."""
         names, target = self._host_names, request.path
         if not target.startswith("/") and "://" in target:
@@ -221,7 +221,7 @@ class Gateway:
                 return found
         return names.refusal(request.headers.get("host"), required=request.chunks)
 
-    def _admitted(self, call: Call, request: Incoming, reply: Reply) -> bool:
+    def _admitted(self, call: Call, request: IncomingRequest, reply: Reply) -> bool:
         """Whether the client is served; if not, it has been told."""
         if "key=" in request.query and call.dialect in ("gemini", "code-assist") and not client_key(request.headers):
             request.headers = {**request.told(), "x-goog-api-key": key_in(request.query)}
@@ -234,7 +234,7 @@ class Gateway:
         request.owner, request.admin = client
         return True
 
-    async def _generate(self, call: Call, request: Incoming, reply: Reply) -> None:
+    async def _generate(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
         dialect = call.dialect
         exchange = Exchange(next(self._names), time(), dialect, request)
         began = monotonic()
@@ -242,13 +242,13 @@ class Gateway:
         try:
             if dialect in _OTHERWISE:
                 if dialect == "ollama":
-                    outer = Timed(reply)
+                    outer = OllamaTimedReply(reply)
                 elif not _forgettable(request.body, apart=self._apart):
                     known = refers(request.body)
                     stored = ClientStored(self._stored, request.owner)
                     earlier = await recall(stored, request.body, known, self._desk.children, apart=self._apart)
                     if known.store:
-                        outer = keeping = Keeping(reply, exchange, known, stored)
+                        outer = keeping = ResponseKeeping(reply, exchange, known, stored)
             relay = Relay(self._desk, call, request, outer, exchange, earlier)
             self._under_way += 1
             try:
@@ -277,7 +277,7 @@ class Gateway:
         except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
             _failed(dialect, error, reply, self._desk.redactor)
 
-    async def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
+    async def _look(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
         """Everything that is no exchange."""
         verb = call.verb
         if verb in _KEPT:
@@ -302,7 +302,7 @@ class Gateway:
             except RecursionError:
                 reply.send(*Refused(nested()).reply(call.dialect))
 
-    def _is_admin(self, request: Incoming, reply: Reply) -> bool:
+    def _is_admin(self, request: IncomingRequest, reply: Reply) -> bool:
         """Whether the client may see what is kept for all: by an admin key, or from this machine where there are no
         keys at all."""
         if self._identities.no_keys:
@@ -310,7 +310,7 @@ class Gateway:
         client = self._identities.client(request.headers)
         return not isinstance(client, Fault) and client.admin
 
-    async def _show(self, name: str, request: Incoming, reply: Reply) -> None:
+    async def _show(self, name: str, request: IncomingRequest, reply: Reply) -> None:
         """One exchange of a client, or all of them: those that went through other workers too."""
         viewer = EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from ..transport.client_interface import Client
-from ..transport.code_assist_projects import Projects
+from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.redaction import Redactor
 from .config import Config
@@ -16,10 +16,10 @@ from .exchange.child_process import ChildProcesses
 from .exchange.recent_exchanges import Exchanges
 from .exchange.routes import Routes
 from .exchange.seal_vault import BoundedVault
-from .exchange.upstream_plan import Sendings
+from .exchange.upstream_plan import UpstreamPlans
 
 
-class Desk(Struct, frozen=True):
+class Services(Struct, frozen=True):
     """What every exchange needs."""
 
     config: Config
@@ -33,9 +33,9 @@ class Desk(Struct, frozen=True):
     tokens: Tokens
     """Google's access tokens."""
     breakers: Breakers
-    projects: Projects
+    projects: CodeAssistProjects
     """Of Google's accounts."""
-    sendings: Sendings
+    sendings: UpstreamPlans
     exchanges: Exchanges
     """What went through lately."""
     redactor: Redactor

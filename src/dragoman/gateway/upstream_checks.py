@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from ..errors import ConfigError
 from ..transport.addressing import address
-from ..transport.proxy_settings import Proxies
+from ..transport.proxy_settings import ProxySettings
 from .config import REHEARSAL, Config, Upstream
 
 SECONDS = 3.0
@@ -28,13 +28,13 @@ async def check_upstreams(config: Config, environment: Mapping[str, str], warn: 
                 "Set it, and start the gateway again."
             )
     try:
-        proxies = Proxies(environment)
+        proxies = ProxySettings(environment)
     except ConfigError:
         return  # whoever asks through that proxy is told
     await asyncio.gather(*[_check_connection(name, one, proxies, warn) for name, one in asked.items()])
 
 
-async def _check_connection(name: str, upstream: Upstream, proxies: Proxies, warn: Callable[[str], None]) -> None:
+async def _check_connection(name: str, upstream: Upstream, proxies: ProxySettings, warn: Callable[[str], None]) -> None:
     place = address(upstream)
     if proxies.of(place) is not None:
         return  # only the proxy could be tried, and that says nothing of the upstream

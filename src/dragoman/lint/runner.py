@@ -14,7 +14,7 @@ from ..canon.parts import Path, pointer
 from ..codec import json_text
 from ..codec.sse import Splitter
 from ..codec.surrogates.documents import decode_tolerant
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get, names
 from ..errors import ConfigError, WireError
@@ -146,11 +146,11 @@ def _folded(frames: list[Any], dialect: Dialect) -> Any:
     """The answer that a sound stream amounts to, as one document; None if it ended in a fault."""
     shape = b"%b\n" if dialect.framing == "ndjson" else b"data: %b\n\n"
     raw = b"".join([shape % json_text.encode(frame) for frame in frames if isinstance(frame, dict)])
-    reader = dialect.reader(Crossing(dialect.name, dialect.name))
+    reader = dialect.reader(Context(dialect.name, dialect.name))
     response = fold([*reader.feed(raw), *reader.close()])
     if isinstance(response, Fault):
         return None
-    return json_text.decode(dialect.write_response(response, Crossing(dialect.name, dialect.name)))
+    return json_text.decode(dialect.write_response(response, Context(dialect.name, dialect.name)))
 
 
 def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: Mapping[str, str] | None) -> Subject:

@@ -8,7 +8,7 @@ from ..canon.losses import Loss
 from ..canon.repair_codes import Repair
 from ..codec import json_text
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
-from ..context import Crossing
+from ..context import Context
 from ..dialects import get
 from ..errors import WireError
 from ..translate import Body, as_bytes
@@ -41,25 +41,25 @@ def repair(body: Body, *, dialect: str, model: str | None = None) -> Repaired:
     `body` is a request, or the list of a conversation alone. What needs no repair comes back byte for byte, and so does
     what this function gave. `model` helps where the body does not name it: what a model demands is written with it.
     """
-    from .request import mended  # most callers never repair
+    from .request import repaired_document  # most callers never repair
 
     spoken = get(dialect)
     document = as_bytes(body, dialect)
     alone = document.lstrip()[:1] == b"["
-    key = spoken.demands.history
+    key = spoken.requirements.history
     if alone:
         document = b'{"%s":%s}' % (key.encode(), document)
     try:
-        out, repairs, losses = mended(document, spoken, model)
+        out, repairs, losses = repaired_document(document, spoken, model)
     except WireError:
         sound = without_surrogates(document)
         if sound is None:
             raise
-        out, repairs, losses = mended(sound, spoken, model)
+        out, repairs, losses = repaired_document(sound, spoken, model)
         if repairs:
-            crossing = Crossing(dialect, dialect)
-            lose_replaced(document, sound, crossing)
-            losses = (*crossing.losses.all(), *losses)
+            context = Context(dialect, dialect)
+            lose_replaced(document, sound, context)
+            losses = (*context.losses.all(), *losses)
         else:
             out = document
     if alone:

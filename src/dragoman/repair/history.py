@@ -1,8 +1,8 @@
 """A broken history mended: every call answered once, where its dialect wants it, and nothing empty or out of place.
 
-Pure, over canon. What counts as broken depends on whose history it is: `Demands` says what its upstreams refuse. Every
-change has a name (canon/repair_codes.py); a history that needs none comes back as the very same object. Calls and
-results are paired in `pairing.py`.
+Pure, over canon. What counts as broken depends on whose history it is: `HistoryRequirements` says what its upstreams
+refuse. Every change has a name (canon/repair_codes.py); a history that needs none comes back as the very same object.
+Calls and results are paired in `pairing.py`.
 
 Decisions. A conversation that ends with the assistant's calls is open, not broken: the results are still to come. But
 when some results of the last step are there and others not, the missing ones are written, for it is about to be sent.
@@ -14,30 +14,35 @@ from __future__ import annotations
 
 import msgspec
 
-from ..canon.history_requirements import Demands
+from ..canon.history_requirements import HistoryRequirements
 from ..canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ..canon.repair_codes import Repair
 from ..canon.turns import Turn
 from ..codec import json_text
-from ..context import Crossing
+from ..context import Context
 from .pairing import Log, Pairing, Turns, with_parts
 
 
-def mend(
-    turns: Turns, demands: Demands, *, held: bool = False, crossing: Crossing | None = None, losing: bool = False
+def repair_history(
+    turns: Turns,
+    requirements: HistoryRequirements,
+    *,
+    held: bool = False,
+    context: Context | None = None,
+    losing: bool = False,
 ) -> tuple[Turns, tuple[Repair, ...]]:
     """The turns as `demands` wants them, and what was repaired.
 
     `held`: a server holds what came before, so a result without its call may well have one. With `crossing` the paths
     are spelled as in its source, and with `losing` every repair that changes a meaning is a loss there too.
     """
-    log = Log(crossing, losing)
+    log = Log(context, losing)
     out = _without_cut_calls(turns, log)
-    out = _without_empty(out, demands, log)
-    if demands.alternate:
+    out = _without_empty(out, requirements, log)
+    if requirements.alternate:
         out = _joined_steps(out, log)
-    out = Pairing(out, demands, held, log).mended()
-    if demands.thoughts_lead:
+    out = Pairing(out, requirements, held, log).mended()
+    if requirements.thoughts_lead:
         out = _thoughts_first(out, log)
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
 
@@ -123,16 +128,16 @@ def is_cut(arguments: str) -> bool:
 # what says nothing, and thinking that nobody takes
 
 
-def _without_empty(turns: Turns, demands: Demands, log: Log) -> Turns:
+def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) -> Turns:
     out: list[Turn] = []
     last = len(turns) - 1
     for i, turn in enumerate(turns):
         if turn.role == "tool":
-            out.append(turn if demands.empty_texts else _without_empty_inside(turn, log))
+            out.append(turn if requirements.empty_texts else _without_empty_inside(turn, log))
             continue
-        full = turn.parts if demands.empty_texts else tuple([part for part in turn.parts if not _is_empty(part)])
+        full = turn.parts if requirements.empty_texts else tuple([part for part in turn.parts if not _is_empty(part)])
         if not full and turn.extra is None:
-            if i == last and demands.empty_last and turn.role == "assistant":
+            if i == last and requirements.empty_last and turn.role == "assistant":
                 out.append(turn)
             elif turn.parts and any(near.at == turn.at for near in (*turns[i - 1 : i], *turns[i + 1 : i + 2])):
                 _note_empty(turn.parts, log)  # the rest of what was one turn in the source is not empty
@@ -142,7 +147,7 @@ def _without_empty(turns: Turns, demands: Demands, log: Log) -> Turns:
         if len(full) < len(turn.parts):
             _note_empty(turn.parts, log)
         if turn.role == "assistant":
-            kept = _thoughts_taken(full, demands, log)
+            kept = _thoughts_taken(full, requirements, log)
             if full and not kept and turn.extra is None:
                 continue
             full = kept
@@ -185,16 +190,16 @@ def _is_listed(part: Part, result: ToolResult) -> bool:
     return part.at != result.at and bool(part.at) and type(part.at[-1]) is int
 
 
-def _thoughts_taken(parts: tuple[Part, ...], demands: Demands, log: Log) -> tuple[Part, ...]:
+def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, log: Log) -> tuple[Part, ...]:
     """The parts of an assistant's turn without thinking that the upstream refuses."""
     out = parts
-    if demands.sealed_thoughts:
+    if requirements.sealed_thoughts:
         bare = [part for part in parts if type(part) is Reasoning and part.seal is None]
         for part in bare:
             log.note("unsealed-thinking", part.at, f"{len(part.text)} characters{_fields(part.extra)}")
         if bare:
             out = tuple([part for part in parts if type(part) is not Reasoning or part.seal is not None])
-    if demands.thoughts_lead and out and type(out[-1]) is Reasoning:
+    if requirements.thoughts_lead and out and type(out[-1]) is Reasoning:
         begin, end = _led(out)
         if not any(type(part) is ToolCall for part in out[begin:end]):
             for alone in out[end:]:

@@ -12,13 +12,13 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct
 
-from ..canon.history_requirements import Demands
+from ..canon.history_requirements import HistoryRequirements
 from ..canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, pointer
 from ..canon.repair_codes import REPAIRS, Repair
 from ..canon.turns import Turn
 from ..codec import json_text
 from ..codec.call_ids import hashed
-from ..context import Crossing
+from ..context import Context
 
 NO_RESULT = "No result was recorded for this call."
 
@@ -28,28 +28,28 @@ Turns = tuple[Turn, ...]
 class Log:
     """What was repaired so far."""
 
-    __slots__ = ("_crossing", "_losing", "_seen", "repairs")
+    __slots__ = ("_context", "_losing", "_seen", "repairs")
 
-    def __init__(self, crossing: Crossing | None, losing: bool) -> None:
+    def __init__(self, context: Context | None, losing: bool) -> None:
         self.repairs: list[Repair] = []
         self._seen: set[Repair] = set()
-        self._crossing = crossing
+        self._context = context
         self._losing = losing
 
     def note(self, name: str, at: Path, detail: str = "") -> None:
-        crossing, place = self._crossing, at
-        if crossing is not None:
-            if crossing.spelled:
-                place = tuple([crossing.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
-            place = crossing.within + place
+        context, place = self._context, at
+        if context is not None:
+            if context.spelled:
+                place = tuple([context.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
+            place = context.within + place
         found = Repair(name, pointer(place), detail)
         if found in self._seen:
             return  # such as one turn that is in the way of several results
         self._seen.add(found)
         self.repairs.append(found)
         code = REPAIRS[name].loss
-        if code and self._losing and crossing is not None:
-            crossing.lose(code, at, detail)
+        if code and self._losing and context is not None:
+            context.lose(code, at, detail)
 
 
 def with_parts(turn: Turn, parts: list[Part]) -> Turn:
@@ -77,9 +77,9 @@ class _Call(Struct, eq=False):
 class Pairing:
     """Each call with its one result, and the results in their place."""
 
-    def __init__(self, turns: Turns, demands: Demands, held: bool, log: Log) -> None:
+    def __init__(self, turns: Turns, requirements: HistoryRequirements, held: bool, log: Log) -> None:
         self._turns = turns
-        self._demands = demands
+        self._demands = requirements
         self._held = held
         self._log = log
         self._steps: dict[int, list[_Call]] = {}

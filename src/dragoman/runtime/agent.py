@@ -40,7 +40,7 @@ from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
 from .session import Session
 from .telemetry import Telemetry
-from .tool import Surroundings, Tool
+from .tool import Tool, ToolEnvironment
 from .toolbox import Approve, Toolbox
 from .upstreams import Net, Upstreams, usual_model
 
@@ -174,7 +174,7 @@ class Agent:
 
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
-            around = Surroundings(self._workspace, self.policy.passed(self._environment), config=config)
+            around = ToolEnvironment(self._workspace, self.policy.passed(self._environment), config=config)
             self._loop = Loop(
                 Upstreams(self._upstreams, net),
                 self.toolbox,

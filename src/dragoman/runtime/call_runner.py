@@ -16,7 +16,7 @@ from .history import INTERRUPTED, failed
 from .model_answer import within
 from .policy import Policy
 from .session import Session
-from .tool import Confirmation, Failure, Outcome, Surroundings
+from .tool import Confirmation, Failure, Outcome, ToolEnvironment
 from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
 
 HARMLESS = frozenset({"read", "fetch"})
@@ -25,7 +25,7 @@ HARMLESS = frozenset({"read", "fetch"})
 _Item = ToolCallProgress | asyncio.Task[Done]
 
 
-class Desk(Struct, frozen=True):
+class CallServices(Struct, frozen=True):
     """What every step needs."""
 
     toolbox: Toolbox
@@ -37,10 +37,10 @@ class Desk(Struct, frozen=True):
     note: Callable[[telemetry.Noted], None]
 
 
-class Calling:
+class CallRunner:
     """One step of a session."""
 
-    def __init__(self, session: Session, desk: Desk, around: Surroundings, deadline: float | None) -> None:
+    def __init__(self, session: Session, desk: CallServices, around: ToolEnvironment, deadline: float | None) -> None:
         self._session, self._desk, self._around, self._deadline = session, desk, around, deadline
         self.waiting = False
         """A call waits for a person."""

@@ -11,7 +11,7 @@ from ..store import trusted_files
 from . import confine, file_filters, file_walk, text_file
 from .confine import Place
 from .text_file import TextFile
-from .tool import Confirmation, Outcome, Surroundings, ToolError
+from .tool import Confirmation, Outcome, ToolEnvironment, ToolError
 
 _OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
 """Files of dragoman's own folders, where a workspace is so large that it holds them."""
@@ -31,7 +31,7 @@ class Edit(Struct, frozen=True):
         return self.was.was is None
 
 
-def checked(arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
     """What is wrong with the path of an edit."""
     path = arguments["file_path"]
     if not path.startswith("/"):
@@ -55,7 +55,7 @@ def _delicate(where: Place) -> bool:
     return own or where.path.name in file_walk.OWN or any(step.lower() == ".git" for step in where.steps)
 
 
-def made(edit: Edit, around: Surroundings, said: str) -> Outcome:
+def made(edit: Edit, around: ToolEnvironment, said: str) -> Outcome:
     """Write it, and say so. What a person was shown, or the policy was asked about, must be what is done."""
     shown = around.shown
     if shown is not None and (shown.file_path, shown.original, shown.new) != _seen(edit):

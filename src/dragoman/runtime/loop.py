@@ -23,14 +23,14 @@ from ..canon.turns import Turn
 from ..errors import FaultError
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
-from .call_runner import Calling, Desk
+from .call_runner import CallRunner, CallServices
 from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
 from .history import appended, curated, placed, says_something, sealed, text_of
 from .model import Model, Models
-from .model_answer import Answer, Aside, OutOfTime, truncated, whole_answer, within
+from .model_answer import Answer, OutOfTime, SideQuestion, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
-from .tool import Surroundings
+from .tool import ToolEnvironment
 from .toolbox import Approve, Toolbox
 
 
@@ -63,7 +63,7 @@ class Loop:
         self,
         models: Models,
         toolbox: Toolbox,
-        around: Surroundings,
+        around: ToolEnvironment,
         policy: Policy,
         *,
         approve: Approve | None = None,
@@ -78,7 +78,7 @@ class Loop:
         the answer. `words`: telemetry may tell what was said."""
         self._models, self._around = models, around
         self._telemetry, self._words = telemetry, words
-        self._desk = Desk(toolbox, policy, approve, defer, save, self._note)
+        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note)
         self._settings = settings or Settings(thoughts=True)
         self._limits = limits or Limits()
         self._pausing = False
@@ -136,12 +136,12 @@ class Loop:
     async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         lost: list[Loss] = []
         around = self._around
-        aside: Aside | None = None
+        aside: SideQuestion | None = None
         if around.ask is None:
             model = self._models(session.model)
-            aside = Aside(lambda request: self._whole(session, model, request, lost, None))
+            aside = SideQuestion(lambda request: self._whole(session, model, request, lost, None))
             around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
-        calling = Calling(session, self._desk, around, deadline)
+        calling = CallRunner(session, self._desk, around, deadline)
         try:
             async with aclosing(calling.run()) as happenings:
                 async for happening in happenings:

@@ -36,7 +36,7 @@ def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
     return None
 
 
-class Chant:
+class RepeatedText:
     """Watches a text as it grows, but not the code in it: there the same line may well stand ten times."""
 
     def __init__(self) -> None:

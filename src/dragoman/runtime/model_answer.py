@@ -19,7 +19,7 @@ from ..canon.turns import Turn
 from ..codec import json_text
 from ..errors import FaultError
 from .events import Content, Thought, thoughts
-from .loop_detection import Chant
+from .loop_detection import RepeatedText
 from .model import Model
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Answer:
         gathered: list[Event] = []
         kinds: dict[int, Part] = {}
         pieces: dict[int, list[str]] = {}
-        chant = Chant()
+        chant = RepeatedText()
         async with aclosing(source) as events:
             while True:
                 event = await within(anext(events, None), deadline)
@@ -132,7 +132,7 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
     return answer.response
 
 
-class Aside:
+class SideQuestion:
     """A model as tools may ask it (`tool.Asker`): beside the conversation, and with tools of its upstream."""
 
     def __init__(self, answers: Callable[[Request], Awaitable[Response]]) -> None:

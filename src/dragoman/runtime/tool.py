@@ -111,7 +111,7 @@ Fetcher = Callable[[str], Awaitable[Page]]
 """Gets what is at an address. Raises a DragomanError where nothing comes, or where the address is none to go to."""
 
 
-class Surroundings(Struct):
+class ToolEnvironment(Struct):
     """What a tool may use while it works."""
 
     workspace: tuple[Path, ...]
@@ -143,15 +143,15 @@ class Tool(Protocol):
     """JSON Schema of its arguments, an object."""
     kind: Kind
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         """What is wrong with arguments that fit the schema; None if nothing is."""
         return None
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         """What to ask a person before; None if it needs no asking."""
         return None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         """Do it. A tool that fails says so in its outcome, or raises a ToolError; being cancelled it raises
         CancelledError, and leaves nothing."""
         ...

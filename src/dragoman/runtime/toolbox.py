@@ -21,7 +21,7 @@ from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
 from .text_file import shown
-from .tool import Confirmation, Failure, Lasting, Outcome, Surroundings, Tool, ToolError
+from .tool import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
 
 SUCCEEDED = "Tool execution succeeded."
 
@@ -97,7 +97,9 @@ class Toolbox:
         """What a model is told of the tools, in the order they were added."""
         return tuple([canon.Tool(tool.name, tool.description, _text(tool.schema)) for tool in self])
 
-    async def run(self, call: ToolCall, around: Surroundings, policy: Policy, approve: Approve | None = None) -> Done:
+    async def run(
+        self, call: ToolCall, around: ToolEnvironment, policy: Policy, approve: Approve | None = None
+    ) -> Done:
         """A call from its validation to its result. Without `approve` there is nobody to ask."""
         plan = await self.plan(call, around, policy)
         if isinstance(plan, Done):
@@ -108,7 +110,7 @@ class Toolbox:
             policy.remember(call.name, plan.asked, approval.said)
         return await self.finish(plan, around, approval)
 
-    async def plan(self, call: ToolCall, around: Surroundings, policy: Policy) -> Plan | Done:
+    async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> Plan | Done:
         """Validate a call and judge it; Done with a failure where it cannot be run."""
         tool = self._tools.get(call.name)
         if tool is None:
@@ -129,7 +131,7 @@ class Toolbox:
             return _done(call, asked)
         return Plan(call, arguments, policy.judge(tool.name, tool.kind, asked), asked)
 
-    async def finish(self, plan: Plan, around: Surroundings, approval: Approval | None = None) -> Done:
+    async def finish(self, plan: Plan, around: ToolEnvironment, approval: Approval | None = None) -> Done:
         """Run what was planned, if the policy or a person agreed; else say so in the result."""
         call = plan.call
         tool = self._tools.get(call.name)
@@ -187,7 +189,7 @@ def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
     return ToolResult(call.id, parts, call.name, outcome.failure is not None, custom=call.custom)
 
 
-async def _checked(tool: Tool, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+async def _checked(tool: Tool, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
     return tool.check(arguments, around)
 
 

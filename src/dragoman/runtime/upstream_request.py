@@ -16,11 +16,11 @@ from ..codec.history_facts import survey
 from ..codec.hosted_tools import aim, cross
 from ..codec.packed_seals import Origin
 from ..codec.tool_names import declared_once, reserve
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import hosts, profiles
-from ..seals.inbound import Port, recover
+from ..seals.inbound import SealTarget, restore_seals
 from .toolbox import SUCCEEDED
 
 SOURCE = "runtime"
@@ -37,27 +37,27 @@ _BESIDE = frozenset({"gemini", "code-assist"})
 """Dialects in which what a tool returns in several parts stands beside its result, which says that it succeeded."""
 
 
-def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Crossing) -> tuple[Request, Origin]:
+def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, context: Context) -> tuple[Request, Origin]:
     """The request as an upstream takes it, under the model's name that the crossing has; and whose its seals are."""
-    origin = Origin(dialect.origin or dialect.name, crossing.model, hosts.origin(host))
-    crossing.host = hosts.lookup(host, dialect.name, crossing.model) if host is not None else None
-    request = msgspec.structs.replace(request, model=crossing.model)
+    origin = Origin(dialect.origin or dialect.name, context.model, hosts.origin(host))
+    context.host = hosts.lookup(host, dialect.name, context.model) if host is not None else None
+    request = msgspec.structs.replace(request, model=context.model)
     if survey(request.turns).laden:
-        request = recover(request, Port(origin, dialect.name), crossing)
+        request = restore_seals(request, SealTarget(origin, dialect.name), context)
     if dialect.name in _BESIDE:
         request = msgspec.structs.replace(request, turns=_beside(request.turns))
     settings = request.settings
     if dialect.name in _UNASKED and settings.thoughts and settings.effort is None and settings.budget is None:
         settings = msgspec.structs.replace(settings, thoughts=None)
-    most = crossing.profile.most_tokens
+    most = context.profile.most_tokens
     if dialect.name in _LIMITED and settings.max_tokens is None and most is not None:
         settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
     request = msgspec.structs.replace(request, settings=settings)
     rows = get("gemini").hosted  # in whose words hosted tools are wished for (`asking.Aside`)
-    tools = declared_once(cross(request.tools, rows, dialect.hosted, crossing), crossing)
-    reserve(tools, crossing)
-    request = msgspec.structs.replace(request, turns=distinct(request.turns, crossing))
-    return aim(request, tools, rows, dialect.hosted, crossing), origin
+    tools = declared_once(cross(request.tools, rows, dialect.hosted, context), context)
+    reserve(tools, context)
+    request = msgspec.structs.replace(request, turns=distinct(request.turns, context))
+    return aim(request, tools, rows, dialect.hosted, context), origin
 
 
 def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -85,7 +85,7 @@ def _alone(part: Part, moved: list[Part]) -> Part:
 
 def exported(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:
     """The request in a dialect, as it would be sent to this model, and what is lost."""
-    crossing = Crossing(SOURCE, dialect, model=model, profile=profiles.lookup(dialect, model))
+    context = Context(SOURCE, dialect, model=model, profile=profiles.lookup(dialect, model))
     writer = get(dialect)
-    body = writer.write_request(fitted(request, writer, None, crossing)[0], crossing)
-    return body, crossing.losses.all()
+    body = writer.write_request(fit_to_upstream(request, writer, None, context)[0], context)
+    return body, context.losses.all()

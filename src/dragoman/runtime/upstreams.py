@@ -18,9 +18,9 @@ from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.fold import unfold
 from ..canon.parts import Reasoning, Seal, ToolCall
 from ..canon.request import Request
-from ..codec.call_ids import Apart
+from ..codec.call_ids import DistinctIds
 from ..codec.packed_seals import Origin, pack
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..errors import ConfigError, FaultError, TransportError, WireError
@@ -28,13 +28,13 @@ from ..facts import profiles
 from ..translate.error_answers import read_answer
 from ..transport import addressing
 from ..transport.client_interface import Answer, Client
-from ..transport.code_assist_projects import Projects
+from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.redaction import Redactor, upstream_secrets
 from ..transport.retry import no_answer, until
 from ..transport.upstream import REHEARSAL, Upstream, addressed, wanting
 from .model import Model, Report
-from .upstream_request import SOURCE, fitted
+from .upstream_request import SOURCE, fit_to_upstream
 
 LARGEST = 64 * 1024 * 1024
 _HOSTED = frozenset({"web_search", "web_fetch"})
@@ -54,7 +54,7 @@ class Net:
     def __init__(self, client: Client, environment: Mapping[str, str], now: Callable[[], float]) -> None:
         self.client, self.environment, self.now = client, environment, now
         self.tokens = Tokens(now)
-        self.projects = Projects()
+        self.projects = CodeAssistProjects()
 
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError where there is no key."""
@@ -93,15 +93,17 @@ class UpstreamModel:
 
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
         streams = self._upstream.stream != "never"
-        crossing = Crossing(SOURCE, self._dialect.name, model=self._model, profile=self._profile)
-        sent, origin = fitted(msgspec.structs.replace(request, stream=streams), self._dialect, self._host, crossing)
-        body = self._dialect.write_request(sent, crossing)
-        lost(crossing.losses.all())
-        home = _Home(self._dialect, origin, crossing)
-        back = Crossing(self._dialect.name, SOURCE, answers=sent)
+        context = Context(SOURCE, self._dialect.name, model=self._model, profile=self._profile)
+        sent, origin = fit_to_upstream(
+            msgspec.structs.replace(request, stream=streams), self._dialect, self._host, context
+        )
+        body = self._dialect.write_request(sent, context)
+        lost(context.losses.all())
+        home = _Home(self._dialect, origin, context)
+        back = Context(self._dialect.name, SOURCE, answers=sent)
         back.ends = self._dialect.ends
         try:
-            async with aclosing(self._events(body, streams, crossing, back)) as events:
+            async with aclosing(self._events(body, streams, context, back)) as events:
                 async for event in events:
                     yield self._redacted(event) if type(event) is Fault else home.brought(event, back)
         except TransportError as error:
@@ -122,11 +124,9 @@ class UpstreamModel:
         known = upstream_secrets(self._upstream, self._net.environment)
         return Redactor([*known, *self._net.tokens.known()]).fault(fault)
 
-    async def _events(
-        self, body: bytes, streams: bool, crossing: Crossing, back: Crossing
-    ) -> AsyncGenerator[Event, None]:
+    async def _events(self, body: bytes, streams: bool, context: Context, back: Context) -> AsyncGenerator[Event, None]:
         upstream, net = self._upstream, self._net
-        headers = await net.headers(upstream, crossing.headers)
+        headers = await net.headers(upstream, context.headers)
         body = await net.fitted(upstream, body)
         try:
             place = addressing.target(upstream, self._model, stream=streams)
@@ -148,7 +148,7 @@ class UpstreamModel:
                 for event in reader.close():
                     yield event
 
-    async def _whole(self, answer: Answer, back: Crossing) -> list[Event]:
+    async def _whole(self, answer: Answer, back: Context) -> list[Event]:
         """An answer that came in one piece."""
         body = await answer.read(LARGEST)
         try:
@@ -174,14 +174,14 @@ def _is_json(answer: Answer) -> bool:
 class _Home:
     """Brings the events of an answer home: calls under names of ours and ids of their own, seals with their origin."""
 
-    def __init__(self, dialect: Dialect, origin: Origin, crossing: Crossing) -> None:
+    def __init__(self, dialect: Dialect, origin: Origin, context: Context) -> None:
         self._origin, self._borrowed = origin, dialect.call_slots
-        self._renamed = crossing.renamed
-        self._ids = Apart()
-        known = crossing.host
+        self._renamed = context.renamed
+        self._ids = DistinctIds()
+        known = context.host
         self._wanted = Seal(origin.dialect, "", "", origin.model, origin.host) if known and known.echo else None
 
-    def brought(self, event: Event, back: Crossing) -> Event:
+    def brought(self, event: Event, back: Context) -> Event:
         if isinstance(event, PartStart):
             part = event.part
             change: dict[str, Any] = {}

@@ -125,7 +125,7 @@ class Conversation:
         return hashlib.blake2b(self._past + user + texts + self._calls, digest_size=_SIZE).digest()
 
 
-class History:
+class ConversationDigest:
     """The turns of a request, as the client sent them, and the digest of the first of them.
 
     The digest of all turns is asked for only where an answer has seals to keep.
@@ -154,9 +154,9 @@ class History:
             found.add(turn)
         return found
 
-    def __reduce__(self) -> tuple[type[History], tuple[tuple[Turn, ...]]]:
+    def __reduce__(self) -> tuple[type[ConversationDigest], tuple[tuple[Turn, ...]]]:
         """Copies begin anew: a digest under way cannot be copied by others."""
-        return History, (self._turns,)
+        return ConversationDigest, (self._turns,)
 
 
 def _digest(under_way: hashlib.blake2b | None) -> bytes:

@@ -19,9 +19,9 @@ from ..codec import json_text, packed_seals
 from ..codec.call_ids import hashed
 from ..codec.history_facts import NOTHING, gist, survey
 from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
-from ..context import Crossing
+from ..context import Context
 from . import same_account
-from .conversation_digest import Conversation, History
+from .conversation_digest import Conversation, ConversationDigest
 from .outbound import call_key, place_key, text_key
 from .placing import Placing
 from .shared_signatures import for_upstream, left_over, record_for_upstream
@@ -35,7 +35,7 @@ _SLOTS = ("thoughtSignature", "thought_signature")
 _DOUBTFUL = "two conversations of this client are equal up to here, and either may be the one that received the seal"
 
 
-class Port(NamedTuple):
+class SealTarget(NamedTuple):
     """Where a request goes, and what is known of the seals it should have."""
 
     origin: Origin
@@ -84,12 +84,12 @@ class Known(Protocol):
     def keep(self, run: Run, value: Sealed, size: int, /) -> None: ...
 
 
-def recover(
+def restore_seals(
     request: Request,
-    port: Port,
-    crossing: Crossing,
+    port: SealTarget,
+    context: Context,
     known: Known | None = None,
-    history: History | None = None,
+    history: ConversationDigest | None = None,
 ) -> Request:
     """The request with every seal of its upstream on the part it came on, and without any other.
 
@@ -99,43 +99,43 @@ def recover(
     left, out = request.turns, list[Turn]()
     sealed: Sealed | None = None
     conversation = Conversation() if port.vault is not None else None
-    run = crossing.run
+    run = context.run
     if known is not None and port.vault is not None and run is not None and not run.laden:
         past = run.past(left)
         lead = left[: past - len(run.turns)] if past else ()
         if past and all(turn.role == "system" for turn in lead):
-            sealed = _sealed(run, port, port.vault, crossing, known)
+            sealed = _sealed(run, port, port.vault, context, known)
             if history is not None:
                 history.reached(sealed.conversation, past)
-            if sealed.gist is run and not gist(left, crossing).laden:
+            if sealed.gist is run and not gist(left, context).laden:
                 if "assistant" not in [turn.role for turn in left[past:]]:
                     return request  # what is usual: nothing was kept, and the model has said nothing since
-            out = [*[_heard(turn, crossing) for turn in lead], *sealed.gist.turns]
+            out = [*[_heard(turn, context) for turn in lead], *sealed.gist.turns]
             conversation, left = sealed.conversation.copy(), left[past:]
     for turn in left:
         if turn.role == "assistant":
-            out.append(_recovered(turn, port, crossing, conversation))
+            out.append(_recovered(turn, port, context, conversation))
         else:
             if conversation is not None:
                 conversation.add(turn)
-            out.append(_heard(turn, crossing))
+            out.append(_heard(turn, context))
     if history is not None and conversation is not None:
         history.reached(conversation, len(request.turns))
     if all(map(is_, out, request.turns)):
         return request
     turns = tuple(out)
-    around = crossing.around
+    around = context.around
     if sealed is not None and sealed.gist.calls is not None and around is not None and around.bare:
-        crossing.gist = survey(turns, len(turns) - len(left), sealed.gist)
+        context.gist = survey(turns, len(turns) - len(left), sealed.gist)
     return msgspec.structs.replace(request, turns=turns)
 
 
-def _heard(turn: Turn, crossing: Crossing) -> Turn:
+def _heard(turn: Turn, context: Context) -> Turn:
     """A turn that the model did not say."""
-    return _with_parts(turn, [_received(part, crossing) for part in turn.parts])
+    return _with_parts(turn, [_received(part, context) for part in turn.parts])
 
 
-def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known) -> Sealed:
+def _sealed(run: Run, port: SealTarget, vault: Vault, context: Context, known: Known) -> Sealed:
     """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
     the same."""
     stamp = (port.pair, port.origin, port.skip, port.spare, port.same_account)
@@ -149,20 +149,20 @@ def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known
         return found
     keys, told, out = list[str](), list[str | None](), list[Turn]()
     conversation = found.conversation.copy()
-    lost = len(crossing.losses)
+    lost = len(context.losses)
     for turn in new:
         if turn.role == "assistant":
             kept = _kept(turn.at, turn.parts, conversation, port, vault)
             keys += kept.keys
             told += kept.told
-            out.append(_recovered(turn, port, crossing, None, kept) if any(kept.told) else turn)
+            out.append(_recovered(turn, port, context, None, kept) if any(kept.told) else turn)
         else:
             conversation.add(turn)
             out.append(turn)
     turns = (*found.gist.turns, *out)
     became = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
     made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, conversation)
-    if len(crossing.losses) == lost:
+    if len(context.losses) == lost:
         # It holds the turns themselves, and with them about as much as the text they were read from.
         known.keep(run, made, len(run.text) + sum([len(one) for one in made.told if one]))
     return made
@@ -184,7 +184,7 @@ def _kept(
     at: Path,
     parts: Sequence[Part],
     conversation: Conversation,
-    port: Port,
+    port: SealTarget,
     vault: Vault,
     carried: Set[str] = frozenset(),
 ) -> _Kept:
@@ -236,10 +236,10 @@ def _read(found: str | None, at: Path, call_id: str, kept: _Kept) -> None:
         kept.records.append(record)
 
 
-def _received(part: Part, crossing: Crossing) -> Part:
+def _received(part: Part, context: Context) -> Part:
     """A part that the model did not say, which carries nothing but a call's id."""
     if part.seal is not None and part.seal.dialect == BUNDLE:
-        crossing.lose("seal.dropped", part.at, _MISPLACED)
+        context.lose("seal.dropped", part.at, _MISPLACED)
         part = msgspec.structs.replace(part, seal=None)
     found = packed_seals.unpack_id(part.call_id) if type(part) is ToolResult else None
     return part if found is None else msgspec.structs.replace(part, call_id=found[0])
@@ -252,7 +252,7 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
 
 
 def _recovered(
-    turn: Turn, port: Port, crossing: Crossing, conversation: Conversation | None, kept: _Kept | None = None
+    turn: Turn, port: SealTarget, context: Context, conversation: Conversation | None, kept: _Kept | None = None
 ) -> Turn:
     """A turn of the assistant with its seals. `kept`: what the vault has for it, where that is known; else the vault is
     asked, and the turn is added to the conversation."""
@@ -261,7 +261,7 @@ def _recovered(
     calls = chars = 0
     for part in turn.parts:
         before_it = len(records)
-        for bare in _unloaded(part, port, records, crossing):
+        for bare in _unloaded(part, port, records, context):
             if type(bare) is ToolCall:
                 calls += 1
             elif type(bare) is Text and not bare.refusal:
@@ -281,19 +281,19 @@ def _recovered(
     if kept is not None:
         records += [(record, turn.at) for record in kept.records]
         for at in kept.doubtful:
-            crossing.lose("seal.dropped", at, _DOUBTFUL)
+            context.lose("seal.dropped", at, _DOUBTFUL)
     wanted: dict[Record, Path] = {}
     for record, at in records:
         record = record_for_upstream(record, port.origin)
         if not port.takes(record.seal()):
             if record.data:
-                crossing.lose("seal.dropped", at, _SKIPPED if port.skip else _ELSEWHERE)
+                context.lose("seal.dropped", at, _SKIPPED if port.skip else _ELSEWHERE)
         else:
             wanted.setdefault(record, at)
     if wanted:
-        parts = Placing(wanted, turn.at, crossing).placed(parts)
+        parts = Placing(wanted, turn.at, context).placed(parts)
     if port.same_account and not port.skip:
-        parts = same_account.in_form_of(parts, port.origin, port.asked, crossing)
+        parts = same_account.in_form_of(parts, port.origin, port.asked, context)
     return _with_parts(turn, parts)
 
 
@@ -303,7 +303,7 @@ def _is_list_entry(part: Part) -> bool:
     return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
 
 
-def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossing: Crossing) -> list[Part]:
+def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], context: Context) -> list[Part]:
     """A part without what it only carried: nothing, when it was nothing else."""
     if type(part) is ToolCall:
         found = packed_seals.unpack_id(part.id)
@@ -311,30 +311,30 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
             records += [(record, part.at) for record in found[1]]
             part = msgspec.structs.replace(part, id=found[0])
     elif isinstance(part, Opaque) and packed_seals.MARK_BYTES in bytes(part.value):
-        part = _bare(part, crossing)
+        part = _bare(part, context)
     seal = part.seal
     if seal is None:
         return [part]
     if seal.dialect == BUNDLE:
         bundle = packed_seals.read(seal.data)
         if bundle is None:
-            crossing.lose("seal.dropped", part.at, _UNREADABLE)
+            context.lose("seal.dropped", part.at, _UNREADABLE)
         return _unpacked(part, bundle or (), port, records)
     if type(part) is Reasoning and not port.skip:
         shared = for_upstream(seal, part.text, port.origin, port.asked)
         if shared is not seal:
             for name in left_over(seal):
-                crossing.lose("field.dropped", (*part.at, name), severity="info")
+                context.lose("field.dropped", (*part.at, name), severity="info")
             part, seal = msgspec.structs.replace(part, seal=shared), shared
     foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
     if foreign or port.takes(seal):
         return [part]  # a foreign one is the writer's to refuse, where writers look for seals
     if seal.data:
-        crossing.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
+        context.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
     return [msgspec.structs.replace(part, seal=None)]
 
 
-def _bare(part: Opaque, crossing: Crossing) -> Opaque:
+def _bare(part: Opaque, context: Context) -> Opaque:
     """A part that stays as it came, without a packed seal in its slot: none was ever put there to be found again."""
     fields = json_text.fields(part.value)
     kept = {
@@ -344,11 +344,13 @@ def _bare(part: Opaque, crossing: Crossing) -> Opaque:
     }
     if len(kept) == len(fields):
         return part
-    crossing.lose("seal.dropped", part.at, _MISPLACED)
+    context.lose("seal.dropped", part.at, _MISPLACED)
     return msgspec.structs.replace(part, value=json_text.raw(kept))
 
 
-def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[tuple[Record, Path]]) -> list[Part]:
+def _unpacked(
+    part: Part, bundle: tuple[Record, ...], port: SealTarget, records: list[tuple[Record, Path]]
+) -> list[Part]:
     """A part that carried records, without them; an empty text that travelled where it belongs stands there again."""
     after: list[Part] = []
     own = False

@@ -30,9 +30,9 @@ from ..canon.response import Alternative, Plain, Response
 from ..codec import packed_seals
 from ..codec.call_ids import SAFE, hashed
 from ..codec.packed_seals import HERE, Origin, Record, family
-from ..context import Crossing
+from ..context import Context
 from ..fast.plain_answers import length
-from .conversation_digest import History
+from .conversation_digest import ConversationDigest
 from .vault import Vault, keep, vault_key
 
 _NO_HISTORY = "the vault keeps seals for a conversation, and the request that this answers was not given (answers=)"
@@ -60,7 +60,7 @@ class Plan(Struct, frozen=True):
     vault: Vault | None = None
     wanted: bool = False
     """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
-    history: History | None = None
+    history: ConversationDigest | None = None
     """The conversation that the answer goes on with. Without it nothing is kept in the vault."""
 
     @property
@@ -103,14 +103,14 @@ class _Made(NamedTuple):
     """What the vault keeps for it."""
 
 
-class Told:
+class AnswerSeals:
     """What was said so far in one answer, and the records that wait for something to carry them."""
 
-    __slots__ = ("_crossing", "_listed", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
+    __slots__ = ("_context", "_listed", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
 
-    def __init__(self, plan: Plan, crossing: Crossing, model: str) -> None:
+    def __init__(self, plan: Plan, context: Context, model: str) -> None:
         self.plan = plan
-        self._crossing = crossing
+        self._context = context
         self._model = plan.origin.model or model
         self.calls = 0
         self.chars = 0
@@ -167,7 +167,7 @@ class Told:
         if plan.way == "thoughts":
             return records, msgspec.structs.replace(call, seal=None)
         if plan.way == "drop":
-            self._crossing.lose("seal.dropped", call.at)
+            self._context.lose("seal.dropped", call.at)
         elif seal.dialect in plan.call_slots:
             return [], msgspec.structs.replace(call, seal=packed_seals.bundle(records[-1:]))
         elif plan.way == "left":
@@ -198,7 +198,7 @@ class Told:
         if plan.way == "thoughts":
             return [record], bare
         if plan.way == "drop":
-            self._crossing.lose("seal.dropped", text.at)
+            self._context.lose("seal.dropped", text.at)
         else:
             self._waiting.append(record)
         return [], bare
@@ -228,13 +228,13 @@ class Told:
                 self._waiting.append(msgspec.structs.replace(bare, text=text))
             return
         if self.plan.way == "drop":
-            self._crossing.lose("seal.dropped", thought.at)
+            self._context.lose("seal.dropped", thought.at)
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
     def without_seal(self, part: Part) -> Part:
         """A part on which no client's dialect has a slot for a seal, such as a picture."""
-        self._crossing.lose("seal.dropped", part.at)
+        self._context.lose("seal.dropped", part.at)
         return msgspec.structs.replace(part, seal=None)
 
     def finish(self) -> list[Part]:
@@ -257,7 +257,7 @@ class Told:
         if plan.way == "parts":
             return [Text("", seal=packed_seals.bundle(records))]
         for _ in records:
-            self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
+            self._context.lose("seal.dropped", (), "no call follows whose id could carry it")
         return []
 
     def store(self, of_text: Sequence[Record] = ()) -> None:
@@ -267,7 +267,7 @@ class Told:
         if plan.vault is None or not (of_text or any(call.records for call in made)):
             return
         if plan.history is None:
-            self._crossing.lose("seal.dropped", (), _NO_HISTORY)
+            self._context.lose("seal.dropped", (), _NO_HISTORY)
             return
         pair, model = plan.pair, self._model
         conversation = plan.history.conversation()
@@ -286,7 +286,7 @@ class Told:
         self._made = []
 
 
-def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
+def place_seals(response: Response, plan: Plan, context: Context) -> Response:
     """An answer as the client gets it: every seal where it comes back from."""
     if not response.alternatives:
         for part in response.parts:
@@ -294,19 +294,19 @@ def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
                 break
         else:
             return response
-    parts = _carried(response.parts, Told(plan, crossing, response.model))
+    parts = _carried(response.parts, AnswerSeals(plan, context, response.model))
     others: list[Alternative] = []
     for other in response.alternatives:
-        carried = _carried(other.parts, Told(plan, crossing, response.model))
+        carried = _carried(other.parts, AnswerSeals(plan, context, response.model))
         others.append(other if carried is other.parts else msgspec.structs.replace(other, parts=carried))
     return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
 
 
-def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
+def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
     """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
-    told = Told(plan, crossing, plain.model)
+    told = AnswerSeals(plan, context, plain.model)
     if plan.counts:
         told.chars = length(plain.text)
     way, sealed = plan.way, plain.seals or {}
@@ -340,7 +340,7 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
     return True
 
 
-def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:
+def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
     if all(part.seal is None and type(part) is not Reasoning for part in parts):
         return parts
     out: list[Part] = []
@@ -363,7 +363,7 @@ def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:
     return tuple(out)
 
 
-def _thought(thought: Reasoning, told: Told) -> Reasoning | None:
+def _thought(thought: Reasoning, told: AnswerSeals) -> Reasoning | None:
     plan = told.plan
     if plan.way == "left":
         return thought

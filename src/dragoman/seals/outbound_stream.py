@@ -12,8 +12,8 @@ from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, 
 from ..canon.parts import Citation, Part, Reasoning, Seal, Text, Token, ToolCall
 from ..codec import packed_seals
 from ..codec.packed_seals import Record
-from ..context import Crossing
-from .outbound import Plan, Told
+from ..context import Context
+from .outbound import AnswerSeals, Plan
 
 _FIRST = 1 << 30
 """Parts that are put in are numbered from here on: no reader comes so far."""
@@ -24,7 +24,7 @@ class _Open:
 
     __slots__ = ("answer", "calls", "chars", "citations", "held", "part", "pieces", "seal", "tokens")
 
-    def __init__(self, part: Part, answer: int, told: Told, held: bool) -> None:
+    def __init__(self, part: Part, answer: int, told: AnswerSeals, held: bool) -> None:
         self.part = part
         self.answer = answer
         self.held = held
@@ -35,13 +35,13 @@ class _Open:
         self.calls, self.chars = told.calls, told.chars
 
 
-class Convoy:
+class SealStream:
     """Events in, events out."""
 
-    def __init__(self, plan: Plan, crossing: Crossing) -> None:
+    def __init__(self, plan: Plan, context: Context) -> None:
         self._plan = plan
-        self._crossing = crossing
-        self._told: dict[int, Told] = {}
+        self._context = context
+        self._told: dict[int, AnswerSeals] = {}
         self._open: dict[int, _Open] = {}
         # By answer: the end of a thought whose slot is still free, and the empty seal that names its kind.
         self._ended: dict[int, tuple[PartEnd, Seal | None]] = {}
@@ -92,10 +92,10 @@ class Convoy:
                 out.append(event)
         return out
 
-    def _of(self, answer: int) -> Told:
+    def _of(self, answer: int) -> AnswerSeals:
         told = self._told.get(answer)
         if told is None:
-            told = self._told[answer] = Told(self._plan, self._crossing, self._model)
+            told = self._told[answer] = AnswerSeals(self._plan, self._context, self._model)
         return told
 
     def _put_in(self, part: Part, answer: int, out: list[Event]) -> None:

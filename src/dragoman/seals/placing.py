@@ -13,7 +13,7 @@ from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
 from ..codec import packed_seals
 from ..codec.call_ids import hashed
 from ..codec.packed_seals import Record
-from ..context import Crossing
+from ..context import Context
 
 _CHANGED = "what it belongs to is gone, or was changed"
 
@@ -21,9 +21,9 @@ _CHANGED = "what it belongs to is gone, or was changed"
 class Placing:
     """Puts records on the parts of a turn: on calls by their id, anywhere else by counting calls and characters."""
 
-    def __init__(self, wanted: dict[Record, Path], at: Path, crossing: Crossing) -> None:
+    def __init__(self, wanted: dict[Record, Path], at: Path, context: Context) -> None:
         self._at = at
-        self._crossing = crossing
+        self._context = context
         self._wanted = wanted
         self._calls: dict[str, Record] = {}
         self._texts: dict[int, Record] = {}
@@ -61,7 +61,7 @@ class Placing:
         self._fill(rest=True)
         for record, at in self._wanted.items():
             if record.data:
-                self._crossing.lose("seal.dropped", at, _CHANGED)
+                self._context.lose("seal.dropped", at, _CHANGED)
         return self._out
 
     def _is_copy(self, thought: Reasoning) -> bool:

@@ -14,32 +14,32 @@ from ..canon.turns import Turn
 from ..codec import json_text
 from ..codec.json_edit import edited
 from ..codec.packed_seals import GOOGLE_DUMMY
-from ..context import DEFAULT_PROFILE, Crossing
+from ..context import DEFAULT_PROFILE, Context
 from ..dialect import Dialect
 from ..facts import profiles
 
 REFUSED = "the upstream refused it"
 
 
-def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
+def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     """The request without seals, and the crossing that knows what was lost."""
-    crossing = Crossing(dialect.name, dialect.name, model, unsealed=True)
-    request = dialect.read_request(document, crossing)
+    context = Context(dialect.name, dialect.name, model, unsealed=True)
+    request = dialect.read_request(document, context)
     # What is remembered of the document was written with its seals.
-    crossing.around = crossing.run = None
-    crossing.profile = profiles.lookup(dialect.name, model or request.model)
-    turns = tuple([_unsealed(turn, dialect.call_slots, crossing) for turn in request.turns])
+    context.around = context.run = None
+    context.profile = profiles.lookup(dialect.name, model or request.model)
+    turns = tuple([_unsealed(turn, dialect.call_slots, context) for turn in request.turns])
     sent = msgspec.structs.replace(request, turns=turns)
-    unchanged = Crossing(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
+    unchanged = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
     before = dialect.write_request(request, unchanged)
-    after = dialect.write_request(sent, crossing)
+    after = dialect.write_request(sent, context)
     if before == after:
-        return document, crossing
+        return document, context
     found = edited(document, json_text.decode(before), json_text.decode(after))
-    return (after if found is None else found), crossing
+    return (after if found is None else found), context
 
 
-def _unsealed(turn: Turn, slots: frozenset[str], crossing: Crossing) -> Turn:
+def _unsealed(turn: Turn, slots: frozenset[str], context: Context) -> Turn:
     """`slots`: dialects whose seals stand on calls of this one."""
     if all(part.seal is None for part in turn.parts):
         return turn
@@ -49,13 +49,13 @@ def _unsealed(turn: Turn, slots: frozenset[str], crossing: Crossing) -> Turn:
         if seal is None:
             parts.append(part)
             continue
-        crossing.lose("seal.dropped", part.at, REFUSED)
+        context.lose("seal.dropped", part.at, REFUSED)
         if type(part) is ToolCall and seal.dialect in slots:
             # Google's Chat endpoint: its writer does not know which models demand a seal.
-            crossing.lose("seal.dummy", part.at)
+            context.lose("seal.dummy", part.at)
             parts.append(msgspec.structs.replace(part, seal=Seal(seal.dialect, GOOGLE_DUMMY)))
         elif type(part) is not Reasoning:
             parts.append(msgspec.structs.replace(part, seal=None))
         elif part.text:
-            crossing.lose("reasoning.dropped", part.at, REFUSED)
+            context.lose("reasoning.dropped", part.at, REFUSED)
     return msgspec.structs.replace(turn, parts=tuple(parts))

@@ -24,7 +24,7 @@ from msgspec import Struct
 from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
 from ..codec import json_text
 from ..codec.packed_seals import GOOGLE_DUMMY, MARK, Origin, family
-from ..context import Crossing
+from ..context import Context
 
 GEMINI, RESPONSES, OPENROUTER = "gemini", "openai-responses", "openrouter"
 DIALECTS = frozenset({GEMINI, RESPONSES, OPENROUTER})
@@ -68,7 +68,7 @@ def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
     return entry is not None and entry.format == _format(upstream.dialect, upstream.host)
 
 
-def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, crossing: Crossing) -> list[Part]:
+def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
     """The parts of a turn with the seals that cross in the form of this upstream."""
     given = list(parts)
     if not any(part.seal is not None and crosses(part.seal, upstream, asked) for part in given):
@@ -76,8 +76,8 @@ def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, crossing: Cr
     if upstream.dialect == OPENROUTER:
         return [new for part in given for new in _as_entries(part, upstream, asked)]
     if upstream.dialect == RESPONSES:
-        return _as_reasoning_items(given, upstream, asked, crossing)
-    return _as_signatures(given, upstream, asked, crossing)
+        return _as_reasoning_items(given, upstream, asked, context)
+    return _as_signatures(given, upstream, asked, context)
 
 
 def _same_model(made_by: str, model: str, dialect: str) -> bool:
@@ -130,7 +130,7 @@ def _sealed(upstream: Origin, **entry: str) -> Seal:
 # to Responses
 
 
-def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, crossing: Crossing) -> list[Part]:
+def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
     out: list[Part] = []
     summaries: list[str] = []
     at: Path = ()
@@ -148,7 +148,7 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, crossin
         if words:
             summaries.append(words)
         if entry.data:
-            _report_left(seal.data, part.at, crossing)
+            _report_left(seal.data, part.at, context)
             own = Seal(RESPONSES, entry.data, "", upstream.model)
             out.append(Reasoning("\n\n".join(summaries), seal=own, at=at))
             summaries = []
@@ -157,18 +157,18 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, crossin
     return out
 
 
-def _report_left(entry: str, at: Path, crossing: Crossing) -> None:
+def _report_left(entry: str, at: Path, context: Context) -> None:
     """The fields of an entry for which the upstream's own form has no place. The id is one of OpenRouter's request,
     which the provider did not store."""
     for name, value in json_text.fields(entry).items():
         if name not in _CROSSED and bytes(value) != b"null":
-            crossing.lose("field.dropped", (*at, name), severity="info")
+            context.lose("field.dropped", (*at, name), severity="info")
 
 
 # to Gemini
 
 
-def _as_signatures(parts: list[Part], upstream: Origin, asked: str, crossing: Crossing) -> list[Part]:
+def _as_signatures(parts: list[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
     out: list[Part] = []
     found: list[tuple[_Entry, Path]] = []
     for part in parts:
@@ -184,7 +184,7 @@ def _as_signatures(parts: list[Part], upstream: Origin, asked: str, crossing: Cr
     for entry, at in found:
         place = _place(out, entry.id or "")
         if place is None:
-            crossing.lose("seal.dropped", at, _NO_PLACE)
+            context.lose("seal.dropped", at, _NO_PLACE)
             continue
         own = Seal(GEMINI, entry.data or entry.signature or "", "", upstream.model)
         out[place] = msgspec.structs.replace(out[place], seal=own)

@@ -21,14 +21,14 @@ from ..canon.turns import Turn
 from ..codec import packed_seals
 from ..codec.history_facts import gist
 from ..codec.packed_seals import Origin
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError
 from ..facts import hosts
 from ..fast.prefix import Along
 from . import same_account
-from .conversation_digest import History
-from .inbound import Port, Sealed, recover
+from .conversation_digest import ConversationDigest
+from .inbound import Sealed, SealTarget, restore_seals
 from .outbound import Plan, Way
 from .vault import Vault
 
@@ -48,7 +48,7 @@ def check_strategy(strategy: Strategy, vault: Vault | None) -> None:
         raise ConfigError("seals", "vault without vault=", tuple(word for word in STRATEGIES if word != "vault"))
 
 
-def outward(
+def plan_for_answer(
     strategy: Strategy,
     vault: Vault | None,
     source: Dialect,
@@ -101,31 +101,31 @@ def _pair(client: Dialect, upstream: Dialect) -> str:
 _KNOWN: Along[Sealed] = Along()
 
 
-def homeward(
+def restore_in_request(
     request: Request,
     strategy: Strategy,
     vault: Vault | None,
     client: Dialect,
     target: Dialect,
     model: str,
-    crossing: Crossing,
+    context: Context,
     host: str | None = None,
-    history: History | None = None,
+    history: ConversationDigest | None = None,
     one_account: bool = False,
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them. `history`: see
     `recover`. `one_account`: OpenRouter and the provider's own API are used with the same account."""
     kept, spare = _kept(strategy, client, target)
-    if (vault is None or not kept) and not gist(request.turns, crossing).laden:
+    if (vault is None or not kept) and not gist(request.turns, context).laden:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
     shared = one_account and target.name in same_account.DIALECTS
     skip = strategy == "skip"
-    port = Port(origin, _pair(client, target), vault if kept else None, skip, request.model, spare, shared)
-    return recover(request, port, crossing, _KNOWN, history)
+    port = SealTarget(origin, _pair(client, target), vault if kept else None, skip, request.model, spare, shared)
+    return restore_seals(request, port, context, _KNOWN, history)
 
 
-def keeps(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
+def vault_needed(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
     """Whether a vault may have what an upstream wants that this client's dialect did not bring."""
     return _kept(strategy, client, target)[0]
 

@@ -20,18 +20,18 @@ from ..codec.faults import unsaid
 from ..codec.hosted_tools import cross
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve
-from ..context import Crossing, Resolver
+from ..context import Context, Resolver
 from ..dialect import Dialect
 from ..dialects import get
 from ..errors import WireError
 from ..facts import profiles
 from ..fast.plain_answers import plain_calls
-from ..seals.outbound import carry, carry_plain
+from ..seals.outbound import place_seals, place_seals_in_plain
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from .error_answers import is_answer, read_answer
-from .request import Binary, cross_request, terms
-from .restore import report_stand_in, restored, seal_plan, told_apart, way_back
+from .request import Binary, make_options, translate_with
+from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .result import (
     Body,
     FaultTranslation,
@@ -40,9 +40,9 @@ from .result import (
     check_losses,
     check_text,
     checked_tolerance,
-    crossed,
     loose_bytes,
     settled,
+    translated,
 )
 from .stream import StreamTranslator
 
@@ -86,7 +86,7 @@ def translate_request(
     account, as with an own key that is given to OpenRouter: then Google's and OpenAI's seals of the same model cross
     between them. Else both refuse each other's with 400, and the seals go back to where they come from only.
     """
-    chosen = terms(
+    chosen = make_options(
         source=source,
         target=target,
         model=model,
@@ -100,7 +100,7 @@ def translate_request(
         stand_ins=stand_ins,
         same_account=same_account,
     )
-    return cross_request(body, chosen)
+    return translate_with(body, chosen)
 
 
 def translate_response(
@@ -123,10 +123,10 @@ def translate_response(
     the conversation in `answers`, without which nothing is kept there. Raises FaultError when the upstream says in its
     answer that it failed: `translate_fault` makes the client's of it. `host` is the upstream's, as for the request;
     left out, it is the one that `answers` was made for."""
-    return cross_response(body, source, target, answers, tolerance, created, seals, vault, host)
+    return answer_with(body, source, target, answers, tolerance, created, seals, vault, host)
 
 
-def cross_response(
+def answer_with(
     body: Body,
     source: str,
     target: str,
@@ -167,9 +167,9 @@ def _cross_mended(
     if result.body == mended:
         result.body = document
         return result
-    crossing = Crossing(source, target)
-    lose_replaced(document, mended, crossing)
-    result._losses = (*crossing.losses.all(), *result.losses)
+    context = Context(source, target)
+    lose_replaced(document, mended, context)
+    result._losses = (*context.losses.all(), *result.losses)
     if tolerance is not None:
         check_losses(result._losses, tolerance)
     return result
@@ -198,28 +198,30 @@ def _cross_response(
             return short
     reader, writer = get(source), get(target)
     plan = seal_plan(reader, writer, answers, seals, vault, host)
-    crossing = way_back(source, target, answers, created)
+    context = answer_context(source, target, answers, created)
     if source == target and not (answers is not None and answers.wrapped):
         _check_json(document, reader)
-        return crossed(document, crossing, ())
-    response = told_apart(ended(read_answer(document, reader, crossing), crossing, writer.broken_calls), crossing)
-    response = restored(response, answers)
+        return translated(document, context, ())
+    response = answer_with_distinct_ids(
+        ended(read_answer(document, reader, context), context, writer.broken_calls), context
+    )
+    response = with_client_names(response, answers)
     if writer.write_hosted is not None and _has_hosted(response):
         from ..codec.hosted_calls import cross_answer  # few answers have uses of hosted tools
 
-        response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), crossing)
+        response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
-            report_stand_in(part, answers.stand_ins, crossing)
+            report_stand_in(part, answers.stand_ins, context)
     if reader.logprobs != writer.logprobs and (response.extra is not None or _has_extras(response.parts)):
         # Late: few answers have them.
         from ..codec.logprobs import cross as cross_logprobs
 
-        response = cross_logprobs(response, reader.logprobs, writer.logprobs, crossing)
+        response = cross_logprobs(response, reader.logprobs, writer.logprobs, context)
     if plan is not None:
-        response = carry(response, plan, crossing)
-    out = writer.write_response(response, crossing)
-    return crossed(out, crossing, settled(crossing, reader, writer, tolerance))
+        response = place_seals(response, plan, context)
+    out = writer.write_response(response, context)
+    return translated(out, context, settled(context, reader, writer, tolerance))
 
 
 class _ShortWay(Struct, frozen=True):
@@ -229,7 +231,7 @@ class _ShortWay(Struct, frozen=True):
     write: Callable[[Plain, str, int, Request | None], bytes | None]
     reader: Dialect
     writer: Dialect
-    crossing: Crossing
+    context: Context
     """One on which nothing is ever noted."""
 
 
@@ -238,7 +240,7 @@ def _short_way(source: str, target: str) -> _ShortWay | None:
     reader, writer = get(source), get(target)
     if reader.read_plain is None or writer.write_plain is None or reader is writer or source in writer.kin:
         return None
-    return _ShortWay(reader.read_plain, writer.write_plain, reader, writer, Crossing(source, target))
+    return _ShortWay(reader.read_plain, writer.write_plain, reader, writer, Context(source, target))
 
 
 def _plain_response(
@@ -252,16 +254,16 @@ def _plain_response(
     host: str | None,
 ) -> Translation | None:
     """What nearly all answers are, on the short way; None where it takes the long one."""
-    read, write, crossing = way.read, way.write, way.crossing
+    read, write, context = way.read, way.write, way.context
     plain = read(document)
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
         return None
-    source, target = crossing.source, crossing.target
+    source, target = context.source, context.target
     if plain.seals is not None:
         plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
         if plan is not None and plan.way == "vault":
-            crossing = way_back(source, target, answers, created)
-        if plan is None or not carry_plain(plain, plan, crossing):
+            context = answer_context(source, target, answers, created)
+        if plan is None or not place_seals_in_plain(plain, plan, context):
             return None
     if answers is None:
         out = write(plain, "", created, None)
@@ -277,10 +279,10 @@ def _plain_response(
 
 @small_cache(256)  # an upstream's answers have the same fields again and again
 def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
-    crossing = Crossing(source, "", ends=get(source).ends)
-    crossing.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
-    crossing.settle(get(source).noise)
-    return crossing.losses.all()
+    context = Context(source, "", ends=get(source).ends)
+    context.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
+    context.settle(get(source).noise)
+    return context.losses.all()
 
 
 _SAID = Raw(b"0")
@@ -306,7 +308,7 @@ def translate_fault(
 ) -> FaultTranslation:
     """An error answer in another dialect: body, status and headers (retry-after crosses)."""
     reader, writer = get(source), get(target)
-    crossing = Crossing(source, target)
+    context = Context(source, target)
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
     document = loose_bytes(body, source)
     fault = reader.read_fault(document, status if status >= 400 else 502, lowered)
@@ -315,13 +317,13 @@ def translate_fault(
         return FaultTranslation(document, source, target, headers=kept, status=status)
     mended = without_surrogates(document)
     if mended is not None:
-        lose_replaced(document, mended, crossing)
+        lose_replaced(document, mended, context)
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status and status >= 400:
-        crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
+        context.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
     for at in unsaid(fault, source, out + json_text.encode(own_headers), document):
-        crossing.lose("field.dropped", at, severity="info")
-    return FaultTranslation(out, source, target, crossing.losses.all, headers=own_headers, status=own_status)
+        context.lose("field.dropped", at, severity="info")
+    return FaultTranslation(out, source, target, context.losses.all, headers=own_headers, status=own_status)
 
 
 def translate_tools(
@@ -335,33 +337,33 @@ def translate_tools(
 ) -> Translation:
     """Tool declarations alone: the value of `tools`, or an object that has it. `stand_ins` as for a request."""
     document = as_bytes(tools, source)
-    crossing = Crossing(source, target, profile=profiles.lookup(target, model or ""), stands=stand_ins)
+    context = Context(source, target, profile=profiles.lookup(target, model or ""), stands=stand_ins)
     try:
-        return _translate_tools(document, crossing, tolerance)
+        return _translate_tools(document, context, tolerance)
     except WireError:
         mended = without_surrogates(document)
         if mended is None:
             raise
     if source == target:
-        _translate_tools(mended, crossing, tolerance)
-        return crossed(document, crossing, ())
-    lose_replaced(document, mended, crossing)
-    return _translate_tools(mended, crossing, tolerance)
+        _translate_tools(mended, context, tolerance)
+        return translated(document, context, ())
+    lose_replaced(document, mended, context)
+    return _translate_tools(mended, context, tolerance)
 
 
-def _translate_tools(document: bytes, crossing: Crossing, tolerance: Severity | None) -> Translation:
-    source, target = crossing.source, crossing.target
+def _translate_tools(document: bytes, context: Context, tolerance: Severity | None) -> Translation:
+    source, target = context.source, context.target
     reader, writer = get(source), get(target)
     if document.lstrip()[:1] == b"{":
         document = bytes(_tools_of(document, source))
-    found = reader.read_tools(document, crossing)
+    found = reader.read_tools(document, context)
     if source == target:
         checked_tolerance(tolerance)
-        return crossed(document, crossing, ())
-    found = declared_once(cross(found, reader.hosted, writer.hosted, crossing), crossing)
-    reserve(found, crossing)
-    out = writer.write_tools(found, crossing)
-    return crossed(out, crossing, settled(crossing, reader, writer, tolerance))
+        return translated(document, context, ())
+    found = declared_once(cross(found, reader.hosted, writer.hosted, context), context)
+    reserve(found, context)
+    out = writer.write_tools(found, context)
+    return translated(out, context, settled(context, reader, writer, tolerance))
 
 
 def _tools_of(document: bytes, source: str) -> Raw:
@@ -380,7 +382,7 @@ def _check_json(document: bytes, dialect: Dialect) -> None:
     try:
         json_text.fields(document)
     except (msgspec.DecodeError, RecursionError):
-        dialect.read_response(document, Crossing(dialect.name, dialect.name))
+        dialect.read_response(document, Context(dialect.name, dialect.name))
     else:
         if b'"error"' in document:
             is_answer(document, dialect)

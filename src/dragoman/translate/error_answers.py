@@ -12,7 +12,7 @@ from ..canon.events import Fault
 from ..canon.response import Response
 from ..codec import json_text
 from ..codec.faults import said_nothing
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..errors import FaultError, WireError
 
@@ -33,10 +33,10 @@ def is_answer(document: bytes, dialect: Dialect) -> bool:
     raise FaultError(error_in(document, dialect), document)
 
 
-def read_answer(document: bytes, dialect: Dialect, crossing: Crossing) -> Response:
+def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response:
     """The answer in a body. FaultError where the body is an error."""
     try:
-        response = dialect.read_response(document, crossing)
+        response = dialect.read_response(document, context)
     except WireError:
         is_answer(document, dialect)
         raise

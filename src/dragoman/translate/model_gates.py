@@ -16,39 +16,39 @@ from ..codec import json_text
 from ..codec.caches import remembered
 from ..codec.hosted_tools import aim, cross
 from ..codec.json_edit import edited
-from ..context import DEFAULT_PROFILE, Crossing, Profile
+from ..context import DEFAULT_PROFILE, Context, Profile
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import profiles
 
 
-def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
+def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     """The request as `model` takes it, and the crossing that knows what was lost."""
     dropped: list[Path] = []
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
         document = _one_spelling(document, dropped)
-    held, crossing = _held(document, dialect, model)
+    held, context = _held(document, dialect, model)
     for at in dropped:
-        crossing.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
-    return held, crossing
+        context.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
+    return held, context
 
 
-def _held(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
+def _held(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     profile = profiles.lookup(dialect.name, model)
     short = _shortened(document, dialect, profile)
     if short is not None and _takes(short, dialect.name, model, profile):
-        return document, Crossing(dialect.name, dialect.name, model, profile=profile, gated=True)
-    before, after, crossing = _written(document, dialect, model, profile)
+        return document, Context(dialect.name, dialect.name, model, profile=profile, gated=True)
+    before, after, context = _written(document, dialect, model, profile)
     if after == before:
-        return document, crossing
+        return document, context
     found = edited(document, json_text.decode(before), json_text.decode(after))
-    return (after if found is None else found), crossing
+    return (after if found is None else found), context
 
 
-def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) -> tuple[bytes, bytes, Crossing]:
+def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) -> tuple[bytes, bytes, Context]:
     """The request as the client meant it, the request as the model takes it, and the crossing of the second."""
-    plain = Crossing(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
-    gated = Crossing(dialect.name, dialect.name, model, profile=profile, gated=True)
+    plain = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
+    gated = Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     request = dialect.read_request(document, gated)
     # What is remembered of the document was written for another profile.
     gated.around = gated.run = None

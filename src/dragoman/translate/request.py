@@ -1,4 +1,4 @@
-"""Requests, from one dialect to another: the terms that a caller chose for them, and the stages they go through."""
+"""Requests, from one dialect to another: the options that a caller chose for them, and the stages they go through."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
 from ..codec.tool_names import declared_once, reserve
-from ..context import Crossing, Host, Resolver
+from ..context import Context, Host, Resolver
 from ..dialect import Dialect
 from ..dialects import get
 from ..errors import ConfigError, WireError
 from ..facts import hosts, profiles
-from ..seals.conversation_digest import History
-from ..seals.strategy import Strategy, check_strategy, homeward, keeps, marked_turn
+from ..seals.conversation_digest import ConversationDigest
+from ..seals.strategy import Strategy, check_strategy, marked_turn, restore_in_request, vault_needed
 from ..seals.vault import Vault
 from .result import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
 
@@ -36,33 +36,33 @@ if TYPE_CHECKING:
 Binary = Literal["native", "summarise"]
 
 
-class Head(Struct):
+class Peek(Struct):
     """What a request says about where it goes."""
 
     model: str | None = None
     stream: bool | None = None
 
 
-_head = msgspec.json.Decoder(Head).decode
+_head = msgspec.json.Decoder(Peek).decode
 
 
-def seen(body: bytes, dialect: str) -> Sighted | None:
+def known_beginning(body: bytes, dialect: str) -> Sighted | None:
     """What is known of a request that goes on from one that was translated before. It may still prove broken."""
     sight = get(dialect).sight
     return sight(body) if sight is not None else None
 
 
-def look(body: bytes) -> Head | None:
+def peek(body: bytes) -> Peek | None:
     """The head of a request in JSON, for those who have to know where it goes before it is translated; None when it is
     none, or says something else there."""
     try:
         return _head(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         mended = without_surrogates(body)
-    return look(mended) if mended is not None else None
+    return peek(mended) if mended is not None else None
 
 
-class Terms(Struct, frozen=True, eq=False):
+class Options(Struct, frozen=True, eq=False):
     """What a caller chose for requests from one dialect to another, checked and looked up once for all of them."""
 
     source: str
@@ -86,7 +86,7 @@ class Terms(Struct, frozen=True, eq=False):
     """No seals are sent, because the upstream has refused one: within one dialect they are taken out of the bytes."""
 
 
-def terms(
+def make_options(
     *,
     source: str,
     target: str,
@@ -101,7 +101,7 @@ def terms(
     host: str | None = None,
     stand_ins: bool = False,
     same_account: bool = False,
-) -> Terms:
+) -> Options:
     """Those of `translate_request`, for who translates many requests on the same (`cross_request`). `vault_later`: each
     request comes with a vault of its own."""
     reader, writer = get(source), get(target)
@@ -109,250 +109,254 @@ def terms(
         _checked_binary(binary)
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
-    kept = keeps(seals, reader, writer)
+    kept = vault_needed(seals, reader, writer)
     chosen = (model, tolerance, binary, repair, seals, vault, kept, resolver, host, stand_ins, same_account)
-    return Terms(source, target, reader, writer, *chosen)
+    return Options(source, target, reader, writer, *chosen)
 
 
-def cross_request(
-    body: Body, terms: Terms, sighted: Sighted | None = None, vault: Vault | None = None, asked: str = ""
+def translate_with(
+    body: Body, options: Options, sighted: Sighted | None = None, vault: Vault | None = None, asked: str = ""
 ) -> Translation:
     """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it. `vault`: that of
-    the client who asks, in place of the vault of the terms. `asked`: the model that the client named, where the request
-    itself may not say."""
-    document = body if type(body) is bytes else loose_bytes(body, terms.source)
-    facts = hosts.lookup(terms.host, terms.target) if terms.host is not None else None
-    within = terms.reader is terms.writer
+    the client who asks, in place of the vault of the options. `asked`: the model that the client named, where the
+    request itself may not say."""
+    document = body if type(body) is bytes else loose_bytes(body, options.source)
+    facts = hosts.lookup(options.host, options.target) if options.host is not None else None
+    within = options.reader is options.writer
     try:
         if within:
-            return _within(document, terms, facts, vault, asked)
-        return _between(document, terms, facts, vault, _crossing(terms, facts), sighted)
+            return _within(document, options, facts, vault, asked)
+        return _between(document, options, facts, vault, _context(options, facts), sighted)
     except WireError:
         mended = without_surrogates(document)
         if mended is None:
             raise
-    crossing = _crossing(terms, facts)
-    lose_replaced(document, mended, crossing)
+    context = _context(options, facts)
+    lose_replaced(document, mended, context)
     if not within:
-        return _between(mended, terms, facts, vault, crossing, None)
-    result = _within(mended, terms, facts, vault, asked)
-    head = look(mended) or Head()
-    if result.body == _passed(mended, terms.reader, terms.model, head).body:
-        result.body = _passed(document, terms.reader, terms.model, head).body
+        return _between(mended, options, facts, vault, context, None)
+    result = _within(mended, options, facts, vault, asked)
+    head = peek(mended) or Peek()
+    if result.body == _passed(mended, options.reader, options.model, head).body:
+        result.body = _passed(document, options.reader, options.model, head).body
         return result
-    replaced = settled(crossing, terms.reader, terms.writer, terms.tolerance)
+    replaced = settled(context, options.reader, options.writer, options.tolerance)
     result._losses = (*(replaced() if callable(replaced) else replaced), *result.losses)
     return result
 
 
 def _between(
     document: bytes,
-    terms: Terms,
+    options: Options,
     facts: Host | None,
     vault: Vault | None,
-    crossing: Crossing,
+    context: Context,
     sighted: Sighted | None,
 ) -> Translation:
     """A request from one dialect to another."""
-    reader, writer = terms.reader, terms.writer
-    request = reader.recall(document, crossing, sighted) if reader.recall is not None else None
+    reader, writer = options.reader, options.writer
+    request = reader.recall(document, context, sighted) if reader.recall is not None else None
     if request is None:
-        check_text(document, terms.source)
-        request = reader.read_request(document, crossing)
-    if not crossing.model and "/" in request.model:
-        crossing.model = bare(request.model)
-    known = gist(request.turns, crossing)
-    history = History(request.turns)
-    vault = terms.vault if vault is None else vault
-    if known.laden or (vault is not None and terms.keeps):
-        request = _sealed(request, terms, crossing, vault, history)
-        known = gist(request.turns, crossing)
-    _know_model(terms, request, crossing)
+        check_text(document, options.source)
+        request = reader.read_request(document, context)
+    if not context.model and "/" in request.model:
+        context.model = bare(request.model)
+    known = gist(request.turns, context)
+    history = ConversationDigest(request.turns)
+    vault = options.vault if vault is None else vault
+    if known.laden or (vault is not None and options.keeps):
+        request = _sealed(request, options, context, vault, history)
+        known = gist(request.turns, context)
+    _know_model(options, request, context)
     repairs: tuple[Repair, ...] = ()
-    if known.usual and _passes(request, known, terms, crossing.around):
-        crossing.called, sent = known.calls, request
+    if known.usual and _passes(request, known, options, context.around):
+        context.called, sent = known.calls, request
     else:
-        request, sent, repairs = _prepared(request, terms, crossing, known)
-    return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs, history)
+        request, sent, repairs = _prepared(request, options, context, known)
+    return _translated(writer.write_request(sent, context), request, options, context, repairs, history)
 
 
-def _passes(request: Request, known: Gist, terms: Terms, around: Around | None) -> bool:
+def _passes(request: Request, known: Gist, options: Options, around: Around | None) -> bool:
     """Whether no stage has anything to do with a request whose history is usual."""
-    if around is None or not around.plain or request.tools is not around.request.tools or terms.binary != "native":
+    if around is None or not around.plain or request.tools is not around.request.tools or options.binary != "native":
         return False
-    repair = terms.repair
-    return repair is None or (repair == "report" and (known.alternates or not terms.reader.demands.alternate))
+    repair = options.repair
+    return repair is None or (repair == "report" and (known.alternates or not options.reader.requirements.alternate))
 
 
-def _crossing(terms: Terms, facts: Host | None) -> Crossing:
-    return Crossing(
-        terms.source,
-        terms.target,
-        terms.model or "",
-        binary=terms.binary,
-        resolver=terms.resolver,
-        stands=terms.stand_ins,
+def _context(options: Options, facts: Host | None) -> Context:
+    return Context(
+        options.source,
+        options.target,
+        options.model or "",
+        binary=options.binary,
+        resolver=options.resolver,
+        stands=options.stand_ins,
         host=facts,
     )
 
 
-def _know_model(terms: Terms, request: Request, crossing: Crossing) -> None:
+def _know_model(options: Options, request: Request, context: Context) -> None:
     """Have the crossing know what the model takes that the request is for, and what its host takes for that model."""
-    model = terms.model or request.model
-    crossing.profile = profiles.lookup(terms.target, model)
-    if terms.host is not None and crossing.host is not None:
-        crossing.host = hosts.lookup(terms.host, terms.target, model)
+    model = options.model or request.model
+    context.profile = profiles.lookup(options.target, model)
+    if options.host is not None and context.host is not None:
+        context.host = hosts.lookup(options.host, options.target, model)
 
 
-def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | None, history: History) -> Request:
-    named = terms.model or request.model
-    seals: Strategy = "skip" if terms.unsealed else terms.seals
-    shared = terms.same_account
-    return homeward(request, seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history, shared)
+def _sealed(
+    request: Request, options: Options, context: Context, vault: Vault | None, history: ConversationDigest
+) -> Request:
+    named = options.model or request.model
+    seals: Strategy = "skip" if options.unsealed else options.seals
+    shared = options.same_account
+    return restore_in_request(
+        request, seals, vault, options.reader, options.writer, named, context, options.host, history, shared
+    )
 
 
 def _prepared(
-    request: Request, terms: Terms, crossing: Crossing, known: Gist
+    request: Request, options: Options, context: Context, known: Gist
 ) -> tuple[Request, Request, tuple[Repair, ...]]:
     """A request in which something may have to change on the way: the client's, what is sent of it, and what was mended
     in it."""
-    reader, writer, repair = terms.reader, terms.writer, terms.repair
+    reader, writer, repair = options.reader, options.writer, options.repair
     tools = request.tools
     repairs: tuple[Repair, ...] = ()
-    if repair is not None and (repair != "report" or not sound(request.turns, reader.demands, crossing)):
-        from ..repair.request import mended_request  # most callers never repair
+    if repair is not None and (repair != "report" or not sound(request.turns, reader.requirements, context)):
+        from ..repair.request import repair_request  # most callers never repair
 
-        request, repairs = mended_request(request, reader, crossing, repair)
-    around = crossing.around
+        request, repairs = repair_request(request, reader, context, repair)
+    around = context.around
     if around is None or not around.plain or tools is not around.request.tools:
-        tools = declared_once(cross(tools, reader.hosted, writer.hosted, crossing), crossing)
-        reserve(tools, crossing)
-    turns = distinct(request.turns, crossing)
-    if terms.binary == "summarise":
+        tools = declared_once(cross(tools, reader.hosted, writer.hosted, context), context)
+        reserve(tools, context)
+    turns = distinct(request.turns, context)
+    if options.binary == "summarise":
         from ..codec.media import unannounced  # few callers do
 
         turns = unannounced(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
     # The client's own tools and turns stay in the request that its answer comes back to.
-    sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
+    sent = aim(request, tools, reader.hosted, writer.hosted, context)
     if sent.choice is not None:
-        sent = hold_to_tools(sent, request.tools, crossing)
+        sent = hold_to_tools(sent, request.tools, context)
     if known.strange and writer.write_hosted is not None:
         from ..codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 
-        crossing.offered = sent.tools
-        hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), crossing)
+        context.offered = sent.tools
+        hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
         if hosted is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=hosted)
-            crossing.forget()
+            context.forget()
     if known.shows_media and writer.moves_images is not None:
         from ..codec.assistant_images import move_images  # few histories have images that the model made
 
-        turns = move_images(sent.turns, writer.moves_images, crossing)
+        turns = move_images(sent.turns, writer.moves_images, context)
         if turns is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=turns)
-            crossing.forget()
+            context.forget()
     return request, sent, repairs
 
 
 def _translated(
     out: bytes,
     request: Request,
-    terms: Terms,
-    crossing: Crossing,
+    options: Options,
+    context: Context,
     repairs: tuple[Repair, ...],
-    history: History,
+    history: ConversationDigest,
 ) -> Translation:
     return Translation(
         out,
-        terms.source,  # not the crossing's: a reader may have unwrapped another dialect
-        terms.target,
-        settled(crossing, terms.reader, terms.writer, terms.tolerance),
+        options.source,  # not the crossing's: a reader may have unwrapped another dialect
+        options.target,
+        settled(context, options.reader, options.writer, options.tolerance),
         request.model,
-        crossing.model or request.model,
+        context.model or request.model,
         request.stream,
         request,
-        crossing.called,
-        terms.host,
+        context.called,
+        options.host,
         repairs,
-        crossing.headers,
-        crossing.renamed,
-        crossing.custom,
-        crossing.stand_ins,
-        crossing.absent,
+        context.headers,
+        context.renamed,
+        context.custom,
+        context.stand_ins,
+        context.absent,
         history,
     )
 
 
-def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
+def _within(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
     """A request within one dialect: its bytes, unless something in them is not for the upstream."""
-    if terms.unsealed:
-        return _unsealed(document, terms, facts, vault, asked)
-    reader = terms.reader
-    check_text(document, terms.source)
+    if options.unsealed:
+        return _unsealed(document, options, facts, vault, asked)
+    reader = options.reader
+    check_text(document, options.source)
     repairs: tuple[Repair, ...] = ()
-    if terms.repair is not None:
-        from ..repair.request import mended_document
+    if options.repair is not None:
+        from ..repair.request import repair_document
 
-        document, repairs = mended_document(document, reader, terms.model, terms.repair)
+        document, repairs = repair_document(document, reader, options.model, options.repair)
     unmarked = MARK_BYTES not in document
-    head = look(document)
+    head = peek(document)
     changes = False
-    if terms.model is not None and head is not None:  # what is no request is passed on as it is
-        changes = profiles.changes(terms.source, asked or head.model or "", terms.model)
+    if options.model is not None and head is not None:  # what is no request is passed on as it is
+        changes = profiles.changes(options.source, asked or head.model or "", options.model)
         if changes and unmarked:
-            return _held(document, terms, facts, vault, repairs)
+            return _held(document, options, facts, vault, repairs)
     result: Translation | None = None
-    if not unmarked or facts is not None or (terms.resolver is not None and _names_held(document, reader)):
-        crossing = _crossing(terms, facts)
-        crossing.gated = changes
-        request = reader.read_request(document, crossing)
+    if not unmarked or facts is not None or (options.resolver is not None and _names_held(document, reader)):
+        context = _context(options, facts)
+        context.gated = changes
+        request = reader.read_request(document, context)
         as_it_came = request
-        history = History(request.turns)
-        request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
-        _know_model(terms, request, crossing)
+        history = ConversationDigest(request.turns)
+        request = _sealed(request, options, context, options.vault if vault is None else vault, history)
+        _know_model(options, request, context)
         tools = request.tools
         if changes:
-            crossing.around = crossing.run = None  # they remember what was written for another profile
-            tools = cross(tools, reader.hosted, reader.hosted, crossing)
-        sent = aim(request, tools, reader.hosted, reader.hosted, crossing)
-        out = reader.write_request(sent, crossing)
+            context.around = context.run = None  # they remember what was written for another profile
+            tools = cross(tools, reader.hosted, reader.hosted, context)
+        sent = aim(request, tools, reader.hosted, reader.hosted, context)
+        out = reader.write_request(sent, context)
         if not unmarked:
-            out = _edited(document, as_it_came, out, terms)
-        if not unmarked or crossing.suited:
-            result = _translated(out, request, terms, crossing, (), history)
+            out = _edited(document, as_it_came, out, options)
+        if not unmarked or context.suited:
+            result = _translated(out, request, options, context, (), history)
     if result is None:
-        checked_tolerance(terms.tolerance)
+        checked_tolerance(options.tolerance)
         if head is None:
-            reader.read_request(document, Crossing(reader.name, reader.name))  # says what is wrong, and where
-        result = _passed(document, reader, terms.model, head or Head())
-        result.host = terms.host
+            reader.read_request(document, Context(reader.name, reader.name))  # says what is wrong, and where
+        result = _passed(document, reader, options.model, head or Peek())
+        result.host = options.host
     result.repairs = repairs
     return result
 
 
-def _unsealed(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
+def _unsealed(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
     """The same for a request whose seals the upstream has refused."""
     from ..seals.removal import without_seals  # most upstreams take their seals back
 
-    document, crossing = without_seals(document, terms.reader, terms.model or "")
-    found = settled(crossing, terms.reader, terms.reader, terms.tolerance)
-    result = _within(document, msgspec.structs.replace(terms, unsealed=False), facts, vault, asked)
+    document, context = without_seals(document, options.reader, options.model or "")
+    found = settled(context, options.reader, options.reader, options.tolerance)
+    result = _within(document, msgspec.structs.replace(options, unsealed=False), facts, vault, asked)
     result._losses = (*(found() if callable(found) else found), *result.losses)
     return result
 
 
-def _edited(document: bytes, request: Request, out: bytes, terms: Terms) -> bytes:
+def _edited(document: bytes, request: Request, out: bytes, options: Options) -> bytes:
     """The client's own bytes with what differs between the request as it came and `out`, the request as it is sent: the
     seals under our mark are taken out, and every other byte stays."""
     from ..codec.json_edit import edited  # late: few documents hold our mark
 
-    turns = tuple([marked_turn(turn, terms.reader) for turn in request.turns])
-    crossing = Crossing(terms.source, terms.target, terms.model or "")
-    before = terms.reader.write_request(msgspec.structs.replace(request, turns=turns), crossing)
-    if terms.model is not None and terms.reader.splice_model:
-        document = json_text.respelled(document, "model", terms.model)
+    turns = tuple([marked_turn(turn, options.reader) for turn in request.turns])
+    context = Context(options.source, options.target, options.model or "")
+    before = options.reader.write_request(msgspec.structs.replace(request, turns=turns), context)
+    if options.model is not None and options.reader.splice_model:
+        document = json_text.respelled(document, "model", options.model)
     found = edited(document, json_text.decode(before), json_text.decode(out)) if before != out else document
     if found is None or (MARK_BYTES in found and MARK_BYTES not in out):
         return out  # the text could not be followed
@@ -360,15 +364,15 @@ def _edited(document: bytes, request: Request, out: bytes, terms: Terms) -> byte
 
 
 def _held(
-    document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
+    document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
     """The same for a request whose model is changed: held to what the new model takes, then made to suit the host."""
     from .model_gates import held_to_model  # most requests keep their model
 
-    document, crossing = held_to_model(document, terms.reader, terms.model or "")
-    found = settled(crossing, terms.reader, terms.reader, terms.tolerance)
-    result = _within(document, msgspec.structs.replace(terms, repair=None), facts, vault, terms.model or "")
-    result.asked = (look(document) or Head()).model or ""
+    document, context = held_to_model(document, options.reader, options.model or "")
+    found = settled(context, options.reader, options.reader, options.tolerance)
+    result = _within(document, msgspec.structs.replace(options, repair=None), facts, vault, options.model or "")
+    result.asked = (peek(document) or Peek()).model or ""
     result.repairs = repairs
     result._losses = (*(found() if callable(found) else found), *result.losses)
     return result
@@ -376,11 +380,11 @@ def _held(
 
 def _names_held(document: bytes, dialect: Dialect) -> bool:
     """Whether a conversation may be named that a server holds."""
-    return any(name.encode() in document for name in dialect.demands.held)
+    return any(name.encode() in document for name in dialect.requirements.held)
 
 
 def pass_request(
-    document: bytes, head: Head, *, dialect: str, model: str, asked: str = "", marked: bool = False
+    document: bytes, head: Peek, *, dialect: str, model: str, asked: str = "", marked: bool = False
 ) -> Translation | None:
     """For those who have looked into a request: the same as `translate_request` within one dialect, for a host that
     does not differ from it; None where something is to be done. `asked`: the model that the client named. `marked`:
@@ -392,7 +396,7 @@ def pass_request(
     return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
 
 
-def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
+def _passed(document: bytes, dialect: Dialect, model: str | None, head: Peek) -> Translation:
     """Same dialect: the bytes go through as they are, but for the model's name."""
     if model is not None and model != head.model and dialect.splice_model:
         document = json_text.respelled(document, "model", model)

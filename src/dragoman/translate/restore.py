@@ -10,24 +10,24 @@ import msgspec
 from ..canon.parts import Part, Text, ToolCall
 from ..canon.response import Alternative, Response
 from ..codec.caches import small_cache
-from ..codec.call_ids import apart
+from ..codec.call_ids import with_distinct_ids
 from ..codec.custom_tools import unwrap_input
-from ..context import ANSWER, Crossing
+from ..context import ANSWER, Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import hosts
 from ..seals.outbound import Plan
-from ..seals.strategy import Strategy, outward
+from ..seals.strategy import Strategy, plan_for_answer
 from ..seals.vault import MemoryVault, Vault
 from .result import Translation
 
 
-def told_apart(response: Response, crossing: Crossing) -> Response:
+def answer_with_distinct_ids(response: Response, context: Context) -> Response:
     """The response with an id for every call that no other call of the same answer has."""
-    parts = apart(response.parts, crossing)
+    parts = with_distinct_ids(response.parts, context)
     if not response.alternatives:
         return response if parts is response.parts else msgspec.structs.replace(response, parts=parts)
-    others = tuple([_parts_replaced(other, apart(other.parts, crossing)) for other in response.alternatives])
+    others = tuple([_parts_replaced(other, with_distinct_ids(other.parts, context)) for other in response.alternatives])
     return msgspec.structs.replace(response, parts=parts, alternatives=others)
 
 
@@ -35,7 +35,7 @@ def _parts_replaced(answer: Alternative, parts: tuple[Part, ...]) -> Alternative
     return answer if parts is answer.parts else msgspec.structs.replace(answer, parts=parts)
 
 
-def restored(response: Response, answers: Translation | None) -> Response:
+def with_client_names(response: Response, answers: Translation | None) -> Response:
     """The response with tool names, custom tools and optional properties as the client declared them."""
     if answers is None or not (answers.renamed or answers.wrapped or answers.absent):
         return response
@@ -53,7 +53,7 @@ def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part
 def _restored_part(part: Part, answers: Translation) -> Part:
     if answers.absent:
         part = _without_absent(part, answers.absent)
-    return restored_call(part, answers) if isinstance(part, ToolCall) else part
+    return call_with_client_name(part, answers) if isinstance(part, ToolCall) else part
 
 
 def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
@@ -75,7 +75,7 @@ def shape_of(part: Part, shapes: Mapping[str, Any]) -> Any:
     return shapes.get(ANSWER) if isinstance(part, Text) and not part.refusal else None
 
 
-def restored_call(call: ToolCall, answers: Translation) -> ToolCall:
+def call_with_client_name(call: ToolCall, answers: Translation) -> ToolCall:
     namespace, name = answers.renamed.get(call.name, ("", call.name))
     if call.name in answers.wrapped and not call.custom:
         text = unwrap_input(call.arguments) if call.arguments else ""
@@ -109,7 +109,7 @@ _SOME = MemoryVault()
 
 @small_cache(256)
 def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
-    return outward(seals, _SOME if kept else None, get(source), get(target), model, host, wanted)
+    return plan_for_answer(seals, _SOME if kept else None, get(source), get(target), model, host, wanted)
 
 
 def _wanted(host: str, reader: Dialect) -> bool:
@@ -119,16 +119,16 @@ def _wanted(host: str, reader: Dialect) -> bool:
     return reader.unsealed_thoughts and (known is None or known.echo)
 
 
-def way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:
+def answer_context(source: str, target: str, answers: Translation | None, created: int) -> Context:
     if answers is None:
-        crossing = Crossing(source, target, created=created)
+        context = Context(source, target, created=created)
     else:
-        crossing = Crossing(source, target, model=answers.asked, answers=answers.request, created=created)
-    crossing.ends = get(source).ends
-    return crossing
+        context = Context(source, target, model=answers.asked, answers=answers.request, created=created)
+    context.ends = get(source).ends
+    return context
 
 
-def report_stand_in(part: Part, stand_ins: Mapping[str, str], crossing: Crossing) -> None:
+def report_stand_in(part: Part, stand_ins: Mapping[str, str], context: Context) -> None:
     """Say that a call is of a function which the client never declared."""
     if type(part) is ToolCall and part.name in stand_ins:
-        crossing.lose("call.stand_in", part.at, f"{part.name} stands for {stand_ins[part.name]}")
+        context.lose("call.stand_in", part.at, f"{part.name} stands for {stand_ins[part.name]}")

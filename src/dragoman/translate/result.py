@@ -13,10 +13,10 @@ from ..canon.losses import SEVERITIES, Loss, Severity, beyond
 from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError, LossError, WireError
-from ..seals.conversation_digest import History
+from ..seals.conversation_digest import ConversationDigest
 
 Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
 """A document: JSON text, or the decoded value."""
@@ -56,7 +56,7 @@ class Translation(Struct, eq=False, weakref=True):
     them. A call that comes to the client all the same is reported as `call.stand_in`."""
     absent: dict[str, Any] = {}
     """Where null stands for an absent property in the answer: it is taken out again on the way back."""
-    history: History | None = None
+    history: ConversationDigest | None = None
     """The conversation as the client sent it: a vault keeps the seals of the answer for this conversation."""
 
     @property
@@ -79,18 +79,18 @@ class FaultTranslation(Translation, kw_only=True):
     status: int
 
 
-def crossed(body: bytes, crossing: Crossing, losses: tuple[Loss, ...] | Found) -> Translation:
+def translated(body: bytes, context: Context, losses: tuple[Loss, ...] | Found) -> Translation:
     """The translation of a document, with all that was written down while it crossed."""
     return Translation(
         body,
-        crossing.source,
-        crossing.target,
+        context.source,
+        context.target,
         losses,
-        headers=crossing.headers,
-        renamed=crossing.renamed,
-        wrapped=crossing.custom,
-        stand_ins=crossing.stand_ins,
-        absent=crossing.absent,
+        headers=context.headers,
+        renamed=context.renamed,
+        wrapped=context.custom,
+        stand_ins=context.stand_ins,
+        absent=context.absent,
     )
 
 
@@ -145,15 +145,13 @@ def _as_dict(value: Any) -> Any:
 _encode = msgspec.json.Encoder(enc_hook=_as_dict).encode
 
 
-def settled(
-    crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None
-) -> tuple[Loss, ...] | Found:
+def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...] | Found:
     """The losses, the fields that only the source knows counted among them."""
     found: tuple[Loss, ...] | Found = ()
-    if crossing.kept and reader.name != writer.name and reader.name not in writer.kin:
-        found = partial(_counted, crossing, reader.noise)
-    elif len(crossing.losses):
-        found = crossing.losses.all
+    if context.kept and reader.name != writer.name and reader.name not in writer.kin:
+        found = partial(_counted, context, reader.noise)
+    elif len(context.losses):
+        found = context.losses.all
     if tolerance is not None:
         checked_tolerance(tolerance)
         found = found() if callable(found) else found
@@ -161,9 +159,9 @@ def settled(
     return found
 
 
-def _counted(crossing: Crossing, noise: frozenset[str]) -> tuple[Loss, ...]:
-    crossing.settle(noise)
-    return crossing.losses.all()
+def _counted(context: Context, noise: frozenset[str]) -> tuple[Loss, ...]:
+    context.settle(noise)
+    return context.losses.all()
 
 
 def check_losses(losses: tuple[Loss, ...], tolerance: Severity) -> None:

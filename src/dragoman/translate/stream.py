@@ -10,7 +10,7 @@ import msgspec
 from ..canon.events import Event, Fault, Lane, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
 from ..canon.parts import Opaque, ToolCall
-from ..codec.call_ids import Apart, earlier
+from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
 from ..codec.sse import Frame
@@ -18,10 +18,10 @@ from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import FrameReader, TemplateWriter
 from ..dialects import get
-from ..seals.outbound_stream import Convoy
+from ..seals.outbound_stream import SealStream
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
-from .restore import report_stand_in, restored_call, seal_plan, shape_of, way_back
+from .restore import answer_context, call_with_client_name, report_stand_in, seal_plan, shape_of
 from .result import Translation
 from .stream_passthrough import PassThrough
 
@@ -49,20 +49,20 @@ class StreamTranslator:
         host: str | None = None,
     ) -> None:
         self._from, self._to = get(source), get(target)
-        self._crossing = way_back(source, target, answers, created)
+        self._context = answer_context(source, target, answers, created)
         self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
         """Within one dialect: the frames as they are."""
-        self._halves = self._crossing.half_characters = HalfCharacters()
-        self._escapes = EscapedHalves(self._crossing)
-        self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
-        self._reader = self._from.reader(self._crossing)
-        self._writer = self._to.writer(self._crossing)
-        self._ids: dict[int, Apart] = defaultdict(lambda: Apart(earlier(self._crossing)))
+        self._halves = self._context.half_characters = HalfCharacters()
+        self._escapes = EscapedHalves(self._context)
+        self._context.scored = self._from.logprobs is not None and self._to.logprobs is not None
+        self._reader = self._from.reader(self._context)
+        self._writer = self._to.writer(self._context)
+        self._ids: dict[int, DistinctIds] = defaultdict(lambda: DistinctIds(earlier(self._context)))
         back = answers is not None and (answers.renamed or answers.wrapped or answers.absent)
         self._restorer = _Restorer(answers) if answers is not None and back else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
-        self._convoy = Convoy(plan, self._crossing) if plan is not None else None
+        self._convoy = SealStream(plan, self._context) if plan is not None else None
         self._hosted: HostedEvents | None = None
         """There from the first use of a hosted tool on."""
         laned = self._restorer is None and hasattr(self._reader, "lane") and hasattr(self._writer, "template")
@@ -126,7 +126,7 @@ class StreamTranslator:
         framed = self._framed
         events = self._reader.feed(chunk) if frame is None or framed is None else framed.take(chunk, frame)
         if self._halves.active:
-            events = self._halves.joined(events, self._crossing)
+            events = self._halves.joined(events, self._context)
         out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
         if framed is not None and framed.going_on >= 0 and not self._halves.active and not self._escapes.holding:
             self._enter_lane(framed)
@@ -163,7 +163,7 @@ class StreamTranslator:
         self._leave_lane()
         events = self._reader.close()
         if self._halves.active:
-            events = self._halves.joined(events, self._crossing)
+            events = self._halves.joined(events, self._context)
         if fault is not None:
             if events and type(events[-1]) is Fault:
                 events[-1] = fault
@@ -177,8 +177,8 @@ class StreamTranslator:
     def losses(self) -> tuple[Loss, ...]:
         """What was lost so far, by its place: in which order it was found depends on how the bytes were cut."""
         if self._same is None and self._from.name not in self._to.kin:
-            self._crossing.settle(self._from.noise)
-        return tuple(sorted(self._crossing.losses.all(), key=_place))
+            self._context.settle(self._from.noise)
+        return tuple(sorted(self._context.losses.all(), key=_place))
 
     def _hosted_events(self) -> HostedEvents | None:
         write = self._to.write_hosted
@@ -186,7 +186,7 @@ class StreamTranslator:
             return None
         from ..codec.hosted_calls import HostedEvents  # few streams have uses of hosted tools
 
-        return HostedEvents(write, frozenset((self._to.name, self._to.origin)), self._crossing)
+        return HostedEvents(write, frozenset((self._to.name, self._to.origin)), self._context)
 
     def _written(self, event: Event) -> bytes:
         """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""
@@ -205,8 +205,8 @@ class StreamTranslator:
                 if not event.part.custom:
                     self._escapes.begin(event.index, event.part.at)
                 if self._stand_ins:
-                    report_stand_in(event.part, self._stand_ins, self._crossing)
-                call = self._ids[event.answer].call(event.part, self._crossing)
+                    report_stand_in(event.part, self._stand_ins, self._context)
+                call = self._ids[event.answer].call(event.part, self._context)
                 if call is not event.part:
                     event = PartStart(event.index, call, event.answer)
             elif isinstance(event.part, Opaque) and self._hosted is None:
@@ -227,7 +227,7 @@ class StreamTranslator:
             self.fault = events[-1]
             # Where a fault stands does not depend on the envelope of the frames before it.
             for at in unsaid(events[-1], self._from.name, out[-1]):
-                self._crossing.losses.add("field.dropped", at, "", "info")
+                self._context.losses.add("field.dropped", at, "", "info")
         return b"".join(out)
 
 
@@ -271,7 +271,7 @@ class _Restorer:
             self._open[event.index] = Remover(shape)
         if not isinstance(part, ToolCall):
             return event
-        call = restored_call(part, self._answers)
+        call = call_with_client_name(part, self._answers)
         if call.custom and not part.custom:
             self._open[event.index] = Unwrapper()
         return PartStart(event.index, call, event.answer)

@@ -13,7 +13,7 @@ from ..codec.json_text import decode
 from ..codec.ndjson import one_line
 from ..codec.sse import MAX_FRAME, named
 from ..codec.stream_end import decoded, events_in
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect, StreamEnd
 from ..dialects import get
 from ..errors import WireError
@@ -226,18 +226,18 @@ class PassThrough:
         if self._array is not None and not self._as_events:
             body, _, _ = self._dialect.write_fault(fault)
             return (b",\r\n" if self._opened else b"[") + body + b"]"
-        return self._dialect.writer(self._crossing()).send(fault)
+        return self._dialect.writer(self._context()).send(fault)
 
     def _read_bare(self, rest: bytes) -> Fault | None:
         """Google's servers end a stream that failed with a bare error object, without the `data:` before it."""
-        reader = self._dialect.reader(self._crossing())
+        reader = self._dialect.reader(self._context())
         events = [*reader.feed(rest), *reader.close()]
         last = events[-1] if events else None
         return last if isinstance(last, Fault) else None
 
     def _read_error(self) -> Fault:
         try:
-            events = self._dialect.reader(self._crossing()).feed(self._end.error)
+            events = self._dialect.reader(self._context()).feed(self._end.error)
         except WireError:  # an error that says nothing which can be read
             events = []
         last = events[-1] if events else None
@@ -245,7 +245,7 @@ class PassThrough:
 
     def _instead(self, fault: Fault | None) -> bytes:
         """A whole answer in place of the stream becomes one; a page, an error or nothing is a fault."""
-        reader, writer = self._dialect.reader(self._crossing()), self._dialect.writer(self._crossing())
+        reader, writer = self._dialect.reader(self._context()), self._dialect.writer(self._context())
         events = [*reader.feed(bytes(self._held)), *reader.close()]
         last = events[-1] if events else None
         if isinstance(last, Finish):
@@ -255,8 +255,8 @@ class PassThrough:
         self.fault = fault or Fault("upstream_bad", _CUT, 502)
         return writer.send(self.fault)
 
-    def _crossing(self) -> Crossing:
-        return Crossing(self._dialect.name, self._dialect.name)
+    def _context(self) -> Context:
+        return Context(self._dialect.name, self._dialect.name)
 
 
 class _ReadStreamEnd:
@@ -266,7 +266,7 @@ class _ReadStreamEnd:
     error: bytes = b""
 
     def __init__(self, dialect: Dialect) -> None:
-        self._reader = dialect.reader(Crossing(dialect.name, dialect.name))
+        self._reader = dialect.reader(Context(dialect.name, dialect.name))
         self._sse = dialect.framing == "sse"
         self._finished = self._closed = False
 

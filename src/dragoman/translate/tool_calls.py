@@ -13,7 +13,7 @@ from ..canon.response import Response, Stop, StopReason
 from ..canon.turns import Turn
 from ..codec import json_text
 from ..codec.surrogates.documents import without_surrogates
-from ..context import Crossing
+from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..errors import ConfigError, WireError
@@ -38,23 +38,23 @@ def tool_calls(response: Body, *, dialect: str, strict: bool = False) -> list[To
     With `strict` the finish reason and the calls have to agree, in dialects that have a reason for calls (`tool_calls`
     in Chat and OpenRouter, `tool_use` in Messages), and every call has to be complete; else WireError is raised.
     """
-    document, found = _read_response(response, dialect, Crossing(dialect, dialect))
+    document, found = _read_response(response, dialect, Context(dialect, dialect))
     calls = [_handed_out(part, found, dialect) for part in found.parts if isinstance(part, ToolCall)]
     if strict:
         _check_ending(document, calls, get(dialect))
     return calls
 
 
-def _read_response(response: Any, dialect: str, crossing: Crossing) -> tuple[bytes, Response]:
+def _read_response(response: Any, dialect: str, context: Context) -> tuple[bytes, Response]:
     """The document that was read, and the answer."""
     document = as_bytes(response, dialect)
     try:
-        return document, get(dialect).read_response(document, crossing)
+        return document, get(dialect).read_response(document, context)
     except WireError:
         mended = without_surrogates(document)
         if mended is None:
             raise
-    return mended, get(dialect).read_response(mended, crossing)
+    return mended, get(dialect).read_response(mended, context)
 
 
 def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
@@ -113,17 +113,17 @@ def tool_results(
     JSON value, or `{"id": ..., "output": ..., "is_error": true}`. `model` is the model that the next request asks;
     left out, it is the one that the answer names. Where a model takes no media inside a result, they follow the result.
     """
-    crossing = Crossing(dialect, dialect, model=model)
+    context = Context(dialect, dialect, model=model)
     speaker = get(dialect)
     if isinstance(calls, tuple) or (isinstance(calls, list) and not any(isinstance(call, Mapping) for call in calls)):
         answer = Response(tuple([_checked(call) for call in calls]), Stop("tool_calls"))
     else:
-        _, answer = _read_response(calls, dialect, crossing)
+        _, answer = _read_response(calls, dialect, context)
         answer = msgspec.structs.replace(answer, parts=marked(answer.parts, speaker))
-    crossing.profile = profiles.lookup(dialect, model or answer.model)
+    context.profile = profiles.lookup(dialect, model or answer.model)
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
     results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]
-    written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), crossing)
+    written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), context)
     continuation: list[Any] = json_text.decode(written)
     return continuation
 

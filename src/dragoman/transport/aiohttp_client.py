@@ -18,7 +18,7 @@ from ..errors import TransportError
 from .body_joining import join_pieces
 from .client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
 from .http_client import Pool
-from .proxy_settings import Proxies
+from .proxy_settings import ProxySettings
 from .response_heads import listed
 
 
@@ -104,11 +104,11 @@ class _Answer:
         self.close()
 
 
-class Proxied:
+class AiohttpClient:
     """Upstreams behind a proxy by aiohttp; the others too with `everywhere`, else by our own pool."""
 
     def __init__(
-        self, limits: Limits, proxies: Proxies, *, everywhere: bool = False, tls: ssl.SSLContext | None = None
+        self, limits: Limits, proxies: ProxySettings, *, everywhere: bool = False, tls: ssl.SSLContext | None = None
     ) -> None:
         self._proxies = proxies
         self._everywhere = everywhere

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from .response_heads import Heading
+    from .response_heads import ResponseHead
 
 Headers = list[tuple[str, str]]
 
@@ -56,7 +56,7 @@ class Answer(Protocol):
     """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
 
     status: int
-    heading: Heading
+    heading: ResponseHead
     done: bool
     """All of it has come: it need not be waited for. An answer may be so without saying it."""
 

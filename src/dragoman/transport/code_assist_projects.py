@@ -22,7 +22,7 @@ STEP = 5.0
 _METADATA = {"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 
 
-class Projects:
+class CodeAssistProjects:
     """Remembers the project of each set of credentials."""
 
     def __init__(self, step: float = STEP) -> None:

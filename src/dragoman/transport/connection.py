@@ -16,7 +16,7 @@ import httptools
 
 from .client_interface import MAX_HEAD, Address
 from .http_bytes import Broken
-from .response_heads import Shapes
+from .response_heads import HeadShapes
 from .upstream_answer import HIGH_WATER, Answer
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Host:
         self.free: list[Connection] = []
         """Those that serve nobody: open, and not for too long. The last that came back goes first."""
         self.queue: deque[asyncio.Future[None]] = deque()
-        self.shapes = Shapes()
+        self.shapes = HeadShapes()
 
     def next(self) -> None:
         """A place is free: for the first who waits, if somebody does."""

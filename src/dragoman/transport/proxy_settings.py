@@ -13,7 +13,7 @@ from .client_interface import Address, Client, Kind, Limits
 from .http_client import Pool
 
 
-class Proxies:
+class ProxySettings:
     """The proxies that an environment names."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -62,14 +62,14 @@ def _checked(name: str, proxy: str) -> str:
 
 def client(limits: Limits, environment: Mapping[str, str], kind: Kind = "auto") -> Client:
     """The client for upstreams. ConfigError where aiohttp is needed and not installed."""
-    proxies = Proxies(environment)
+    proxies = ProxySettings(environment)
     if kind == "own" or (kind == "auto" and not proxies):
         return Pool(limits)
     try:
-        from .aiohttp_client import Proxied
+        from .aiohttp_client import AiohttpClient
     except ModuleNotFoundError as error:
         why = "a proxy needs aiohttp" if proxies else "aiohttp is not installed"
         raise ConfigError(
             "client", "", problem=f"{why} ({error.name} is missing): pip install 'dragoman[proxy]'"
         ) from None
-    return Proxied(limits, proxies, everywhere=kind == "aiohttp")
+    return AiohttpClient(limits, proxies, everywhere=kind == "aiohttp")

@@ -29,7 +29,7 @@ _STATUS = len(b"HTTP/1.1 200")
 _line = re.compile(rb"([^:\s]+):[ \t]*([^\r\n]*)").match
 
 
-class Shape:
+class HeadShape:
     """The headers of heads that differ in their values only."""
 
     __slots__ = ("compressed", "kind", "names", "notes", "places")
@@ -45,10 +45,10 @@ class Shape:
         """What others have found out about such heads. It goes with the shape."""
 
 
-class Heading(Struct, frozen=True, eq=False):
+class ResponseHead(Struct, frozen=True, eq=False):
     """The head of one answer: its headers in their order."""
 
-    shape: Shape
+    shape: HeadShape
     values: tuple[bytes, ...]
     """Behind the rest of the first line, which says nothing."""
 
@@ -69,17 +69,17 @@ class Heading(Struct, frozen=True, eq=False):
         return sum(map(len, self.shape.names)) + sum(map(len, self.values[1:])) + 4 * len(self.shape.names)
 
 
-class Shapes:
+class HeadShapes:
     """The shapes of one upstream's heads, those that it sent lately first."""
 
     __slots__ = ("_known", "_missed")
 
     def __init__(self) -> None:
-        self._known: list[tuple[Callable[[bytes], re.Match[bytes] | None], int, Shape]] = []
+        self._known: list[tuple[Callable[[bytes], re.Match[bytes] | None], int, HeadShape]] = []
         # What finds the values in a head, the lines of one, and the shape.
         self._missed = 0
 
-    def read(self, head: bytes) -> Heading:
+    def read(self, head: bytes) -> ResponseHead:
         """A head that the parser takes, with all before it and some behind it."""
         known = self._known
         for one in known:
@@ -89,10 +89,10 @@ class Shapes:
                 if one is not known[0]:
                     known.remove(one)
                     known.insert(0, one)
-                return Heading(shape, found.groups())
+                return ResponseHead(shape, found.groups())
         return self._learned(head)
 
-    def _learned(self, head: bytes) -> Heading:
+    def _learned(self, head: bytes) -> ResponseHead:
         end = head.find(b"\r\n\r\n")
         lines = head[:end].split(b"\r\n")
         found = [(line[1], line[2]) for line in map(_line, lines[1:]) if line is not None]
@@ -118,10 +118,10 @@ class Shapes:
         return len(self._known)
 
 
-def listed(headers: Iterable[tuple[bytes, bytes]]) -> Heading:
+def listed(headers: Iterable[tuple[bytes, bytes]]) -> ResponseHead:
     """A head of which the headers are known one by one."""
     told = list(headers)
-    return Heading(Shape([name for name, _ in told]), (b"", *[value for _, value in told]))
+    return ResponseHead(HeadShape([name for name, _ in told]), (b"", *[value for _, value in told]))
 
 
 NONE = listed([])

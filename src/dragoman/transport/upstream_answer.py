@@ -13,7 +13,7 @@ from ..errors import TransportError
 from .body_joining import is_large, join_pieces
 from .client_interface import Headers, too_long
 from .http_bytes import Inflate, TooLarge, why
-from .response_heads import NONE, Heading
+from .response_heads import NONE, ResponseHead
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -55,7 +55,7 @@ class Answer:
         self.status = self.held = 0
         """0: its head is not there yet. `held`: bytes that have come and were not taken, in chunks and compressed as
         they may be."""
-        self.heading: Heading = NONE
+        self.heading: ResponseHead = NONE
         self.done = self.paused = False
         """All of it has come; the upstream is not listened to."""
         self.inflate: Inflate | None = None

@@ -17,7 +17,7 @@ from dragoman.canon.parts import Media, Text
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.server import ToolServer
 from dragoman.runtime.mcp.servers import RemoteTool, Servers
-from dragoman.runtime.tool import Confirmation, Kind, Outcome, Surroundings, ToolError
+from dragoman.runtime.tool import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from tests.e2e.mcp_servers.office import PDF, PNG, WAV
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -58,20 +58,20 @@ class Given:
         self.schema = schema
         self._outcome = outcome
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return None
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         return None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         if self._outcome is None:
             raise ToolError("failed", "This tool intentionally returns an error for testing")
         return self._outcome
 
 
 class Slow(Given):
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         for done in (0, 50, 100):
             around.report(f"Completed step {done} of 100")
             await asyncio.sleep(0.1)
@@ -102,7 +102,7 @@ async def visit(address: str) -> None:
         calls = [(call["name"], call["arguments"]) for call in named or ()]
         for name, given in calls or [(name, _arguments(tool, status.tools)) for name, tool in tools.items()]:
             try:
-                print((await tools[name].run(given, Surroundings(()))).display, file=sys.stderr)
+                print((await tools[name].run(given, ToolEnvironment(()))).display, file=sys.stderr)
             except ToolError as error:
                 print(error.message, file=sys.stderr)
         sys.exit(not status.connected)
@@ -117,4 +117,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         asyncio.run(visit(sys.argv[-1]))
     else:
-        asyncio.run(ToolServer(TOOLS, Surroundings(())).serve_http(0, lambda address: print(address, flush=True)))
+        asyncio.run(ToolServer(TOOLS, ToolEnvironment(())).serve_http(0, lambda address: print(address, flush=True)))

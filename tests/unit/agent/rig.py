@@ -15,7 +15,7 @@ from dragoman.runtime.loop import Limits, Loop
 from dragoman.runtime.model import Report
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
-from dragoman.runtime.tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+from dragoman.runtime.tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox
 
 USAGE = Usage(10, 5)
@@ -40,10 +40,10 @@ class Plain(Tool):
         self.runs: list[Mapping[str, Any]] = []
         self.at_once = self.most_at_once = 0
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         return Confirmation(f"run {self.name}", self.kind) if self._asks else None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         self.runs.append(arguments)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -120,7 +120,7 @@ def loop(
 ) -> Loop:
     """A loop around a model, or several by their names."""
     found = {models.name: models} if isinstance(models, Scripted) else models
-    around = Surroundings((Path("/nowhere"),))
+    around = ToolEnvironment((Path("/nowhere"),))
     more.setdefault("limits", Limits(backoff=0.0))
     return Loop(found.__getitem__, Toolbox(tools), around, policy or Policy("all"), **more)
 

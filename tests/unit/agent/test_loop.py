@@ -33,7 +33,7 @@ from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
 from dragoman.runtime.system_prompt import opening
-from dragoman.runtime.tool import Outcome, Surroundings, ToolError
+from dragoman.runtime.tool import Outcome, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.rig import InTurn, Plain, Said, Scripted, begun, call, loop, ran, roles, says
 
@@ -131,7 +131,7 @@ def test_whatever_goes_wrong_with_a_call_is_a_result() -> None:
 
 def test_progress_is_told_while_a_tool_works() -> None:
     class Slow(Plain):
-        async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
             around.report("half of it")
             return Outcome("all of it")
 

@@ -29,8 +29,8 @@ from dragoman.canon import (
 )
 from dragoman.canon.fold import fold
 from dragoman.errors import ConfigError, FaultError
-from dragoman.gateway.http.server import Incoming, Reply, Server
-from dragoman.runtime.model_answer import Aside, whole_answer
+from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.runtime.model_answer import SideQuestion, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
 from dragoman.transport.client_interface import Limits
 from dragoman.transport.http_client import Pool
@@ -49,7 +49,7 @@ class Host:
         self.asked: list[Json] = []
         self.paths: list[str] = []
 
-    async def handle(self, request: Incoming, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
         self.asked.append(json.loads(request.body))
         self.paths.append(request.path)
         status, headers, body = self._said[min(len(self.asked), len(self._said)) - 1]
@@ -203,7 +203,7 @@ def test_a_tool_asks_with_what_the_upstream_runs_itself(dialect: str, families: 
     async def use(model: UpstreamModel) -> frozenset[str]:
         if tool is not None:
             with pytest.raises(FaultError):
-                await Aside(lambda asked: whole_answer(model, asked, []))("What is new?", hosted=("web_search",))
+                await SideQuestion(lambda asked: whole_answer(model, asked, []))("What is new?", hosted=("web_search",))
         return model.hosted
 
     assert with_model(host, use, dialect=dialect) == families

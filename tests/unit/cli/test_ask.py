@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from dragoman.canon import Fault, Loss, ToolResult
-from dragoman.cli.ask_output import TextTeller, _approval, visible
+from dragoman.cli.ask_output import TextOutput, _approval, visible
 from dragoman.cli.ask_run import _routed
 from dragoman.gateway.config import Config, Route, Target, Upstream, checked
 from dragoman.runtime.events import (
@@ -40,7 +40,7 @@ EDIT = ToolCallResponse("c", "replace", (ToolResult("c"),), DIFF)
 
 def _told(capsys: pytest.CaptureFixture[str], *happenings: Happening, terminal: bool = False, **more: Any) -> str:
     out = StringIO()
-    teller = TextTeller(Console(file=out, force_terminal=terminal, width=100, highlight=False, soft_wrap=True), **more)
+    teller = TextOutput(Console(file=out, force_terminal=terminal, width=100, highlight=False, soft_wrap=True), **more)
     for happening in happenings:
         teller.tell(happening)
     return out.getvalue()
@@ -116,7 +116,7 @@ def test_long_arguments_are_shortened(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_nothing_is_drawn_over_what_a_person_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
     out = StringIO()
-    teller = TextTeller(Console(file=out, force_terminal=True, width=200, highlight=False, soft_wrap=True))
+    teller = TextOutput(Console(file=out, force_terminal=True, width=200, highlight=False, soft_wrap=True))
     teller.say("$ rm -rf x\x1b[2K\r$ ls \u202e")
     assert "rm -rf x\\x1b[2K\\x0d$ ls \\x202e" in out.getvalue()
     _told(capsys, Content("\x1b[31mas it is\x1b[0m\n"))

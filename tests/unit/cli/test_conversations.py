@@ -12,7 +12,7 @@ import pytest
 from dragoman import lint
 from dragoman.canon import Text, Turn
 from dragoman.cli import log_run
-from dragoman.cli.conversations import KIND, Keeper, find
+from dragoman.cli.conversations import KIND, ConversationStore, find
 from dragoman.errors import ConfigError
 from dragoman.runtime.session import Session
 from dragoman.store import Entry
@@ -41,8 +41,8 @@ def _found(store: SqliteStore, id: str | None = None) -> Entry:
 
 def test_kept_and_gone_on_with(store: SqliteStore) -> None:
     said: list[str] = []
-    Keeper(store, "/w", said.append)(_session())
-    keeper = Keeper(store, "/w", said.append)
+    ConversationStore(store, "/w", said.append)(_session())
+    keeper = ConversationStore(store, "/w", said.append)
     session = keeper.read(_found(store))
     session.say("And Oslo?")
     keeper(session)
@@ -56,14 +56,14 @@ def test_kept_and_gone_on_with(store: SqliteStore) -> None:
 
 
 def test_what_has_not_begun_is_not_kept(store: SqliteStore) -> None:
-    Keeper(store, "/w", pytest.fail)(Session(id="abc1", model="up/m"))
+    ConversationStore(store, "/w", pytest.fail)(Session(id="abc1", model="up/m"))
     assert store.find(KIND) == []
 
 
 def test_two_that_go_on_with_one_conversation_lose_nothing(store: SqliteStore) -> None:
     said: list[str] = []
-    Keeper(store, "/w", said.append)(_session())
-    one, other = Keeper(store, "/w", said.append), Keeper(store, "/w", said.append)
+    ConversationStore(store, "/w", said.append)(_session())
+    one, other = ConversationStore(store, "/w", said.append), ConversationStore(store, "/w", said.append)
     first, second = one.read(_found(store)), other.read(_found(store))
     first.say("And Oslo?")
     one(first)
@@ -77,20 +77,20 @@ def test_two_that_go_on_with_one_conversation_lose_nothing(store: SqliteStore) -
 
 
 def test_a_summary_does_not_change_what_it_is_called(store: SqliteStore) -> None:
-    keeper = Keeper(store, "/w", pytest.fail)
+    keeper = ConversationStore(store, "/w", pytest.fail)
     session = _session()
     keeper(session)
     session.turns = (Turn("user", (Text("This is a summary"),)),)
     keeper(session)
     assert _found(store).labels["title"] == "Is Paris warmer than Rome?"
-    later = Keeper(store, "/w", pytest.fail)
+    later = ConversationStore(store, "/w", pytest.fail)
     later(later.read(_found(store)))
     assert _found(store).labels["title"] == "Is Paris warmer than Rome?"
 
 
 def test_that_it_cannot_be_kept_is_said_once_and_ends_nothing(store: SqliteStore) -> None:
     said: list[str] = []
-    keeper = Keeper(store, "/w", said.append)
+    keeper = ConversationStore(store, "/w", said.append)
     store.close()
     keeper(_session())
     keeper(_session())
@@ -99,7 +99,7 @@ def test_that_it_cannot_be_kept_is_said_once_and_ends_nothing(store: SqliteStore
 
 def test_several_that_begin_the_same(store: SqliteStore) -> None:
     for id in ("abc1", "abc2"):
-        Keeper(store, "/w", pytest.fail)(_session(id=id))
+        ConversationStore(store, "/w", pytest.fail)(_session(id=id))
     assert _found(store, "abc2").id == "abc2" and find(store, "b") is None
     with pytest.raises(ConfigError, match="conversation 'abc': several begin so; valid: abc2, abc1"):
         find(store, "abc")
@@ -112,7 +112,7 @@ def test_in_the_middle_of_a_step_its_results_are_exported_too(
     model = Scripted(says(call("a", "look"), call("b", "look")))
     session = begun()
     with closing(SqliteStore(tmp_path / "store.sqlite3")) as store:
-        keeper = Keeper(store, "/w", pytest.fail)
+        keeper = ConversationStore(store, "/w", pytest.fail)
         ran(loop(model, [Plain("look", kind="edit")], save=keeper), session, most=3)
     assert session.step == "calls" and list(session.results) == ["a"]
     log_run.export(session.id, "openai-chat", "", "text")

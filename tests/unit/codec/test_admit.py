@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw, Struct
 
 from dragoman.codec import admit
-from dragoman.codec.admit import STRANGE, Admitted, Door
+from dragoman.codec.admit import STRANGE, Admitted, Admitter
 from dragoman.errors import WireError
 
 
@@ -50,8 +50,8 @@ class Document(Wire):
     carried: Raw = Raw()
 
 
-STRICT = Door[Document]("test", Document)
-LENIENT = Door[Document]("test", Document, lenient=True)
+STRICT = Admitter[Document]("test", Document)
+LENIENT = Admitter[Document]("test", Document, lenient=True)
 
 
 def test_a_clean_body_is_decoded_as_it_is() -> None:
@@ -129,7 +129,7 @@ def test_both_spellings_at_once_leave_the_second_unknown() -> None:
 
 
 def test_the_base_stands_in_front_of_every_path() -> None:
-    door = Door[list[Leaf]]("test", list[Leaf], lenient=True)
+    door = Admitter[list[Leaf]]("test", list[Leaf], lenient=True)
     value, unknown, _ = door.admit(b'[{"name":"a","x":1,"size":"big"}]', ("tools",))
     assert value == [Leaf("a")]
     assert unknown == {("tools", 0): {"x": Raw(b"1"), "size": Raw(b'"big"')}}
@@ -180,7 +180,7 @@ def test_what_holds_the_wrong_item_is_cut_out_whole() -> None:
 )
 def test_what_cannot_be_cut_out_of_an_answer_is_refused(body: bytes, path: str, expected: str) -> None:
     with pytest.raises(WireError) as caught:
-        Door[Any]("test", Document if body != b'{"leaf":{"size":1}}' else Holder, lenient=True).admit(body)
+        Admitter[Any]("test", Document if body != b'{"leaf":{"size":1}}' else Holder, lenient=True).admit(body)
     assert (caught.value.path, caught.value.expected) == (path, expected)
 
 

@@ -12,25 +12,25 @@ from dragoman.canon.parts import Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
 from dragoman.codec import call_ids
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 STRICT = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 
 @pytest.mark.parametrize("call_id", ["call_1", "toolu_01ABC", "rf-1", "x" * 64, "7"])
 def test_a_legal_id_is_kept(call_id: str) -> None:
-    crossing = Crossing("a", "b")
-    assert call_ids.send(call_id, STRICT, crossing, ()) == call_id
-    assert crossing.losses.all() == ()
+    context = Context("a", "b")
+    assert call_ids.send(call_id, STRICT, context, ()) == call_id
+    assert context.losses.all() == ()
 
 
 @pytest.mark.parametrize("call_id", ["", "fc.1:2", "x" * 65, "call\n", "größe", "a b"])
 def test_an_illegal_id_is_replaced_in_call_and_result_alike(call_id: str) -> None:
-    crossing = Crossing("a", "b")
-    sent = call_ids.send(call_id, STRICT, crossing, ("messages", 1))
+    context = Context("a", "b")
+    sent = call_ids.send(call_id, STRICT, context, ("messages", 1))
     assert call_ids.SAFE.match(sent)
-    assert sent == call_ids.send(call_id, STRICT, crossing, ("messages", 2)) == call_ids.hashed(call_id)
-    assert crossing.losses.all() == (
+    assert sent == call_ids.send(call_id, STRICT, context, ("messages", 2)) == call_ids.hashed(call_id)
+    assert context.losses.all() == (
         Loss("call.id.rewritten", "approximated", "info", "/messages/1"),
         Loss("call.id.rewritten", "approximated", "info", "/messages/2"),
     )
@@ -43,12 +43,12 @@ def test_a_hash_stands_for_its_original() -> None:
 
 
 def test_a_minted_id_comes_from_its_place() -> None:
-    crossing = Crossing("gemini", "b")
-    first = call_ids.minted(("contents", 1, "parts", 0), crossing)
-    assert first == call_ids.minted(("contents", 1, "parts", 0), Crossing("gemini", "c"))
+    context = Context("gemini", "b")
+    first = call_ids.minted(("contents", 1, "parts", 0), context)
+    assert first == call_ids.minted(("contents", 1, "parts", 0), Context("gemini", "c"))
     assert call_ids.SAFE.match(first)
-    assert first != call_ids.minted(("contents", 1, "parts", 1), crossing)
-    assert crossing.losses.all() == (
+    assert first != call_ids.minted(("contents", 1, "parts", 1), context)
+    assert context.losses.all() == (
         Loss("call.id.invented", "invented", "info", "/contents/1/parts/0"),
         Loss("call.id.invented", "invented", "info", "/contents/1/parts/1"),
     )
@@ -56,7 +56,7 @@ def test_a_minted_id_comes_from_its_place() -> None:
 
 def test_salt_tells_two_answers_apart() -> None:
     place = ("choices", 0, "message", "tool_calls", 0)
-    made = [call_ids.minted(place, Crossing("a", "b"), salt) for salt in ("", "r1", "r2", "r1")]
+    made = [call_ids.minted(place, Context("a", "b"), salt) for salt in ("", "r1", "r2", "r1")]
     assert made[1] == made[3]
     assert len(set(made)) == 3
 
@@ -86,30 +86,30 @@ def test_calls_with_ids_of_their_own_are_left_alone() -> None:
         _told(("b", "2"), ("a", "1")),
         _step(("c", "f")),
     )
-    crossing = Crossing("a", "b")
-    assert call_ids.distinct(turns, crossing) is turns
-    assert crossing.losses.all() == ()
+    context = Context("a", "b")
+    assert call_ids.distinct(turns, context) is turns
+    assert context.losses.all() == ()
 
 
 def test_an_id_used_anew_in_every_step_is_counted() -> None:
     turns = (_step(("a", "f")), _told(("a", "1")), _step(("a", "f")), _told(("a", "2")), _step(("a", "f")))
-    crossing = Crossing("a", "b")
+    context = Context("a", "b")
     second, third = call_ids.hashed("a\x1f1"), call_ids.hashed("a\x1f2")
-    assert _ids(call_ids.distinct(turns, crossing)) == ["a", "a", second, second, third]
-    assert _ids(call_ids.distinct(turns[:4], crossing)) == ["a", "a", second, second]
-    assert {loss.code for loss in crossing.losses.all()} == {"call.id.rewritten"}
+    assert _ids(call_ids.distinct(turns, context)) == ["a", "a", second, second, third]
+    assert _ids(call_ids.distinct(turns[:4], context)) == ["a", "a", second, second]
+    assert {loss.code for loss in context.losses.all()} == {"call.id.rewritten"}
 
 
 def test_parallel_calls_with_one_id_are_answered_in_their_order() -> None:
     turns = (_step(("a", "f"), ("a", "g")), _told(("a", "1"), ("a", "2"), ("a", "3")), Turn("user", ()))
     other = call_ids.hashed("a\x1f1")
     # The third result has no call of its own: it is a second one for the last.
-    assert _ids(call_ids.distinct(turns, Crossing("a", "b"))) == ["a", other, "a", other, other]
+    assert _ids(call_ids.distinct(turns, Context("a", "b"))) == ["a", other, "a", other, other]
 
 
 def test_a_step_without_results_leaves_none_for_the_next() -> None:
     turns = (_step(("a", "f")), Turn("user", (Text("x"),)), _step(("a", "f")), _told(("a", "1")))
-    found = [part for turn in call_ids.distinct(turns, Crossing("a", "b")) for part in turn.parts]
+    found = [part for turn in call_ids.distinct(turns, Context("a", "b")) for part in turn.parts]
     assert isinstance(found[2], ToolCall)
     assert isinstance(found[3], ToolResult)
     assert found[2].id == found[3].call_id == call_ids.hashed("a\x1f1")
@@ -118,51 +118,51 @@ def test_a_step_without_results_leaves_none_for_the_next() -> None:
 def test_results_without_an_id_go_by_name_and_order() -> None:
     calls = _step(("a", "f"), ("", "g"), ("", "h"))
     results = Turn("tool", (ToolResult("", name="h"), ToolResult("", name="g"), ToolResult("a"), ToolResult("")))
-    crossing = Crossing("a", "b")
-    made = _ids(call_ids.distinct((calls, results), crossing))
+    context = Context("a", "b")
+    made = _ids(call_ids.distinct((calls, results), context))
     assert made[0] == made[5] == "a"
     assert made[1] == made[4]
     assert made[2] == made[3]
     assert len({*made[:3]}) == 3
     assert made[6] == made[2]  # one too many: a second result for the last call without an id
-    assert all(loss.code == "call.id.invented" for loss in crossing.losses.all())
+    assert all(loss.code == "call.id.invented" for loss in context.losses.all())
 
 
 def test_an_invented_id_avoids_those_that_stand_before_it() -> None:
     taken = call_ids.hashed("a\x1f1")
-    made = _ids(call_ids.distinct((_step((taken, "f"), ("a", "f"), ("a", "f")),), Crossing("a", "b")))
+    made = _ids(call_ids.distinct((_step((taken, "f"), ("a", "f"), ("a", "f")),), Context("a", "b")))
     assert made[:2] == [taken, "a"]
     assert made[2] == call_ids.hashed("a\x1f2")
 
 
 def test_a_result_of_no_call_keeps_its_id() -> None:
     turns = (_step(("", "f")), _told(("other", "1")))
-    assert _ids(call_ids.distinct(turns, Crossing("a", "b")))[1] == "other"
+    assert _ids(call_ids.distinct(turns, Context("a", "b")))[1] == "other"
 
 
 @pytest.mark.parametrize("stood", ["call_0", call_ids.hashed("call:0")])
 def test_the_calls_of_an_answer_are_told_apart_from_those_before(stood: str) -> None:
     """Hosts number the calls of each answer anew; an id that the client's dialect does not take stands hashed."""
     asked = Request((Turn("assistant", (ToolCall(stood, "f"),)),))
-    crossing = Crossing("a", "b", answers=asked)
+    context = Context("a", "b", answers=asked)
     own = "call_0" if stood == "call_0" else "call:0"
-    (found,) = call_ids.apart((ToolCall(own, "f"),), crossing)
+    (found,) = call_ids.with_distinct_ids((ToolCall(own, "f"),), context)
     assert isinstance(found, ToolCall)
     assert found.id not in (own, stood)
-    assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
-    assert call_ids.earlier(crossing) == {stood}
+    assert [loss.code for loss in context.losses.all()] == ["call.id.rewritten"]
+    assert call_ids.earlier(context) == {stood}
     parts = (ToolCall("new", "f"),)
-    assert call_ids.apart(parts, crossing) is parts
+    assert call_ids.with_distinct_ids(parts, context) is parts
 
 
 def test_the_calls_of_an_answer_are_told_apart() -> None:
-    crossing = Crossing("a", "b")
+    context = Context("a", "b")
     parts = (Text("x"), ToolCall("a", "f"), ToolCall("a", "g"), ToolCall("b", "h"))
-    assert call_ids.apart(parts[:2] + parts[3:], crossing) == parts[:2] + parts[3:]
-    assert crossing.losses.all() == ()
-    found = call_ids.apart(parts, crossing)
+    assert call_ids.with_distinct_ids(parts[:2] + parts[3:], context) == parts[:2] + parts[3:]
+    assert context.losses.all() == ()
+    found = call_ids.with_distinct_ids(parts, context)
     assert found == (*parts[:2], ToolCall(call_ids.hashed("a\x1f1"), "g"), parts[3])
-    assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
+    assert [loss.code for loss in context.losses.all()] == ["call.id.rewritten"]
 
 
 CHAT = re.compile(r"[!-~]{1,40}\Z")
@@ -181,26 +181,26 @@ CHAT = re.compile(r"[!-~]{1,40}\Z")
     ],
 )
 def test_an_id_for_a_chat_client_begins_with_call_and_becomes_the_upstreams_again(call_id: str, shown: str) -> None:
-    crossing = Crossing("anthropic", "openai-chat")
-    assert call_ids.to_chat_client(call_id, CHAT, crossing, ()) == shown
-    assert (len(shown) <= 40, crossing.losses.all()) == (True, ())
+    context = Context("anthropic", "openai-chat")
+    assert call_ids.to_chat_client(call_id, CHAT, context, ()) == shown
+    assert (len(shown) <= 40, context.losses.all()) == (True, ())
     assert call_ids.from_chat_client(shown) == call_id
     assert call_ids.short_for_chat_client(call_id) == shown
 
 
 @pytest.mark.parametrize("call_id", ["x" * 35, "call_" + "x" * 36, "an id", "a0b1c2d3-0000-4000-8000-a0b1c2d3e4f5"])
 def test_an_id_without_room_for_that_is_hashed(call_id: str) -> None:
-    crossing = Crossing("anthropic", "openai-chat")
-    shown = call_ids.to_chat_client(call_id, CHAT, crossing, ())
+    context = Context("anthropic", "openai-chat")
+    shown = call_ids.to_chat_client(call_id, CHAT, context, ())
     assert shown == call_ids.hashed(call_id) == call_ids.from_chat_client(shown)
-    assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
+    assert [loss.code for loss in context.losses.all()] == ["call.id.rewritten"]
     # Whoever counts the ids of a conversation takes both for the same.
     asked = Request((Turn("assistant", (ToolCall(shown, "f"),)),))
-    (found,) = call_ids.apart((ToolCall(call_id, "f"),), Crossing("a", "b", answers=asked))
+    (found,) = call_ids.with_distinct_ids((ToolCall(call_id, "f"),), Context("a", "b", answers=asked))
     assert isinstance(found, ToolCall)
     assert found.id not in (call_id, shown)
 
 
 def test_within_one_dialect_an_id_stays() -> None:
-    crossing = Crossing("openai-chat", "openai-chat")
-    assert call_ids.to_chat_client("toolu_1", CHAT, crossing, ()) == "toolu_1"
+    context = Context("openai-chat", "openai-chat")
+    assert call_ids.to_chat_client("toolu_1", CHAT, context, ()) == "toolu_1"

@@ -9,22 +9,22 @@ import pytest
 from dragoman.canon.losses import Loss
 from dragoman.canon.tools import Grammar, Tool
 from dragoman.codec.custom_tools import SCHEMA, Unwrapper, unwrap_input, wrap_input, wrap_tool
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 TEXTS = ["", "a", 'say "hi"\\\n\t', "ünïcode 🌍 \u2028", "*** Begin Patch\n+{}\n", "\x00\x1f/", "\\u0041 \\n"]
 
 
 def test_a_custom_tool_becomes_a_function() -> None:
-    crossing = Crossing("openai-responses", "gemini")
+    context = Context("openai-responses", "gemini")
     tool = Tool("patch", "Apply a patch.", custom=True, grammar=Grammar("lark", "start: x"), at=("tools", 2))
-    assert wrap_tool(tool, "patch", crossing) == Tool(
+    assert wrap_tool(tool, "patch", context) == Tool(
         "patch",
         "Apply a patch.\n\nThe string `input` must match this lark grammar:\nstart: x",
         SCHEMA,
         at=("tools", 2),
     )
-    assert crossing.custom == {"patch"}
-    assert crossing.losses.all() == (
+    assert context.custom == {"patch"}
+    assert context.losses.all() == (
         Loss("tool.custom.wrapped", "approximated", "info", "/tools/2", "patch takes free text"),
     )
 
@@ -41,7 +41,7 @@ def test_a_custom_tool_becomes_a_function() -> None:
     ],
 )
 def test_the_description_says_what_the_grammar_was(tool: Tool, description: str) -> None:
-    assert wrap_tool(tool, "p", Crossing("a", "b")) == Tool("p", description, SCHEMA)
+    assert wrap_tool(tool, "p", Context("a", "b")) == Tool("p", description, SCHEMA)
 
 
 @pytest.mark.parametrize("text", TEXTS)

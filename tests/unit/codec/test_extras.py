@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 from dragoman.canon.losses import Loss
 from dragoman.codec.admit import Unknown
 from dragoman.codec.extras import carried, gather, restore
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 ONE, TWO, NULL = Raw(b"1"), Raw(b"2"), Raw(b"null")
 
@@ -20,10 +20,10 @@ class Wire(Struct):
     b: Raw = Raw()
 
 
-def _losses(crossing: Crossing) -> list[str]:
-    crossing.settle(frozenset())
-    assert {loss.code for loss in crossing.losses.all()} <= {"field.dropped"}
-    return [loss.path for loss in crossing.losses.all()]
+def _losses(context: Context) -> list[str]:
+    context.settle(frozenset())
+    assert {loss.code for loss in context.losses.all()} <= {"field.dropped"}
+    return [loss.path for loss in context.losses.all()]
 
 
 def test_carried_fields_are_those_that_were_sent() -> None:
@@ -39,29 +39,29 @@ def test_gathering_takes_what_stands_at_the_place_and_below() -> None:
         ("tools", 1): {"x": TWO},
         (): {"z": ONE},
     }
-    crossing = Crossing("openai-chat", "gemini")
-    assert gather(crossing, ("tools", 0), unknown) == {"openai-chat": {"x": ONE, "function/y": TWO}}
+    context = Context("openai-chat", "gemini")
+    assert gather(context, ("tools", 0), unknown) == {"openai-chat": {"x": ONE, "function/y": TWO}}
     assert unknown == {("tools", 1): {"x": TWO}, (): {"z": ONE}}
-    assert gather(crossing, (), unknown) == {"openai-chat": {"tools/1/x": TWO, "z": ONE}}
+    assert gather(context, (), unknown) == {"openai-chat": {"tools/1/x": TWO, "z": ONE}}
     assert unknown == {}
-    assert gather(crossing, (), unknown) is None
-    assert sorted(_losses(crossing)) == ["/tools/0/function/y", "/tools/0/x", "/tools/1/x", "/z"]
+    assert gather(context, (), unknown) is None
+    assert sorted(_losses(context)) == ["/tools/0/function/y", "/tools/0/x", "/tools/1/x", "/z"]
 
 
 def test_fields_the_wire_knows_and_the_canon_does_not_are_gathered_too() -> None:
-    crossing = Crossing("openai-chat", "gemini")
+    context = Context("openai-chat", "gemini")
     more = {"store": ONE, "message/audio": TWO}
-    assert gather(crossing, ("choices", 0), {}, more) == {"openai-chat": more}
-    assert _losses(crossing) == ["/choices/0/store", "/choices/0/message/audio"]
+    assert gather(context, ("choices", 0), {}, more) == {"openai-chat": more}
+    assert _losses(context) == ["/choices/0/store", "/choices/0/message/audio"]
 
 
 def test_keys_with_slashes_keep_their_place() -> None:
-    crossing = Crossing("gemini", "openai-chat")
+    context = Context("gemini", "openai-chat")
     unknown: Unknown = {("a",): {"x/y": ONE, "p~q": TWO}}
-    extra = gather(crossing, (), unknown)
+    extra = gather(context, (), unknown)
     assert extra == {"gemini": {"a/x~1y": ONE, "a/p~0q": TWO}}
     assert restore({"a": {}}, extra, "gemini") == {"a": {"x/y": ONE, "p~q": TWO}}
-    assert _losses(crossing) == ["/a/x~1y", "/a/p~0q"]
+    assert _losses(context) == ["/a/x~1y", "/a/p~0q"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_another_dialects_fields_are_not_put_back() -> None:
 
 
 def test_nulls_are_no_loss() -> None:
-    crossing = Crossing("openai-chat", "gemini")
-    gather(crossing, (), {}, {"store": NULL, "user": ONE})
-    crossing.settle(frozenset({"user"}))
-    assert crossing.losses.all() == (Loss("field.dropped", "dropped", "info", "/user"),)
+    context = Context("openai-chat", "gemini")
+    gather(context, (), {}, {"store": NULL, "user": ONE})
+    context.settle(frozenset({"user"}))
+    assert context.losses.all() == (Loss("field.dropped", "dropped", "info", "/user"),)

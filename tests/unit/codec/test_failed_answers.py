@@ -13,7 +13,7 @@ from dragoman.canon.fold import fold
 from dragoman.canon.parts import Text
 from dragoman.canon.response import Response, Stop
 from dragoman.codec.failed_answers import failure, with_failure
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 
 SAID = "Malformed function call: look("
@@ -45,10 +45,10 @@ def words(response: Response) -> str:
 def test_the_client_reads_why(target: str, word: str, message: str, text: str) -> None:
     body = answer(word, message, text)
     whole = dragoman.translate_response(body, source="gemini", target=target)
-    told = words(get(target).read_response(whole.body, Crossing(target, target)))
+    told = words(get(target).read_response(whole.body, Context(target, target)))
     stream = StreamTranslator(source="gemini", target=target)
     out = stream.feed(b"data: " + json.dumps(body).encode() + b"\r\n\r\n") + stream.close()
-    reader = get(target).reader(Crossing(target, target))
+    reader = get(target).reader(Context(target, target))
     folded = fold([*reader.feed(out), *reader.close()])
     assert isinstance(folded, Response)
     assert words(folded) == told

@@ -17,7 +17,7 @@ import dragoman
 from dragoman.canon.parts import Path, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import Record, digest
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_chat.tool_results import write_results_messages
 from dragoman.fast.prefix import forget_all
 from dragoman.lint.runner import _order
@@ -130,7 +130,7 @@ def test_no_list_of_ids_is_searched_for_each_result() -> None:
     calls = [ToolCall(one, "f", "{}") for one in ids]
     results = tuple([ToolResult(one, (Text("done"),)) for one in reversed(ids)])
     _Id.compared = 0
-    write_results_messages(Turn("tool", results), calls, [], Crossing("anthropic", "openai-chat"))
+    write_results_messages(Turn("tool", results), calls, [], Context("anthropic", "openai-chat"))
     assert _Id.compared < 10 * len(ids)
 
 
@@ -243,7 +243,7 @@ def test_seals_of_many_texts_are_placed_without_a_search_through_all() -> None:
         Record("text", "gemini", f"seal {i}", offset=_Counted(3 * i), length=3, text=digest("abc")): ()
         for i in range(many)
     }
-    placing = Placing(wanted, (), Crossing("client", "gemini"))
+    placing = Placing(wanted, (), Context("client", "gemini"))
     _Counted.compared = 0
     placed = placing.placed([Text("abc") for _ in range(many)])
     assert sum([part.seal is not None for part in placed]) == many

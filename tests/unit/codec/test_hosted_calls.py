@@ -15,7 +15,7 @@ from dragoman.canon.parts import HostedCall, HostedResult, Opaque, Part, Text
 from dragoman.canon.response import Stop
 from dragoman.canon.turns import Turn
 from dragoman.codec.hosted_calls import HostedEvents, cross_parts, cross_turns, foreign_id, own_id, queries, use_id
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "sky"}}
 FOUND = {
@@ -58,17 +58,17 @@ def _result(number: int, call_id: str, family: str = "web_search") -> HostedResu
     return HostedResult("there", "found", Raw(b"{}"), family, call_id, at=("content", number))
 
 
-def _write(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def _write(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """A target that has searches only."""
     if call.family != "web_search":
-        crossing.lose("hosted.dropped", call.at)
+        context.lose("hosted.dropped", call.at)
         return ()
     return (Text(f"{call.id}+{result.call_id if result is not None else ''}"),)
 
 
 def _crossed(*parts: Part) -> list[str]:
-    crossing = Crossing("there", "here")
-    out = cross_parts(parts, _write, frozenset({"here"}), crossing, request=False)
+    context = Context("there", "here")
+    out = cross_parts(parts, _write, frozenset({"here"}), context, request=False)
     return [part.text if isinstance(part, Text) else type(part).__name__ for part in out]
 
 
@@ -95,15 +95,15 @@ def test_parts_of_the_targets_own_dialect_stay() -> None:
 
 
 def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
-    crossing = Crossing("there", "here")
+    context = Context("there", "here")
     turns = (Turn("user", (Text("q"),)), Turn("assistant", (_call(0, "other"),), at=("messages", 1)))
-    assert cross_turns(turns, _write, frozenset({"here"}), crossing) == turns[:1]
-    assert [loss.code for loss in crossing.losses.all()] == ["hosted.dropped", "turn.dropped"]
-    assert cross_turns(turns[:1], _write, frozenset({"here"}), crossing) is not None
+    assert cross_turns(turns, _write, frozenset({"here"}), context) == turns[:1]
+    assert [loss.code for loss in context.losses.all()] == ["hosted.dropped", "turn.dropped"]
+    assert cross_turns(turns[:1], _write, frozenset({"here"}), context) is not None
 
 
 def test_events_of_a_stream() -> None:
-    stage = HostedEvents(_write, frozenset({"here"}), Crossing("there", "here"))
+    stage = HostedEvents(_write, frozenset({"here"}), Context("there", "here"))
     events = [
         PartStart(0, _call(0)),
         PartEnd(0),

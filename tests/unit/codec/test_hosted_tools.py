@@ -11,7 +11,7 @@ from msgspec import Raw
 from dragoman.canon.losses import Loss
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.codec.hosted_tools import FORMS, STAND_INS, Option, Row, cross, kinds, location, plain_options
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects import get, names
 
 AT = ("tools", 1)
@@ -57,10 +57,10 @@ def _crossed(
     target: tuple[Row, ...] = (THERE,),
     profile: Profile | None = None,
     stand_ins: bool = False,
-) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]], Crossing]:
-    crossing = Crossing("here", "there", profile=profile or DEFAULT_PROFILE, stands=stand_ins)
-    made = cross(tools, (SEARCH, SERVER), target, crossing)
-    return made, [(loss.code, loss.path) for loss in crossing.losses.all()], crossing
+) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]], Context]:
+    context = Context("here", "there", profile=profile or DEFAULT_PROFILE, stands=stand_ins)
+    made = cross(tools, (SEARCH, SERVER), target, context)
+    return made, [(loss.code, loss.path) for loss in context.losses.all()], context
 
 
 def _value(tool: Tool | HostedTool) -> Any:
@@ -98,12 +98,12 @@ def test_options_without_a_place_are_reported(said: Any, paths: list[str]) -> No
 
 def test_a_token_among_headers_is_a_token_and_no_secret_is_told() -> None:
     said = {"name": "wiki", "url": "https://x.example", "h": {"authorization": "Bearer s3cr3t", "X-Key": "0th3r"}}
-    crossing = Crossing("here", "there")
-    (made,) = cross((_tool(said, "server"),), (SERVER,), (SERVER_THERE,), crossing)
+    context = Context("here", "there")
+    (made,) = cross((_tool(said, "server"),), (SERVER,), (SERVER_THERE,), context)
     assert _value(made) == {"label": "wiki", "address": "https://x.example", "token": "s3cr3t"}
-    assert Loss("tool.hosted.option.dropped", "dropped", "warning", "/tools/1/h", "headers") in crossing.losses.all()
-    assert not [loss for loss in crossing.losses.all() if "s3cr3t" in str(loss) or "0th3r" in str(loss)]
-    back = Crossing("there", "here")
+    assert Loss("tool.hosted.option.dropped", "dropped", "warning", "/tools/1/h", "headers") in context.losses.all()
+    assert not [loss for loss in context.losses.all() if "s3cr3t" in str(loss) or "0th3r" in str(loss)]
+    back = Context("there", "here")
     (made,) = cross((HostedTool("there", "mcp", made.value, AT),), (SERVER_THERE,), (SERVER,), back)  # type: ignore[union-attr]
     assert _value(made) == {"name": "wiki", "url": "https://x.example", "h": {"Authorization": "Bearer s3cr3t"}}
 
@@ -116,13 +116,13 @@ def test_what_cannot_be_written_whole_is_dropped() -> None:
 
 
 def test_a_stand_in_is_made_once_and_never_over_the_clients_own() -> None:
-    made, lost, crossing = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}), target=(), stand_ins=True)
+    made, lost, context = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}), target=(), stand_ins=True)
     assert [tool.name for tool in made if isinstance(tool, Tool)] == ["google_web_search"]
     assert [code for code, _ in lost] == ["tool.hosted.as_function", "tool.hosted.dropped"]
-    assert crossing.stand_ins == {"google_web_search": "web_search"}
+    assert context.stand_ins == {"google_web_search": "web_search"}
     own = Tool("google_web_search")
-    made, lost, crossing = _crossed(own, _tool({}), target=(), stand_ins=True)
-    assert made == (own,) and [code for code, _ in lost] == ["tool.hosted.dropped"] and crossing.stand_ins == {}
+    made, lost, context = _crossed(own, _tool({}), target=(), stand_ins=True)
+    assert made == (own,) and [code for code, _ in lost] == ["tool.hosted.dropped"] and context.stand_ins == {}
 
 
 def test_a_hosted_tool_is_offered_once_and_not_beside_a_function_of_its_name() -> None:
@@ -148,9 +148,9 @@ def test_models_that_take_one_kind_of_tools_keep_the_functions() -> None:
     function = Tool("f")
     assert _crossed(own, profile=alone)[0] == (own,)
     assert _crossed(own, function)[0] == (own, function)
-    crossing = Crossing("there", "there", profile=alone)
-    assert cross((own, function), (THERE,), (THERE,), crossing) == (function,)
-    assert [loss.code for loss in crossing.losses.all()] == ["tool.hosted.dropped"]
+    context = Context("there", "there", profile=alone)
+    assert cross((own, function), (THERE,), (THERE,), context) == (function,)
+    assert [loss.code for loss in context.losses.all()] == ["tool.hosted.dropped"]
 
 
 def test_deferred_tools_stay_deferred_only_beside_a_search() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dragoman import translate_request
 from dragoman.fast.prefix import forget_all
-from dragoman.translate.request import look, seen
+from dragoman.translate.request import known_beginning, peek
 
 TALK = [{"role": "user", "content": f"word {i} " * 20} if i % 2 == 0 else {"role": "assistant", "content": f"said {i}"}
         for i in range(5)]  # fmt: skip
@@ -41,8 +41,8 @@ def test_a_known_request_says_what_it_says(target: str) -> None:
     found = 0
     for _ in range(2):
         for body in bodies():
-            known = seen(body, "openai-chat")
-            said = look(body)
+            known = known_beginning(body, "openai-chat")
+            said = peek(body)
             assert said is not None
             if known is not None:
                 found += 1

@@ -7,7 +7,7 @@ import pytest
 from dragoman.canon.losses import Loss
 from dragoman.canon.request import Settings
 from dragoman.codec.reasoning_effort import BUDGETS, THINKS_UNASKED, from_budget, nearest, wanted
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ UNASKED = Loss("effort.approximated", "approximated", "info", "/thinking/budget_
     ],
 )
 def test_the_effort_to_write(settings: Settings, profile: Profile, sent: str | None, losses: tuple[Loss, ...]) -> None:
-    crossing = Crossing("anthropic", "openai-chat", model="gpt-4o", profile=profile or DEFAULT_PROFILE)
-    assert wanted(settings, crossing) == sent
-    assert crossing.losses.all() == losses
+    context = Context("anthropic", "openai-chat", model="gpt-4o", profile=profile or DEFAULT_PROFILE)
+    assert wanted(settings, context) == sent
+    assert context.losses.all() == losses

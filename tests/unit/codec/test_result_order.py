@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dragoman.canon.parts import Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.result_order import arrange
-from dragoman.context import Crossing
+from dragoman.codec.result_order import results_after_calls
+from dragoman.context import Context
 
 
 def user(text: str) -> Turn:
@@ -21,15 +21,15 @@ def results(*ids: str, at: int = 0) -> Turn:
 
 
 def _arranged(*turns: Turn) -> tuple[tuple[Turn, ...], list[str]]:
-    crossing = Crossing("openai-chat", "anthropic")
-    done = arrange(turns, crossing)
-    assert {loss.code for loss in crossing.losses.all()} <= {"result.moved"}
-    return done, [loss.path for loss in crossing.losses.all()]
+    context = Context("openai-chat", "anthropic")
+    done = results_after_calls(turns, context)
+    assert {loss.code for loss in context.losses.all()} <= {"result.moved"}
+    return done, [loss.path for loss in context.losses.all()]
 
 
 def test_turns_in_order_are_returned_themselves() -> None:
     turns = (user("a"), step("1", "2"), results("2", "1"), user("b"), step("3"), results("3"))
-    assert arrange(turns, Crossing("a", "b")) is turns
+    assert results_after_calls(turns, Context("a", "b")) is turns
 
 
 def test_results_behind_other_turns_move_to_their_step() -> None:

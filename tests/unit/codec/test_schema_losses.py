@@ -7,23 +7,23 @@ from msgspec import Raw
 from dragoman.canon.losses import Loss
 from dragoman.codec.schema import Subset
 from dragoman.codec.schema_losses import fit
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 SUBSET = Subset(keywords=frozenset({"type", "properties", "required", "description", "enum"}), const="enum")
 
 
 def test_a_schema_that_fits_keeps_its_exact_text() -> None:
     schema = '{"type": "object",  "properties":{"a":{"type":"string"}}}'
-    crossing = Crossing("openai-chat", "gemini")
-    assert fit(schema, SUBSET, crossing, ("tools", 0)) == Raw(schema)
-    assert crossing.losses.all() == ()
+    context = Context("openai-chat", "gemini")
+    assert fit(schema, SUBSET, context, ("tools", 0)) == Raw(schema)
+    assert context.losses.all() == ()
 
 
 def test_a_change_is_a_loss_at_its_place() -> None:
-    crossing = Crossing("openai-chat", "gemini")
+    context = Context("openai-chat", "gemini")
     schema = '{"type":"object","properties":{"a":{"type":"string","const":"x"}}}'
-    fitted = fit(schema, SUBSET, crossing, ("tools", 1, "function", "parameters"))
+    fitted = fit(schema, SUBSET, context, ("tools", 1, "function", "parameters"))
     assert fitted == Raw('{"type":"object","properties":{"a":{"type":"string","enum":["x"]}}}')
-    (loss,) = crossing.losses.all()
+    (loss,) = context.losses.all()
     assert (loss.code, loss.path) == ("schema.rewritten", "/tools/1/function/parameters/properties/a/const")
     assert loss == Loss("schema.rewritten", "approximated", "info", loss.path, loss.detail)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dragoman.codec.setting_ranges import within
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 
 @pytest.mark.parametrize(("value", "sent", "lost"), [(0.7, 0.7, []), (2, 2, []), (2.5, 2, ["/t"]), (-1, 0, ["/t"])])
 def test_a_figure_outside_is_moved_and_reported(value: float, sent: float, lost: list[str]) -> None:
-    crossing = Crossing("a", "b")
-    assert within(value, 0, 2, ("t",), crossing) == sent
-    assert [loss.path for loss in crossing.losses.all() if loss.code == "sampling.clamped"] == lost
+    context = Context("a", "b")
+    assert within(value, 0, 2, ("t",), context) == sent
+    assert [loss.path for loss in context.losses.all() if loss.code == "sampling.clamped"] == lost

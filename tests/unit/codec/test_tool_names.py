@@ -12,7 +12,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.codec import tool_names
 from dragoman.codec.tool_names import Names
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}\Z")
 
@@ -23,11 +23,11 @@ def _names() -> Names:
 
 @pytest.mark.parametrize("name", ["f", "read_file", "mcp__server-1__tool", "x" * 64, "9lives"])
 def test_a_legal_name_passes(name: str) -> None:
-    crossing = Crossing("anthropic", "openai-chat")
+    context = Context("anthropic", "openai-chat")
     kept = _names()
-    assert [kept.send(name, "", crossing, ("tools", i)) for i in range(2)] == [name, name]
-    assert crossing.losses.all() == ()
-    assert crossing.renamed == {}
+    assert [kept.send(name, "", context, ("tools", i)) for i in range(2)] == [name, name]
+    assert context.losses.all() == ()
+    assert context.renamed == {}
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "x" * 65, "grün", "öäü", "a b", "a\nb", "1.2", "___.", "日本", "-x.y"])
@@ -42,31 +42,31 @@ def test_made_names_are_deterministic_and_apart() -> None:
 
 
 def test_a_renamed_tool_is_a_loss_and_finds_its_way_back() -> None:
-    crossing = Crossing("anthropic", "openai-chat")
+    context = Context("anthropic", "openai-chat")
     kept = _names()
-    sent = kept.send("a.b", "", crossing, ("tools", 0))
+    sent = kept.send("a.b", "", context, ("tools", 0))
     assert sent == "a_b_2e7336dc8e"
-    assert kept.send("a.b", "", crossing, ("messages", 3)) == sent
-    assert crossing.renamed == {sent: ("", "a.b")}
-    assert crossing.losses.all() == (
+    assert kept.send("a.b", "", context, ("messages", 3)) == sent
+    assert context.renamed == {sent: ("", "a.b")}
+    assert context.losses.all() == (
         Loss("tool.renamed", "approximated", "info", "/tools/0", "a.b is sent as a_b_2e7336dc8e"),
     )
 
 
 def test_a_namespace_goes_in_front() -> None:
-    crossing = Crossing("openai-responses", "openai-chat")
-    assert _names().send("get", "crm", crossing, ("tools", 0)) == "crm__get"
-    assert crossing.renamed == {"crm__get": ("crm", "get")}
-    assert crossing.losses.all() == (
+    context = Context("openai-responses", "openai-chat")
+    assert _names().send("get", "crm", context, ("tools", 0)) == "crm__get"
+    assert context.renamed == {"crm__get": ("crm", "get")}
+    assert context.losses.all() == (
         Loss("tool.namespace.prefixed", "approximated", "info", "/tools/0", "crm/get is sent as crm__get"),
     )
 
 
 def test_a_namespace_that_makes_the_name_illegal_is_a_renaming() -> None:
-    crossing = Crossing("openai-responses", "openai-chat")
-    sent = _names().send("get", "c.r.m", crossing, ())
-    assert crossing.renamed == {sent: ("c.r.m", "get")}
-    assert [loss.code for loss in crossing.losses.all()] == ["tool.renamed"]
+    context = Context("openai-responses", "openai-chat")
+    sent = _names().send("get", "c.r.m", context, ())
+    assert context.renamed == {sent: ("c.r.m", "get")}
+    assert [loss.code for loss in context.losses.all()] == ["tool.renamed"]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,47 +76,47 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_on_the_way_back_the_clients_own_name_is_legal() -> None:
-    crossing = Crossing("anthropic", "openai-chat", answers=Request(()))
-    assert _names().send("a.b", "", crossing, ()) == "a.b"
-    assert _names().send("b", "a", crossing, ()) == "a__b"
-    assert crossing.renamed == {"a__b": ("a", "b")}
+    context = Context("anthropic", "openai-chat", answers=Request(()))
+    assert _names().send("a.b", "", context, ()) == "a.b"
+    assert _names().send("b", "a", context, ()) == "a__b"
+    assert context.renamed == {"a__b": ("a", "b")}
 
 
 # What declared tools keep from each other
 
 
-def _reserved(*tools: tuple[str, str]) -> Crossing:
-    crossing = Crossing("openai-responses", "openai-chat")
+def _reserved(*tools: tuple[str, str]) -> Context:
+    context = Context("openai-responses", "openai-chat")
     declared = [Tool(name, namespace=namespace) for namespace, name in tools]
-    tool_names.reserve([HostedTool("openai-responses", "web_search", Raw(b"{}")), *declared], crossing)
-    return crossing
+    tool_names.reserve([HostedTool("openai-responses", "web_search", Raw(b"{}")), *declared], context)
+    return context
 
 
 def test_a_tool_of_a_namespace_gives_way_to_one_that_has_its_name() -> None:
-    crossing = _reserved(("a", "b"), ("", "a__b"))
+    context = _reserved(("a", "b"), ("", "a__b"))
     kept = _names()
-    assert kept.send("a__b", "", crossing, ("tools", 1)) == "a__b"
-    other = kept.send("b", "a", crossing, ("tools", 0))
+    assert kept.send("a__b", "", context, ("tools", 1)) == "a__b"
+    other = kept.send("b", "a", context, ("tools", 0))
     assert other == "a__b_f04cdced97"
-    assert kept.send("b", "a", crossing, ("input", 3)) == other
-    assert crossing.renamed == {"a__b": ("", "a__b"), other: ("a", "b")}
-    assert [(loss.code, loss.path) for loss in crossing.losses.all()] == [("tool.renamed", "/tools/0")]
+    assert kept.send("b", "a", context, ("input", 3)) == other
+    assert context.renamed == {"a__b": ("", "a__b"), other: ("a", "b")}
+    assert [(loss.code, loss.path) for loss in context.losses.all()] == [("tool.renamed", "/tools/0")]
 
 
 def test_two_namespaces_whose_tools_are_spelled_alike_both_give_way() -> None:
-    crossing = _reserved(("a__b", "c"), ("a", "b__c"))
+    context = _reserved(("a__b", "c"), ("a", "b__c"))
     kept = _names()
-    sent = [kept.send("c", "a__b", crossing, ()), kept.send("b__c", "a", crossing, ())]
-    assert sent == [kept.send("c", "a__b", crossing, ()), kept.send("b__c", "a", crossing, ())]
+    sent = [kept.send("c", "a__b", context, ()), kept.send("b__c", "a", context, ())]
+    assert sent == [kept.send("c", "a__b", context, ()), kept.send("b__c", "a", context, ())]
     assert len({*sent, "a__b__c"}) == 3
     assert all(SAFE.match(name) for name in sent)
 
 
 def test_an_illegal_name_gives_way_to_one_that_looks_like_what_it_becomes() -> None:
-    crossing = _reserved(("", "a.b"), ("", "a_b_2e7336dc8e"))
-    sent = _names().send("a.b", "", crossing, ())
+    context = _reserved(("", "a.b"), ("", "a_b_2e7336dc8e"))
+    sent = _names().send("a.b", "", context, ())
     assert sent not in ("a.b", "a_b_2e7336dc8e")
-    assert crossing.renamed[sent] == ("", "a.b")
+    assert context.renamed[sent] == ("", "a.b")
 
 
 @pytest.mark.parametrize("tools", [[("", "a"), ("", "b")], [("a", "b"), ("", "b")], [("", "a.b"), ("x", "a.b")], []])

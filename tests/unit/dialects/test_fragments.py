@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from dragoman.canon.parts import ToolCall
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import WireError
 
@@ -20,7 +20,7 @@ BLOCK = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}}
 
 def _calls(dialect: str, body: Any) -> list[tuple[str, str, str]]:
     document = body if isinstance(body, bytes) else msgspec.json.encode(body)
-    response = get(dialect).read_response(document, Crossing(dialect, dialect))
+    response = get(dialect).read_response(document, Context(dialect, dialect))
     return [(part.id, part.name, part.arguments) for part in response.parts if isinstance(part, ToolCall)]
 
 

@@ -13,7 +13,7 @@ from msgspec import Raw
 import dragoman
 from dragoman.canon.parts import Text
 from dragoman.canon.turns import Run, Turn
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import names
 from dragoman.fast import prefix
 from dragoman.fast.prefix import Along, Recall, forget_all
@@ -132,15 +132,15 @@ def test_conversations_that_branch_and_are_edited_are_translated_as_if_they_were
 
 def test_what_is_not_plain_is_not_remembered() -> None:
     memory: Recall[Turn] = Recall(lambda raw, i: None if bytes(raw) == b"2" else turn(raw, i), _append)
-    crossing = Crossing("a", "b")
+    context = Context("a", "b")
     turns: list[Turn] = []
-    assert not memory.turns(Raw(b"[1,2]"), crossing, turns)
-    assert not memory.turns(Raw(b'"1"'), crossing, turns)
+    assert not memory.turns(Raw(b"[1,2]"), context, turns)
+    assert not memory.turns(Raw(b'"1"'), context, turns)
     assert turns == []
-    assert memory.turns(Raw(b"[1,3]"), crossing, turns)
+    assert memory.turns(Raw(b"[1,3]"), context, turns)
     assert turns == [turn(Raw(b"1"), 0), turn(Raw(b"3"), 1)]
     turns.clear()
-    assert memory.turns(Raw(b"[3,1]"), crossing, turns)
+    assert memory.turns(Raw(b"[3,1]"), context, turns)
     assert turns == [turn(Raw(b"3"), 0), turn(Raw(b"1"), 1)]  # in another place it is another message
 
 
@@ -163,25 +163,25 @@ def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(monkeypatch: py
     memory: Recall[Turn] = Recall(read, _append)
     words = [f'"{str(i) * 200}"' for i in range(9)]
     for count, known in ((4, 0), (5, 3), (5, 4), (7, 4), (3, 0)):
-        crossing, turns = Crossing("a", "b"), list[Turn]()
+        context, turns = Context("a", "b"), list[Turn]()
         seen.clear()
-        assert memory.turns(Raw(f"[ {' , '.join(words[:count])}\n]".encode()), crossing, turns)
+        assert memory.turns(Raw(f"[ {' , '.join(words[:count])}\n]".encode()), context, turns)
         assert turns == [turn(Raw(word.encode()), i) for i, word in enumerate(words[:count])]
         assert seen == list(range(known, count))
         # Of a conversation that goes on all but its last turn is known from now on; what goes on from an earlier place
         # is another one.
-        assert (crossing.run.count if crossing.run is not None else 0) == (count - 1 if known else 0)
+        assert (context.run.count if context.run is not None else 0) == (count - 1 if known else 0)
     words[0] = f'"{"x" * 200}"'
-    crossing = Crossing("a", "b")
-    assert memory.turns(Raw(f"[ {' , '.join(words)}\n]".encode()), crossing, [])
-    assert crossing.run is None
+    context = Context("a", "b")
+    assert memory.turns(Raw(f"[ {' , '.join(words)}\n]".encode()), context, [])
+    assert context.run is None
 
 
 def _known(memory: Recall[Turn], *words: str) -> int:
     """How many messages of a conversation were known to begin it."""
     looked = memory.look(f"[{','.join([json.dumps(word) for word in words])}]".encode())
     assert looked is not None
-    assert memory.add(looked, Crossing("a", "b"), [])
+    assert memory.add(looked, Context("a", "b"), [])
     return 0 if looked.run is None else looked.run.count
 
 
@@ -209,8 +209,8 @@ def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     memory: Recall[Turn] = Recall(turn, _append)
     along: Along[int] = Along()
     for i in range(100):
-        memory.turns(Raw(b"[%d]" % i), Crossing("a", "b"), [])
-        memory.turns(Raw(b'["%d",%b,0]' % (i % 2, b"1" * (prefix.MIN_RUN + i))), Crossing("a", "b"), [])
+        memory.turns(Raw(b"[%d]" % i), Context("a", "b"), [])
+        memory.turns(Raw(b'["%d",%b,0]' % (i % 2, b"1" * (prefix.MIN_RUN + i))), Context("a", "b"), [])
         text = Text(str(i))
         assert memory.step("tool", [text], ()) is memory.step("tool", [text], ())
         run = Run((), text=b"", count=0, number=i + 1)
@@ -220,5 +220,5 @@ def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(along) < 40
     assert len(memory._steps) <= 4
     assert sum([len(run.text) for runs in memory._runs for run in runs]) <= 6000
-    memory.turns(Raw(b'["%b"]' % (b"x" * prefix.MAX_ENTRY)), Crossing("a", "b"), [])
+    memory.turns(Raw(b'["%b"]' % (b"x" * prefix.MAX_ENTRY)), Context("a", "b"), [])
     assert len(max(memory._messages.young, key=len)) <= prefix.MAX_ENTRY

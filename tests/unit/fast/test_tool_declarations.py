@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.tools import HostedTool, Tool
-from dragoman.context import Crossing, Profile
+from dragoman.context import Context, Profile
 from dragoman.fast import tool_declarations
 from dragoman.fast.tool_declarations import ToolMemo
 
@@ -22,32 +22,32 @@ class Desk:
         self.written: list[tuple[Tool | HostedTool, ...]] = []
         self.memo = ToolMemo("target", self.reader, self.writer)
 
-    def reader(self, body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    def reader(self, body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
         self.read.append(body)
         if b"keep" in body:
-            crossing.keep((), {"x": Raw(b"1")})
+            context.keep((), {"x": Raw(b"1")})
         return (Tool(body.decode()),)
 
-    def writer(self, tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+    def writer(self, tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
         tools = tuple(tools)
         self.written.append(tools)
         names = [tool.name for tool in tools if isinstance(tool, Tool)]
         if "lossy" in names:
-            crossing.lose("tool.deferred.expanded")
+            context.lose("tool.deferred.expanded")
         if "renamed" in names:
-            crossing.renamed["r"] = ("", "renamed")
-        if not crossing.profile.thinks:
+            context.renamed["r"] = ("", "renamed")
+        if not context.profile.thinks:
             names.append("thoughtless")
         return names
 
 
-def _crossing(thinks: bool = True) -> Crossing:
-    return Crossing("source", "target", profile=Profile(thinks=thinks))
+def _context(thinks: bool = True) -> Context:
+    return Context("source", "target", profile=Profile(thinks=thinks))
 
 
 def test_the_same_bytes_give_the_same_tuple() -> None:
     desk = Desk()
-    first, second = (desk.memo.read(Raw(b"tool"), _crossing()) for _ in range(2))
+    first, second = (desk.memo.read(Raw(b"tool"), _context()) for _ in range(2))
     assert first == (Tool("tool"),)
     assert first is second
     assert desk.read == [b"tool"]
@@ -56,32 +56,32 @@ def test_the_same_bytes_give_the_same_tuple() -> None:
 def test_what_was_kept_aside_is_kept_aside_every_time() -> None:
     desk = Desk()
     for _ in range(2):
-        crossing = _crossing()
-        assert desk.memo.read(Raw(b"keep"), crossing) == (Tool("keep"),)
-        assert crossing.kept == [((), {"x": Raw(b"1")})]
+        context = _context()
+        assert desk.memo.read(Raw(b"keep"), context) == (Tool("keep"),)
+        assert context.kept == [((), {"x": Raw(b"1")})]
 
 
 def test_large_declarations_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool_declarations, "MAX_BYTES", 3)
     desk = Desk()
-    assert desk.memo.read(Raw(b"tool"), _crossing()) == desk.memo.read(Raw(b"tool"), _crossing())
+    assert desk.memo.read(Raw(b"tool"), _context()) == desk.memo.read(Raw(b"tool"), _context())
     assert desk.read == [b"tool", b"tool"]
 
 
 def test_the_same_tools_are_written_once() -> None:
     desk = Desk()
     tools = (Tool("a"),)
-    assert [desk.memo.write(tools, _crossing()) for _ in range(2)] == [Raw(b'["a"]')] * 2
+    assert [desk.memo.write(tools, _context()) for _ in range(2)] == [Raw(b'["a"]')] * 2
     assert desk.written == [tools]
     equal = (Tool("a"),)
-    assert desk.memo.write(equal, _crossing()) == Raw(b'["a"]')
+    assert desk.memo.write(equal, _context()) == Raw(b'["a"]')
 
 
 def test_another_profile_is_written_by_itself() -> None:
     desk = Desk()
     tools = (Tool("a"),)
-    assert desk.memo.write(tools, _crossing()) == Raw(b'["a"]')
-    assert desk.memo.write(tools, _crossing(thinks=False)) == Raw(b'["a","thoughtless"]')
+    assert desk.memo.write(tools, _context()) == Raw(b'["a"]')
+    assert desk.memo.write(tools, _context(thinks=False)) == Raw(b'["a","thoughtless"]')
 
 
 @pytest.mark.parametrize("name", ["lossy", "renamed"])
@@ -89,6 +89,6 @@ def test_losses_and_renamings_are_noted_every_time(name: str) -> None:
     desk = Desk()
     tools = (Tool(name),)
     for _ in range(2):
-        crossing = _crossing()
-        assert desk.memo.write(tools, crossing) == [name]
-        assert (len(crossing.losses), len(crossing.renamed)) == (name == "lossy", name == "renamed")
+        context = _context()
+        assert desk.memo.write(tools, context) == [name]
+        assert (len(context.losses), len(context.renamed)) == (name == "lossy", name == "renamed")

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, checked
 from dragoman.gateway.exchange.stored_responses import Stored
-from dragoman.gateway.http.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
-Answers = Callable[[Incoming], tuple[int, list[tuple[str, str]], bytes]]
+Answers = Callable[[IncomingRequest], tuple[int, list[tuple[str, str]], bytes]]
 
 
 class Scripted:
     """An upstream that answers as told, and remembers what it was asked."""
 
     def __init__(self, answers: Answers) -> None:
-        self.seen: list[Incoming] = []
+        self.seen: list[IncomingRequest] = []
         self._answers = answers
 
-    async def handle(self, request: Incoming, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
         self.seen.append(request)
         reply.send(*self._answers(request))
 

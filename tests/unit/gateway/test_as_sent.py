@@ -11,7 +11,7 @@ import pytest
 from bench import payloads
 
 from dragoman.gateway.config import Config, checked
-from dragoman.gateway.http.ollama_timed_reply import Timed
+from dragoman.gateway.http.ollama_timed_reply import OllamaTimedReply
 
 from .rig import Behind, between, gateway, run, whole
 
@@ -147,7 +147,7 @@ def test_arguments_of_a_call_are_no_end() -> None:
             told.append(data)
 
     called = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"done":true}}}]},"done":false}\n'
-    reply = Timed(Inner())  # type: ignore[arg-type]
+    reply = OllamaTimedReply(Inner())  # type: ignore[arg-type]
     reply.write(called + b'{"message":{"content":""},"done":true}\n')
     kept, last, rest = told[0].split(b"\n")
     assert (kept + b"\n", rest) == (called, b"")

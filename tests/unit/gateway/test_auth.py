@@ -15,8 +15,8 @@ from bench import payloads
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.exchange.upstream_address import headers, joined
-from dragoman.gateway.http.server import Incoming
-from dragoman.transport.code_assist_projects import Projects
+from dragoman.gateway.http.server import IncomingRequest
+from dragoman.transport.code_assist_projects import CodeAssistProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
 
 from .loopback import Scripted, Told, ask, through
@@ -219,7 +219,7 @@ class TokenEndpoint(Scripted):
         super().__init__(self._answer)
         self._status = status
 
-    def _answer(self, request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def _answer(self, request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         if self._status != 200:
             return self._status, [], b'{"error":"invalid_grant","error_description":"no such account"}'
         told = {"access_token": f"ya29.{len(self.seen)}", "expires_in": 3600, "token_type": "Bearer"}
@@ -297,7 +297,7 @@ def test_code_assist_s_project_is_found_by_asking(known: bool, tmp_path: Path) -
         "/v1internal:onboardUser": {"done": True, "response": {"cloudaicompanionProject": {"id": "given"}}},
     }
 
-    def answers(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         found = told.get(request.path)
         return 200, [], json.dumps(found).encode() if found else payloads.response("code-assist")
 
@@ -331,5 +331,7 @@ def test_an_operation_is_looked_at_until_it_is_done() -> None:
         return next(steps)
 
     body = b'{"model":"m","request":{}}'
-    assert asyncio.run(Projects(step=0).fitted("a", body, asking)) == body  # nothing was given: it goes as it is
+    assert (
+        asyncio.run(CodeAssistProjects(step=0).fitted("a", body, asking)) == body
+    )  # nothing was given: it goes as it is
     assert asked_for[2:] == ["GET /v1internal/operations/o"] * 2

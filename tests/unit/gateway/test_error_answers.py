@@ -12,10 +12,10 @@ from bench.streams import frames
 
 import dragoman
 from dragoman.canon.events import Fault
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import FaultError
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 from dragoman.translate.error_answers import error_in, is_answer
 
 from .rig import DIALECTS, Behind, Told, between, run
@@ -85,7 +85,7 @@ class Scripted:
     kind = ""
     body = b""
 
-    async def step(self, request: Incoming, reply: Reply) -> None:
+    async def step(self, request: IncomingRequest, reply: Reply) -> None:
         reply.send(self.status, [("content-type", self.kind)] if self.kind else [], self.body)
 
 
@@ -152,7 +152,7 @@ def test_an_error_in_mid_stream_ends_the_stream_with_one_fault(client: str, upst
     streamed, whole, exchange = run(doing())
     check(whole, ERRORS[upstream][0][0])
     if streamed.status == 200:  # else the error came with the first bytes, and is the answer
-        reader = get(client).reader(Crossing(client, client))
+        reader = get(client).reader(Context(client, client))
         found = [*reader.feed(streamed.body), *reader.close()]
         assert [type(event) for event in found].count(Fault) == 1
         assert isinstance(found[-1], Fault) and "sorry" in found[-1].message
@@ -175,7 +175,7 @@ def test_an_error_that_is_null_is_none(client: str, upstream: str) -> None:
     told, streamed = run(doing())
     assert (told.status, streamed.status) == (200, 200)
     assert client != upstream or told.body == with_null
-    reader = get(client).reader(Crossing(client, client))
+    reader = get(client).reader(Context(client, client))
     assert not any(isinstance(event, Fault) for event in [*reader.feed(streamed.body), *reader.close()])
 
 
@@ -189,7 +189,7 @@ def test_nor_is_one_that_is_null_in_every_frame(client: str, upstream: str) -> N
         out += translator.feed(text.replace("{", '{"error": null, ', 1).encode())
     out += translator.close()
     assert translator.fault is None
-    reader = get(client).reader(Crossing(client, client))
+    reader = get(client).reader(Context(client, client))
     assert not any(isinstance(event, Fault) for event in [*reader.feed(out), *reader.close()])
 
 

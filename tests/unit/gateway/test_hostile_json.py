@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bench import payloads
 
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .rig import DIALECTS, Behind, Front, asking, between, path_of, run, whole
 
@@ -87,7 +87,7 @@ def test_answers(upstream: str) -> None:
     answer = json.loads(payloads.response(upstream))
     sent = {"kind": "", "body": b""}
 
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", str(sent["kind"]))], bytes(sent["body"]))
 
     async def doing() -> None:

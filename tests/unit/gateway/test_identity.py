@@ -10,7 +10,7 @@ import pytest
 from dragoman.canon.events import Fault
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 from dragoman.gateway.identity import Client, Identities
 
 from .rig import Behind, between, path_of, run, whole
@@ -82,7 +82,7 @@ def test_every_admitted_request_has_its_owner_also_when_its_head_is_known() -> N
         async with between(Behind(whole("openai-chat")), upstream={"auth": "client"}) as front:
             made = front.gateway._generate
 
-            async def generate(call: Any, request: Incoming, reply: Reply) -> None:
+            async def generate(call: Any, request: IncomingRequest, reply: Reply) -> None:
                 known = request.known
                 seen.append((request.owner, known is not None and known.note is not None))
                 await made(call, request, reply)

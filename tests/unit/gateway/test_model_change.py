@@ -9,7 +9,7 @@ import pytest
 from conformance.source.desk import reply
 
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.http.server import Incoming
+from dragoman.gateway.http.server import IncomingRequest
 
 from .loopback import Scripted, ask, through
 
@@ -60,7 +60,7 @@ def test_a_model_in_the_address_counts_as_the_one_that_was_asked_for() -> None:
 
 
 def test_a_stand_in_with_another_model_gets_what_it_takes() -> None:
-    def failing(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def failing(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return 503, [], b"{}"
 
     first, second = Scripted(failing), good("anthropic")

@@ -14,7 +14,7 @@ from bench import payloads
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
-from dragoman.gateway.http.other_workers import Peers
+from dragoman.gateway.http.other_workers import OtherWorkers
 from dragoman.gateway.http.server import Server
 from dragoman.gateway.identity import local
 
@@ -83,7 +83,7 @@ def test_other_workers_show_only_what_is_the_clients() -> None:
             bases = [f"http://127.0.0.1:{await one.start('127.0.0.1', 0)}" for one in servers]
             all_peers = []
             for i, one in enumerate(workers):
-                peers = one.peers = Peers(Path(folder))
+                peers = one.peers = OtherWorkers(Path(folder))
                 peers._own = Path(folder) / str(i)
                 await peers.start(one.told)
                 all_peers.append(peers)

@@ -13,11 +13,11 @@ import pytest
 from bench.streams import frames
 
 from dragoman.canon.events import Fault
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.exchange.exchange_log import text
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .loopback import Scripted, ask, through
 from .rig import DIALECTS, Behind, Front, between, path_of, run
@@ -53,14 +53,14 @@ def faulty(dialect: str, spelled: str = "plain", status: int = 401) -> bytes:
 
 
 def answering(status: int, body: bytes, *headers: tuple[str, str]) -> Any:
-    async def step(asked: Incoming, reply: Reply) -> None:
+    async def step(asked: IncomingRequest, reply: Reply) -> None:
         reply.send(status, [("content-type", "application/json"), *headers], body)
 
     return step
 
 
 def pouring(chunks: list[bytes], kind: str) -> Any:
-    async def step(asked: Incoming, reply: Reply) -> None:
+    async def step(asked: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", kind)])
         for chunk in chunks:
             reply.write(chunk)
@@ -124,7 +124,7 @@ def test_a_fault_in_the_middle_of_a_stream(dialect: str, size: int, spelled: str
     """Cut into small chunks the key is split between them."""
     known = get(dialect)
     good = frames(dialect)
-    fault = known.writer(Crossing(dialect, dialect)).send(Fault("auth", "the key KEY is not known", 401))
+    fault = known.writer(Context(dialect, dialect)).send(Fault("auth", "the key KEY is not known", 401))
     stream = b"".join(good[: len(good) // 2]) + fault.replace(b"KEY", SPELLED[spelled](KEY).encode())
     chunks = [stream[i : i + size] for i in range(0, len(stream), size)]
     kind = "text/event-stream" if known.framing == "sse" else "application/x-ndjson"
@@ -320,7 +320,7 @@ def test_keys_of_clients_and_administrators_are_not_repeated_either() -> None:
 
 def test_a_clients_own_key_that_is_passed_on() -> None:
     async def inner() -> None:
-        async def step(asked: Incoming, reply: Reply) -> None:
+        async def step(asked: IncomingRequest, reply: Reply) -> None:
             body = b'{"error": {"message": "no %b END"}}' % asked.headers["authorization"].encode()
             reply.send(400, [("content-type", "application/json")], body)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.gateway.http.server import Bounds, Incoming, Reply, Server, _Client
+from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
 from dragoman.transport.deadlines import Deadlines
 
 BOUNDS = Bounds(head=600, body=400)
@@ -49,7 +49,7 @@ class Wire(asyncio.Transport):
         self.paused = False
 
 
-async def echo(request: Incoming, reply: Reply) -> None:
+async def echo(request: IncomingRequest, reply: Reply) -> None:
     if request.refusal is not None:
         reply.send(request.refusal[0], [], request.refusal[1].encode())
         return

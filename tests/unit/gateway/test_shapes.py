@@ -10,9 +10,9 @@ from bench import payloads
 from bench.streams import frames
 
 from dragoman.canon.parts import Text, ToolCall
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .rig import DIALECTS, Behind, Told, between, message_of, run, streaming, whole
 
@@ -30,7 +30,7 @@ def told_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, *
 
 def told_in_canon(dialect: str, told: Told) -> tuple[Any, ...]:
     """What an answer comes to. The streams of the bench have the first of its two calls, and some say all twice."""
-    response = get(dialect).read_response(told.body, Crossing(dialect, dialect))
+    response = get(dialect).read_response(told.body, Context(dialect, dialect))
     text = "".join([part.text for part in response.parts if isinstance(part, Text)])
     calls = [(part.name, json.loads(part.arguments)) for part in response.parts if isinstance(part, ToolCall)]
     assert response.usage is not None
@@ -71,7 +71,7 @@ SORRY = b'{"error": {"message": "sorry", "type": "server_error", "code": 500}}'
 
 
 def said(body: bytes, kind: str = "application/json") -> Any:
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", kind)], body)
 
     return step

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .rig import DIALECTS, Behind, Told, asking, between, path_of, run
 
@@ -20,7 +20,7 @@ ANSWER = {
 }
 
 
-async def _answer(request: Incoming, reply: Reply) -> None:
+async def _answer(request: IncomingRequest, reply: Reply) -> None:
     reply.send(200, [("content-type", "application/json")], json.dumps(ANSWER).encode())
 
 

@@ -11,7 +11,7 @@ from bench.streams import frames
 
 from dragoman.gateway.config import Bounds, Route, Target
 from dragoman.gateway.exchange.stream_reply import BURST
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .rig import Behind, Told, asking, between, failing, run, silent, streaming, whole
 
@@ -124,7 +124,7 @@ def test_within_one_dialect_a_stream_that_comes_at_once_leaves_at_once() -> None
 def test_a_stream_is_one_whatever_it_says_of_its_letters(kind: str) -> None:
     story = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")])
 
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", kind)])
         reply.write(story)
         reply.end()
@@ -141,7 +141,7 @@ def test_a_stream_is_one_whatever_it_says_of_its_letters(kind: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
 def test_a_connection_that_was_closed_while_it_was_idle_is_no_attempt(dialect: str) -> None:
-    async def gone(request: Incoming, reply: Reply) -> None:
+    async def gone(request: IncomingRequest, reply: Reply) -> None:
         reply.cut()
 
     behind = Behind(GOOD, gone, GOOD)
@@ -159,7 +159,7 @@ def test_a_connection_that_was_closed_while_it_was_idle_is_no_attempt(dialect: s
 def test_a_client_that_leaves_takes_its_upstream_along_whether_or_not_the_connection_is_new() -> None:
     left = asyncio.Event()
 
-    async def waiting(request: Incoming, reply: Reply) -> None:
+    async def waiting(request: IncomingRequest, reply: Reply) -> None:
         try:
             await asyncio.sleep(30)
         finally:

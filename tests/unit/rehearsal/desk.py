@@ -20,7 +20,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.rehearsal.thinking import ORIGIN
 
@@ -112,10 +112,10 @@ def events(asked: Request, **options: Any) -> list[Event]:
 
 def written(dialect: str, response: Response, asked: Request) -> bytes:
     """The whole answer as a client of the dialect gets it."""
-    return get(dialect).write_response(response, Crossing(ORIGIN, dialect, created=5, answers=asked))
+    return get(dialect).write_response(response, Context(ORIGIN, dialect, created=5, answers=asked))
 
 
 def streamed(dialect: str, steps: list[Event], asked: Request) -> bytes:
     """The stream as a client of the dialect gets it."""
-    writer = get(dialect).writer(Crossing(ORIGIN, dialect, created=5, answers=asked))
+    writer = get(dialect).writer(Context(ORIGIN, dialect, created=5, answers=asked))
     return b"".join([writer.send(event) for event in steps]) + writer.close()

@@ -11,7 +11,7 @@ import pytest
 from dragoman import rehearsal
 from dragoman.canon import Part, Reasoning, Request, Response, Seal, Settings, Text, ToolCall, Turn
 from dragoman.conform.client_history import answered
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.rehearsal import thinking
 from tests.unit.rehearsal.desk import WEATHER, after, fault, request, respond, written
@@ -109,11 +109,11 @@ def test_thoughts_of_earlier_turns_are_not_looked_at() -> None:
 
 def _round(dialect: str, *, strict: bool) -> Request:
     """The second request of a client of the dialect, as the rehearsal gets it."""
-    body = get(dialect).write_request(ASKED, Crossing("elsewhere", dialect, model="m"))
-    first = get(dialect).read_request(body, Crossing(dialect, dialect))
+    body = get(dialect).write_request(ASKED, Context("elsewhere", dialect, model="m"))
+    first = get(dialect).read_request(body, Context(dialect, dialect))
     answer = written(dialect, respond(first), first)
     next_ = answered(dialect, json.loads(body), json.loads(answer), ["18 degrees"], strict)
-    return get(dialect).read_request(msgspec.json.encode(next_), Crossing(dialect, dialect))
+    return get(dialect).read_request(msgspec.json.encode(next_), Context(dialect, dialect))
 
 
 @pytest.mark.parametrize("strict", [False, True])

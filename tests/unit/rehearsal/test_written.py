@@ -13,7 +13,7 @@ import dragoman
 from dragoman import rehearsal
 from dragoman.canon import Choice, Fault, Format, Media, Request, Response, Text
 from dragoman.canon.fold import fold
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get, names
 from tests.judges import grammar, official
 from tests.unit.rehearsal.desk import TOOLS, WEATHER, after, events, request, respond, streamed, user, written
@@ -101,8 +101,8 @@ def test_recorded_requests_get_legal_answers(dialect: str) -> None:
     """Requests as real clients send them, read from their own dialect and answered in it."""
     failures: dict[str, list[str]] = {}
     for case in cases(dialect, "request"):
-        crossing = Crossing(dialect, dialect)
-        asked = get(dialect).read_request(case.body, crossing)
+        context = Context(dialect, dialect)
+        asked = get(dialect).read_request(case.body, context)
         asked = msgspec.structs.replace(asked, model="rehearsal/rules")
         wrong = _judged(dialect, asked)
         if wrong:
@@ -113,7 +113,7 @@ def test_recorded_requests_get_legal_answers(dialect: str) -> None:
 def _kept(dialect: str, asked: Request) -> Any:
     """What comes back of an answer when the client of a dialect reads it."""
     body = written(dialect, respond(asked), asked)
-    return get(dialect).read_response(body, Crossing(dialect, dialect))
+    return get(dialect).read_response(body, Context(dialect, dialect))
 
 
 @pytest.mark.parametrize("dialect", names())

@@ -12,14 +12,14 @@ from dragoman.canon.parts import Text, ToolCall
 from dragoman.canon.response import Response, Stop
 from dragoman.runtime import builtin
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Surroundings, Tool
+from dragoman.runtime.tool import Tool, ToolEnvironment
 from dragoman.runtime.toolbox import Approve, Done, Toolbox
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
 
 
-def around(*workspace: Path, **more: Any) -> Surroundings:
-    return Surroundings(workspace, ENVIRONMENT, **more)
+def around(*workspace: Path, **more: Any) -> ToolEnvironment:
+    return ToolEnvironment(workspace, ENVIRONMENT, **more)
 
 
 def call(name: str, arguments: Any, call_id: str = "call_1") -> ToolCall:
@@ -29,7 +29,7 @@ def call(name: str, arguments: Any, call_id: str = "call_1") -> ToolCall:
 def run(
     name: str,
     arguments: Any,
-    where: Surroundings | Path,
+    where: ToolEnvironment | Path,
     *,
     policy: Policy | None = None,
     approve: Approve | None = None,

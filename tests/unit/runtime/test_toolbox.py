@@ -14,7 +14,7 @@ from dragoman.canon.parts import Media, Part, Text, ToolCall
 from dragoman.errors import ConfigError, TransportError
 from dragoman.runtime import builtin
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
+from dragoman.runtime.tool import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox, as_result
 from tests.unit.runtime.kit import around, call, failure, run, said
 
@@ -33,7 +33,7 @@ class Made(Tool):
         self.schema = schema or {"type": "object", "properties": {"n": {"type": "integer"}}}
         self.ran = 0
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         self.ran += 1
         await asyncio.sleep(0)
         if isinstance(self.gives, BaseException):
@@ -152,7 +152,7 @@ def test_being_cancelled_reaches_the_tool_and_the_caller(tmp_path: Path) -> None
     ended: list[str] = []
 
     class Slow(Made):
-        async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
             try:
                 await asyncio.sleep(60)
             finally:
@@ -174,7 +174,7 @@ def test_being_cancelled_reaches_the_tool_and_the_caller(tmp_path: Path) -> None
 
 def test_a_confirmation_that_fails_is_a_result_too(tmp_path: Path) -> None:
     class Picky(Made):
-        async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
             raise ToolError("picky", "cannot say what would happen")
 
     assert failure(run("made", {}, tmp_path, tool=Picky(Outcome("x")))) == "picky"
@@ -182,7 +182,7 @@ def test_a_confirmation_that_fails_is_a_result_too(tmp_path: Path) -> None:
 
 def test_a_check_that_breaks_is_a_result_too(tmp_path: Path) -> None:
     class Broken(Made):
-        def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
             raise KeyError("x")
 
     assert failure(run("made", {}, tmp_path, tool=Broken(Outcome("x")))) == "execution_failed"

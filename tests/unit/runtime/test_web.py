@@ -19,7 +19,7 @@ import trustme
 
 from dragoman.canon.parts import Citation, Text
 from dragoman.canon.response import Response
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import TransportError
 from dragoman.runtime import fetch, html_text
@@ -167,7 +167,7 @@ GROUNDED = {
 
 
 def test_citations_stand_where_their_byte_indices_say(tmp_path: Path) -> None:
-    response = get("gemini").read_response(msgspec.json.encode(GROUNDED), Crossing("gemini", "gemini"))
+    response = get("gemini").read_response(msgspec.json.encode(GROUNDED), Context("gemini", "gemini"))
     here = around(tmp_path, ask=Asker(response), hosted=frozenset({"web_search"}))
     assert said(run("google_web_search", {"query": "kubernetes"}, here)) == (
         'Web search results for "kubernetes":\nZürich is größer.[1][2] Bern is not.[2]\n\nSources:\n'

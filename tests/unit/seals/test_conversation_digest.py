@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.canon.parts import Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Role, Turn
-from dragoman.seals.conversation_digest import Conversation, History, plain_arguments, without_added_blocks
+from dragoman.seals.conversation_digest import Conversation, ConversationDigest, plain_arguments, without_added_blocks
 
 
 def turn(role: Role, *parts: Part | str) -> Turn:
@@ -141,7 +141,7 @@ def test_a_digest_goes_on_from_any_place() -> None:
         known = Conversation()
         for one in TALK[:done]:
             known.add(one)
-        history = History(tuple(TALK))
+        history = ConversationDigest(tuple(TALK))
         history.reached(known, done)
         for again in (history, history, copy.deepcopy(history), pickle.loads(pickle.dumps(history))):
             found = again.conversation()

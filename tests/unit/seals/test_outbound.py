@@ -15,11 +15,11 @@ from dragoman.canon.fold import fold
 from dragoman.canon.parts import Citation, Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.codec import packed_seals
 from dragoman.codec.packed_seals import Origin
-from dragoman.context import Crossing
-from dragoman.seals.conversation_digest import History
-from dragoman.seals.inbound import Port, recover
-from dragoman.seals.outbound import Plan, carry
-from dragoman.seals.outbound_stream import Convoy
+from dragoman.context import Context
+from dragoman.seals.conversation_digest import ConversationDigest
+from dragoman.seals.inbound import SealTarget, restore_seals
+from dragoman.seals.outbound import Plan, place_seals
+from dragoman.seals.outbound_stream import SealStream
 from dragoman.seals.vault import MemoryVault
 
 ASKED = (Turn("user", (Text("q"),)),)
@@ -34,21 +34,21 @@ def s(name: str) -> Seal:
 
 def _plan(way: Any, **more: Any) -> Plan:
     vault = MemoryVault() if way == "vault" else None
-    return Plan(way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=History(ASKED), **more)
+    return Plan(way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=ConversationDigest(ASKED), **more)
 
 
-def _carried(parts: tuple[Part, ...], plan: Plan, crossing: Crossing | None = None) -> tuple[Part, ...]:
-    under = crossing or Crossing("up", "client")
-    return carry(Response(parts, Stop("stop")), plan, under).parts
+def _carried(parts: tuple[Part, ...], plan: Plan, context: Context | None = None) -> tuple[Part, ...]:
+    under = context or Context("up", "client")
+    return place_seals(Response(parts, Stop("stop")), plan, under).parts
 
 
 def _back(
     parts: tuple[Part, ...], plan: Plan, origin: Origin = ORIGIN, *, skip: bool = False
 ) -> tuple[tuple[Part, ...], list[str]]:
-    crossing = Crossing("client", "up")
+    context = Context("client", "up")
     request = Request((*ASKED, Turn("assistant", parts)))
-    out = recover(request, Port(origin, "up", plan.vault, skip), crossing)
-    return out.turns[1].parts, [loss.code for loss in crossing.losses.all()]
+    out = restore_seals(request, SealTarget(origin, "up", plan.vault, skip), context)
+    return out.turns[1].parts, [loss.code for loss in context.losses.all()]
 
 
 def _joined(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -111,9 +111,9 @@ def test_even_without_a_call_from_the_vault(parts: tuple[Part, ...]) -> None:
 
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in ENDS.items()])
 def test_an_id_carries_nothing_without_a_call(parts: tuple[Part, ...]) -> None:
-    crossing = Crossing("up", "client")
-    assert all(part.seal is None for part in _carried(parts, _plan("id"), crossing))
-    assert [loss.code for loss in crossing.losses.all()] == ["seal.dropped"]
+    context = Context("up", "client")
+    assert all(part.seal is None for part in _carried(parts, _plan("id"), context))
+    assert [loss.code for loss in context.losses.all()] == ["seal.dropped"]
 
 
 def test_what_follows_the_last_call_is_kept_with_it() -> None:
@@ -213,16 +213,16 @@ def test_a_cut_text_keeps_its_cache_mark_at_its_end() -> None:
 def test_results_get_the_ids_of_their_calls() -> None:
     packed = packed_seals.pack_id("c1", ())
     turns = (Turn("tool", (ToolResult(packed, (Text("20"),)), ToolResult("c2"))),)
-    out = recover(Request(turns), Port(ORIGIN, "up"), Crossing("client", "up"))
+    out = restore_seals(Request(turns), SealTarget(ORIGIN, "up"), Context("client", "up"))
     assert out.turns[0].parts == (ToolResult("c1", (Text("20"),)), ToolResult("c2"))
 
 
 def test_other_parts_pass_without_their_seal() -> None:
     image = Media("image", "image/png", "AAAA", seal=MINE)
-    crossing = Crossing("up", "client")
+    context = Context("up", "client")
     response = Response((image, ToolCall("c1", "f", seal=s("c1"))), Stop("tool_calls"))
-    assert carry(response, _plan("vault"), crossing).parts[0] == Media("image", "image/png", "AAAA")
-    assert "seal.dropped" in [loss.code for loss in crossing.losses.all()]
+    assert place_seals(response, _plan("vault"), context).parts[0] == Media("image", "image/png", "AAAA")
+    assert "seal.dropped" in [loss.code for loss in context.losses.all()]
 
 
 def test_nothing_is_done_where_no_seal_is() -> None:
@@ -244,7 +244,7 @@ def test_a_place_for_seals_of_one_dialect_is_used_besides() -> None:
 
 def _streamed(parts: tuple[Part, ...], plan: Plan, *, late: bool) -> list[Event]:
     """An answer as a stream; `late`: the seals of thoughts come at their ends."""
-    convoy = Convoy(plan, Crossing("up", "client"))
+    convoy = SealStream(plan, Context("up", "client"))
     events: list[Event] = [Start("r", "m-1")]
     for index, part in enumerate(parts):
         empty: Any = part
@@ -289,7 +289,7 @@ def test_words_without_a_seal_are_not_held() -> None:
 
 
 def test_a_fault_ends_what_was_held() -> None:
-    convoy = Convoy(_plan("thoughts"), Crossing("up", "client"))
+    convoy = SealStream(_plan("thoughts"), Context("up", "client"))
     events: list[Event] = [Start(), PartStart(0, Reasoning()), PartDelta(0, "hm"), PartEnd(0)]
     assert not any(isinstance(event, PartEnd) for event in convoy.feed(events))
     fault = Fault("server", "broke")
@@ -297,7 +297,7 @@ def test_a_fault_ends_what_was_held() -> None:
 
 
 def test_answers_do_not_mix() -> None:
-    convoy = Convoy(_plan("parts"), Crossing("up", "client"))
+    convoy = SealStream(_plan("parts"), Context("up", "client"))
     events: list[Event] = [Start()]
     for answer in (0, 1):
         events += [PartStart(answer, Reasoning(seal=s(f"t{answer}")), answer), PartEnd(answer)]

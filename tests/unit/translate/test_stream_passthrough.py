@@ -12,7 +12,7 @@ from bench.streams import frames
 
 import dragoman
 from dragoman.canon.events import Fault
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
 from dragoman.errors import WireError
@@ -47,7 +47,7 @@ def passed(
 
 def faults(dialect: str, rest: bytes) -> list[Fault]:
     """The faults in the bytes that end a stream, as a client of the dialect reads them."""
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     return [event for event in [*reader.feed(rest), *reader.close()] if isinstance(event, Fault)]
 
 

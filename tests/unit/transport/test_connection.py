@@ -15,7 +15,7 @@ from dragoman.errors import TransportError
 from dragoman.transport.connection import Connection
 from dragoman.transport.http_bytes import prepared
 from dragoman.transport.http_client import Address, Limits, Pool
-from dragoman.transport.response_heads import Shapes
+from dragoman.transport.response_heads import HeadShapes
 from dragoman.transport.upstream_answer import Answer
 
 from .test_http_client import answering, get, plain, read_request, run
@@ -65,7 +65,7 @@ def test_headers_are_found_as_the_parser_tells_them(seed: int) -> None:
         lines.append(f"{name}:{draw.choice(['', ' ', chr(9) + ' '])}{value}")
     before = draw.choice(["", "", "\r\n", "\r\n\r\n", "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n"])
     head = (before + "\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-    known = Shapes()
+    known = HeadShapes()
     for _ in range(2):  # the second time its shape may be known
         assert list(known.read(head + b"y: 1\r\nz: 2\r\n\r\n")) == told_headers(head)
 

@@ -15,11 +15,11 @@ from dragoman.errors import ConfigError, TransportError
 from dragoman.transport.client_interface import Address, Client, Limits
 from dragoman.transport.http_bytes import prepared
 from dragoman.transport.http_client import Pool
-from dragoman.transport.proxy_settings import Proxies, client
+from dragoman.transport.proxy_settings import ProxySettings, client
 
 pytest.importorskip("aiohttp", reason="the extra `proxy` is not installed")
 
-from dragoman.transport.aiohttp_client import Proxied
+from dragoman.transport.aiohttp_client import AiohttpClient
 
 from .test_http_client import answering, plain, read_request
 
@@ -47,12 +47,12 @@ NAME = "upstream.test"
     ],
 )
 def test_which_proxy_an_environment_names(environment: dict[str, str], address: Address, proxy: str | None) -> None:
-    assert Proxies(environment).of(address) == proxy
+    assert ProxySettings(environment).of(address) == proxy
 
 
 def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
     with pytest.raises(ConfigError) as caught:
-        Proxies({"HTTPS_PROXY": "socks5://me:secret@p:1080"})
+        ProxySettings({"HTTPS_PROXY": "socks5://me:secret@p:1080"})
     assert "socks5" in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -60,7 +60,12 @@ def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
 def test_our_own_client_serves_where_no_proxy_is() -> None:
     proxied = {"HTTPS_PROXY": "http://p:1"}
     kinds = [client(Limits(), {}), client(Limits(), proxied, "own"), client(Limits(), proxied)]
-    assert [type(kind) for kind in [*kinds, client(Limits(), {}, "aiohttp")]] == [Pool, Pool, Proxied, Proxied]
+    assert [type(kind) for kind in [*kinds, client(Limits(), {}, "aiohttp")]] == [
+        Pool,
+        Pool,
+        AiohttpClient,
+        AiohttpClient,
+    ]
 
 
 class Tunnel:
@@ -128,8 +133,8 @@ def through(
         async with serving(handler, own) as behind:
             tunnel = Tunnel(behind, status)
             async with serving(tunnel) as port:
-                proxies = Proxies({"HTTPS_PROXY": f"http://me:secret@127.0.0.1:{port}"})
-                asking = Proxied(Limits(), proxies, tls=trusting)
+                proxies = ProxySettings({"HTTPS_PROXY": f"http://me:secret@127.0.0.1:{port}"})
+                asking = AiohttpClient(Limits(), proxies, tls=trusting)
                 try:
                     return await asyncio.wait_for(use(asking, Address(True, NAME, 443)), 20), tunnel.heads
                 finally:
@@ -152,9 +157,9 @@ def test_only_upstreams_without_a_proxy_are_asked_at_once() -> None:
             writer.write(plain(b"hello", "X-B: c"))
             await writer.drain()
 
-    async def use(proxies: Proxies, *, everywhere: bool) -> Any:
+    async def use(proxies: ProxySettings, *, everywhere: bool) -> Any:
         async with serving(handler) as port:
-            asking, address = Proxied(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
+            asking, address = AiohttpClient(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
             try:
                 first = await whole(asking, address)
                 begun = asking.begin(prepared(address, "/", ()), b"{}")
@@ -168,8 +173,8 @@ def test_only_upstreams_without_a_proxy_are_asked_at_once() -> None:
                     await asking._closing
 
     told = (200, "c", b"hello")
-    assert asyncio.run(use(Proxies({}), everywhere=True)) == told
-    assert asyncio.run(use(Proxies({"HTTP_PROXY": "http://p:1"}), everywhere=False)) == (told, *told)
+    assert asyncio.run(use(ProxySettings({}), everywhere=True)) == told
+    assert asyncio.run(use(ProxySettings({"HTTP_PROXY": "http://p:1"}), everywhere=False)) == (told, *told)
 
 
 def test_an_upstream_is_asked_through_the_proxy() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.transport.response_heads import MAX_LENGTH, MAX_LINES, MAX_SHAPES, NONE, SELDOM, Shapes, listed
+from dragoman.transport.response_heads import MAX_LENGTH, MAX_LINES, MAX_SHAPES, NONE, SELDOM, HeadShapes, listed
 
 
 def head(*lines: str, status: str = "200 OK") -> bytes:
@@ -12,7 +12,7 @@ def head(*lines: str, status: str = "200 OK") -> bytes:
 
 
 def test_values_are_those_of_this_very_head() -> None:
-    known = Shapes()
+    known = HeadShapes()
     for value in ("a", "", "b: c", "\xe9", "x" * 3000):
         found = known.read(head("Date: now", f"X-Id:{value}", "x-id: second") + b"{}\r\n\r\n")
         assert list(found) == [("date", "now"), ("x-id", value), ("x-id", "second")]
@@ -34,10 +34,10 @@ def test_values_are_those_of_this_very_head() -> None:
     ],
 )
 def test_a_head_with_other_names_is_told_apart(other: bytes) -> None:
-    known = Shapes()
+    known = HeadShapes()
     known.read(head("date: x", "x-id: a"))
     found = known.read(other)
-    assert list(found) == list(Shapes().read(other))
+    assert list(found) == list(HeadShapes().read(other))
     assert found.shape.compressed is (b"gzip" in other)
     assert len(known) == 2
 
@@ -48,33 +48,33 @@ def test_a_head_with_other_names_is_told_apart(other: bytes) -> None:
     ids=["interim", "blank", "plain"],
 )
 def test_what_stands_before_a_head_is_none_of_it(before: bytes, more: int) -> None:
-    known = Shapes()
+    known = HeadShapes()
     assert list(known.read(before + head("x-id: a"))) == [("x-id", "a")]
     assert len(known) == more
 
 
 def test_lines_that_end_in_another_way_are_not_joined() -> None:
-    known = Shapes()
+    known = HeadShapes()
     known.read(head("x-id: a"))
     odd = head("x-id: a\nx-evil: b")  # which the parser does not take
     assert "x-evil: b" not in known.read(odd).header("x-id")
 
 
 def test_what_is_known_of_an_upstream_is_bounded() -> None:
-    known = Shapes()
+    known = HeadShapes()
     for number in range(3 * MAX_SHAPES):
         wanted = [(f"x-{number}", "1"), ("content-type", "a/b")]
         assert list(known.read(head(f"x-{number}: 1", "content-type: a/b"))) == wanted
     assert len(known) == MAX_SHAPES
     for lines in ["x" * MAX_LENGTH + ": 1"], [f"x-{number}: 1" for number in range(MAX_LINES + 1)]:
-        known = Shapes()
+        known = HeadShapes()
         name = lines[-1].partition(":")[0]
         assert known.read(head(*lines)).header(name) == "1"
         assert len(known) == 0
 
 
 def test_what_an_upstream_sends_from_now_on_is_learnt_at_last() -> None:
-    known = Shapes()
+    known = HeadShapes()
     for number in range(MAX_SHAPES):
         known.read(head(f"x-{number}: 1"))
     last = known.read(head(f"x-{MAX_SHAPES - 1}: 1")).shape
@@ -85,7 +85,7 @@ def test_what_an_upstream_sends_from_now_on_is_learnt_at_last() -> None:
 
 
 def test_a_head_that_fits_but_for_its_end_takes_no_time() -> None:
-    known = Shapes()
+    known = HeadShapes()
     lines = [f"x-{number}: {' ' * 400}a" for number in range(60)]  # enough that going back would never end
     known.read(head(*[f"x-{number}: a" for number in range(60)], "last: 1"))
     assert known.read(head(*lines, "lost: 1")).header("lost") == "1"

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Path
-from ...context import Crossing
+from ...context import Context
 from ..json_text import decode, encode, fields
 
 REPLACED = "character.replaced"
@@ -47,14 +47,14 @@ def has_lone_surrogate(arguments: str) -> bool:
     return "\\u" in arguments and without_surrogates(arguments.encode()) is not None
 
 
-def sound_arguments(arguments: str, at: Path, crossing: Crossing) -> str:
+def sound_arguments(arguments: str, at: Path, context: Context) -> str:
     """The arguments of a call with U+FFFD in place of each lone surrogate. `at` is where they stand."""
     if "\\u" not in arguments:
         return arguments
     mended = without_surrogates(arguments.encode())
     if mended is None:
         return arguments
-    crossing.lose(REPLACED, at)
+    context.lose(REPLACED, at)
     return mended.decode()
 
 
@@ -94,18 +94,18 @@ def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
     return fields(mended)
 
 
-def decodable_frame(data: bytes, crossing: Crossing) -> bytes:
+def decodable_frame(data: bytes, context: Context) -> bytes:
     """A frame of a stream that the decoder refused, as it takes the frame if surrogates were the reason."""
     if not _has_surrogates(data):
         return data
-    halves = crossing.half_characters
+    halves = context.half_characters
     return halves.marked(data) if halves is not None else without_surrogates(data) or data
 
 
-def lose_replaced(document: bytes, mended: bytes, crossing: Crossing) -> None:
+def lose_replaced(document: bytes, mended: bytes, context: Context) -> None:
     """Report each string of a document in which surrogates were replaced."""
     for at in replaced_places(document, mended):
-        crossing.lose(REPLACED, at)
+        context.lose(REPLACED, at)
 
 
 def replaced_places(document: bytes, mended: bytes) -> list[Path]:

@@ -13,7 +13,7 @@ import msgspec
 
 from ...canon.events import PartDelta
 from ...canon.parts import Path
-from ...context import Crossing
+from ...context import Context
 from .documents import REPLACED
 
 _HEX = "[0-9a-fA-F]"
@@ -30,10 +30,10 @@ _ESCAPE = re.compile(
 class EscapedHalves:
     """Mends the arguments of the calls of one stream."""
 
-    __slots__ = ("_crossing", "calls", "holding")
+    __slots__ = ("_context", "calls", "holding")
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self.calls: dict[int, tuple[str, Path]] = {}
         """The calls that are open: what of their arguments is held back, and where they stand."""
         self.holding = False
@@ -59,7 +59,7 @@ class EscapedHalves:
                 out += (text[sent : found.start()], "\\ufffd")
                 sent = found.end()
         if out:
-            self._crossing.lose(REPLACED, at)
+            self._context.lose(REPLACED, at)
         if rest != held:
             self.calls[event.index] = (rest, at)
             self.holding = any(held for held, _ in self.calls.values())
@@ -78,7 +78,7 @@ class EscapedHalves:
         self.holding = any(held for held, _ in self.calls.values())
         if len(held) < _WHOLE:
             return held
-        self._crossing.lose(REPLACED, at)
+        self._context.lose(REPLACED, at)
         return "\\ufffd" + held[_WHOLE:]
 
 

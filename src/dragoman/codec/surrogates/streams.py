@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from ...canon.events import Event, PartDelta, PartEnd, PartStart
 from ...canon.parts import Path
-from ...context import Crossing
+from ...context import Context
 from .documents import LONE, REPLACED, without_surrogates
 
 _STANDS_FOR = 0x100000
@@ -53,12 +53,12 @@ class HalfCharacters:
             return mended  # it has such characters of its own: what takes their place cannot be joined
         return LONE.sub(_stand_in, data)
 
-    def joined(self, events: list[Event], crossing: Crossing) -> list[Event]:
+    def joined(self, events: list[Event], context: Context) -> list[Event]:
         """The events with whole characters."""
         out: list[Event] = []
         for event in events:
             if type(event) is PartDelta:
-                text = self._text(event, crossing)
+                text = self._text(event, context)
                 if text != event.text:
                     event = msgspec.structs.replace(event, text=text)
                 if event.text or event.seal is not None or event.citations or event.tokens:
@@ -66,7 +66,7 @@ class HalfCharacters:
                 continue
             if type(event) is PartEnd and event.index in self._held:
                 del self._held[event.index]
-                crossing.lose(REPLACED, self.places.get(event.index) or crossing.ends.answer(0))
+                context.lose(REPLACED, self.places.get(event.index) or context.ends.answer(0))
                 out.append(PartDelta(event.index, "\ufffd"))
             event = _cleaned(event)
             if type(event) is PartStart:
@@ -75,7 +75,7 @@ class HalfCharacters:
         self._marked = False
         return out
 
-    def _text(self, event: PartDelta, crossing: Crossing) -> str:
+    def _text(self, event: PartDelta, context: Context) -> str:
         text = self._held.pop(event.index, "") + event.text
         if not _STAND_INS.search(text):
             return text
@@ -85,7 +85,7 @@ class HalfCharacters:
             text = text[:-1]
         whole, count = _STAND_INS.subn("\ufffd", text)
         if count:
-            crossing.lose(REPLACED, self.places.get(event.index) or crossing.ends.answer(0))
+            context.lose(REPLACED, self.places.get(event.index) or context.ends.answer(0))
         return whole
 
 

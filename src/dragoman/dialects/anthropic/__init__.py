@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Ends
+from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements
 from ...rules.rule import Rule
 from .client_tools import STANDARD
 from .fast import read_plain, write_plain
@@ -121,8 +121,8 @@ DIALECT = Dialect(
     echoes=frozenset({"reasoning"}),
     rules=rules,
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
-    ends=Ends(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
-    demands=Demands(
+    ends=AnswerPlaces(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
+    requirements=HistoryRequirements(
         unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True, held=frozenset({"thread"})
     ),
     noise=frozenset(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ...context import Crossing
+from ...context import Context
 
 HEADER = "anthropic-beta"
 
 
-def ask_for(beta: str, crossing: Crossing) -> None:
+def ask_for(beta: str, context: Context) -> None:
     """Ask for a feature, once."""
-    asked = crossing.headers.get(HEADER)
+    asked = context.headers.get(HEADER)
     if asked is None:
-        crossing.headers[HEADER] = beta
+        context.headers[HEADER] = beta
     elif beta not in asked.split(","):
-        crossing.headers[HEADER] = f"{asked},{beta}"
+        context.headers[HEADER] = f"{asked},{beta}"

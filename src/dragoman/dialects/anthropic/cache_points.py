@@ -6,7 +6,7 @@ from typing import Any
 
 from ...canon.parts import Path
 from ...codec.extras import NULL
-from ...context import Crossing
+from ...context import Context
 
 MOST = 4
 """Marks a request may have, the automatic one counted in (protocol page, section 10)."""
@@ -17,10 +17,10 @@ _TTLS = {"": "", "5m": "5m", "1h": "1h", "30m": "5m", "12h": "1h", "24h": "1h"}
 class Marks:
     """The marks written so far, in the order of the prompt: tools, system, messages."""
 
-    __slots__ = ("_crossing", "_held")
+    __slots__ = ("_context", "_held")
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._held: list[tuple[dict[str, Any], Path]] = []
 
     @property
@@ -42,7 +42,7 @@ class Marks:
         """A mark with a lifetime this dialect has."""
         own = _TTLS.get(ttl, "5m")
         if own != ttl:
-            self._crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+            self._context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
         return {"type": "ephemeral", "ttl": own} if own else {"type": "ephemeral"}
 
     def cap(self, automatic: bool) -> None:
@@ -51,4 +51,4 @@ class Marks:
         if spare > 0:
             for out, at in self._held[:spare]:
                 del out["cache_control"]
-                self._crossing.lose("cache.dropped", at, f"more than {MOST} marks")
+                self._context.lose("cache.dropped", at, f"more than {MOST} marks")

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ...canon.parts import Part, Path, Reasoning, Seal, Text
 from ...codec import json_text
 from ...codec.extras import NULL, carried
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .beta_header import ask_for
 
@@ -29,9 +29,9 @@ _SECRET = "encrypted_content"
 _SEALS = (_SECRET, "signature")
 
 
-def read_compaction(value: Raw, at: Path, crossing: Crossing) -> Part | None:
+def read_compaction(value: Raw, at: Path, context: Context) -> Part | None:
     """The part that a block is to another dialect; None where the block is to stay whole, or says nothing."""
-    if crossing.target == wire.NAME:
+    if context.target == wire.NAME:
         return None
     fields = {name: field for name, field in json_text.fields(value).items() if field != NULL}
     del fields["type"]
@@ -44,7 +44,7 @@ def read_compaction(value: Raw, at: Path, crossing: Crossing) -> Part | None:
         # A block without words is a compaction that failed. Anthropic ignores it in a history (SDK, 2026-08).
         seal = Seal(wire.NAME, _sealed(fields), KIND) if words or fields else None
         return Reasoning(words, seal=seal, at=at)
-    return _as_text(words, fields, at, crossing) if words else None
+    return _as_text(words, fields, at, context) if words else None
 
 
 def _sealed(rest: dict[str, Raw]) -> str:
@@ -60,19 +60,19 @@ def _sealed(rest: dict[str, Raw]) -> str:
     return json_text.text(json_text.raw(rest))
 
 
-def _as_text(words: str, rest: dict[str, Raw], at: Path, crossing: Crossing) -> Text:
+def _as_text(words: str, rest: dict[str, Raw], at: Path, context: Context) -> Text:
     """The summary as words of a history. What only Anthropic can read is reported."""
-    crossing.lose("part.as_text", at, KIND)
+    context.lose("part.as_text", at, KIND)
     for name in _SEALS:
         if rest.pop(name, None):
-            crossing.lose("seal.dropped", (*at, name), KIND)
+            context.lose("seal.dropped", (*at, name), KIND)
     cache = None
     mark = json_text.plain(rest.get("cache_control", NULL))
     if isinstance(mark, dict) and isinstance(mark.get("ttl", ""), str) and not mark.keys() - {"type", "ttl"}:
         cache = mark.get("ttl", "")
         del rest["cache_control"]
     if rest:
-        crossing.keep(at, rest)
+        context.keep(at, rest)
     return Text(f"[summary of the conversation so far]\n{words}", cache=cache, at=at)
 
 
@@ -82,15 +82,15 @@ def compaction_delta(delta: wire.Delta) -> dict[str, Raw]:
     return added if delta.signature is None else added | {"signature": json_text.raw(delta.signature)}
 
 
-def with_delta(part: Reasoning, delta: dict[str, Raw], crossing: Crossing) -> Part:
+def with_delta(part: Reasoning, delta: dict[str, Raw], context: Context) -> Part:
     """A block of a stream with what a delta adds to it."""
     fields = _block(part) | delta
-    return read_compaction(json_text.raw(fields), part.at, crossing) or part
+    return read_compaction(json_text.raw(fields), part.at, context) or part
 
 
-def write_compaction(part: Reasoning, crossing: Crossing) -> dict[str, Any]:
+def write_compaction(part: Reasoning, context: Context) -> dict[str, Any]:
     """The block that a thought was made of."""
-    ask_for(BETA, crossing)
+    ask_for(BETA, context)
     return _block(part)
 
 

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ...canon.request import Settings
 from ...codec import json_text
 from ...codec.compaction_setting import DIALECTS, UPSTREAM_DECIDES, tokens_for
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .beta_header import ask_for
 from .compaction import BETA
@@ -27,10 +27,10 @@ _LEAST = 50_000
 _QUIET = frozenset({"type", "trigger"})
 
 
-def read_edits(extras: dict[str, Raw], settings: Settings, crossing: Crossing) -> Settings:
+def read_edits(extras: dict[str, Raw], settings: Settings, context: Context) -> Settings:
     """The settings for another dialect with the edits that cross. What crosses or was reported is no more among the
     `extras`; the rest stays there."""
-    if crossing.target == wire.NAME or FIELD not in extras:
+    if context.target == wire.NAME or FIELD not in extras:
         return settings
     edits = _edits(extras[FIELD])
     if edits is None:
@@ -40,16 +40,16 @@ def read_edits(extras: dict[str, Raw], settings: Settings, crossing: Crossing) -
         return settings
     place = next((i for i, edit in enumerate(edits) if edit.get("type") == _COMPACT), None)
     tokens = _trigger(edits[place]) if place is not None else None
-    if place is None or tokens is None or crossing.target not in DIALECTS:
+    if place is None or tokens is None or context.target not in DIALECTS:
         return settings
     del extras[FIELD]
     at = (FIELD, "edits", place)
     for i, edit in enumerate(edits):
         if i != place and not _clears_nothing(edit):
-            crossing.lose("field.dropped", (FIELD, "edits", i), str(edit.get("type")))
+            context.lose("field.dropped", (FIELD, "edits", i), str(edit.get("type")))
     for name, value in edits[place].items():
         if name not in _QUIET and value not in (None, False):
-            crossing.lose("field.dropped", (*at, name))
+            context.lose("field.dropped", (*at, name))
     number = (*at, "trigger", "value") if edits[place].get("trigger") else at
     places = {**settings.at, "compaction": at, "compact_at": number}
     return msgspec.structs.replace(settings, compact_at=tokens, at=places)
@@ -78,13 +78,13 @@ def _trigger(edit: dict[str, Any]) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def write_edits(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def write_edits(settings: Settings, out: dict[str, Any], context: Context) -> None:
     """Ask for compaction, if the client of another dialect did."""
-    tokens = tokens_for(settings, _LEAST, crossing)
+    tokens = tokens_for(settings, _LEAST, context)
     if tokens is None:
         return
     edit: dict[str, Any] = {"type": _COMPACT}
     if tokens != UPSTREAM_DECIDES:
         edit["trigger"] = {"type": "input_tokens", "value": tokens}
     out[FIELD] = {"edits": [edit]}
-    ask_for(BETA, crossing)
+    ask_for(BETA, context)

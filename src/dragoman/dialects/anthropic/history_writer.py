@@ -19,7 +19,7 @@ from ...codec.call_ids import hashed, plain_id
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
 from ...codec.open_calls import OpenCalls
-from ...context import Crossing
+from ...context import Context
 from ...fast.prefix import Begun, Written
 from . import wire
 from .message_writer import Block, BlockWriter
@@ -55,7 +55,7 @@ class History:
     __slots__ = (
         "_answered",
         "_at",
-        "_crossing",
+        "_context",
         "_open",
         "_prefill",
         "_role",
@@ -68,9 +68,9 @@ class History:
 
     def __init__(self, writer: BlockWriter, *, prefill: bool = True) -> None:
         self.writer = writer
-        self._prefill = prefill and writer.crossing.profile.prefill
+        self._prefill = prefill and writer.context.profile.prefill
         self.messages: list[Any] = []
-        self._crossing: Crossing = writer.crossing
+        self._context: Context = writer.context
         self._role = ""
         self._at: Path = ()
         self._open: dict[str, str] = {}  # calls of this step without result: id as the source spells it -> as sent
@@ -87,7 +87,7 @@ class History:
 
     def write(self, turns: tuple[Turn, ...], begin: int) -> None:
         """All turns of a request from `begin` on, behind the system's."""
-        own, run = self.writer.own, self._crossing.run
+        own, run = self.writer.own, self._context.run
         if run is not None and not own:
             begin = _WRITTEN.begin(self, run, turns, begin)
         for i in range(begin, len(turns)):
@@ -100,9 +100,9 @@ class History:
         if self._open or self._twins:
             self._settle()
         if not self.messages or self._first_role() == "assistant":
-            self._crossing.lose("turn.invented", detail="a first user turn")
+            self._context.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
-        elif self._role == "assistant" and (not own or (self._crossing.gated and not self._prefill)):
+        elif self._role == "assistant" and (not own or (self._context.gated and not self._prefill)):
             self._end(turns[-1].at)
 
     def _end(self, at: Path) -> None:
@@ -110,7 +110,7 @@ class History:
         if self._prefill:
             self._trim_prefill(at)
             return
-        self._crossing.lose("turn.invented", at, "the model refuses a history that ends with the assistant")
+        self._context.lose("turn.invented", at, "the model refuses a history that ends with the assistant")
         self.messages.append({"role": "user", "content": GO_ON})
 
     def stands(self) -> tuple[list[Any], Any, Any]:
@@ -135,13 +135,13 @@ class History:
         block = content[-1] if isinstance(content[-1], dict) else json_text.plain(content[-1])
         text = block["text"] if block["type"] == "text" else ""
         if text != text.rstrip() and text.strip():
-            self._crossing.lose("prefill.trimmed", at, "the model refuses a prefill that ends in white space")
+            self._context.lose("prefill.trimmed", at, "the model refuses a prefill that ends in white space")
             content[-1] = {**block, "text": text.rstrip()}
 
     def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         role = turn.role
         if turn.name:
-            self._crossing.lose("name.dropped", turn.at, turn.name)
+            self._context.lose("name.dropped", turn.at, turn.name)
         if role == "tool":
             self._results(turn)
             return
@@ -262,10 +262,10 @@ class History:
     def _system_prompt(self, turn: Turn) -> list[Any]:
         out = []
         if turn.name:
-            self._crossing.lose("name.dropped", turn.at, turn.name)
+            self._context.lose("name.dropped", turn.at, turn.name)
         for part in turn.parts:
             if isinstance(part, Media):
-                self._crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+                self._context.lose("system.media.dropped", part.at, part.mime or part.kind)
                 continue
             block = self.writer.said(part)
             if block is not None:
@@ -316,9 +316,9 @@ class History:
 
     def _call_id(self, call: ToolCall) -> str:
         call_id = call.id
-        sent = send_id(call_id, IDS, self._crossing, call.at)
+        sent = send_id(call_id, IDS, self._context, call.at)
         if sent in self._used:
-            self._crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            self._context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
             sent = hashed(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
@@ -334,16 +334,16 @@ class History:
         writer = self.writer
         for part in turn.parts:
             if type(part) is not ToolResult:
-                self._crossing.lose("part.dropped", part.at, type(part).__name__)
+                self._context.lose("part.dropped", part.at, type(part).__name__)
                 continue
             sent = waiting.pop(part.call_id, None) or (self._twin(part.call_id) if self._twins else None)
             if sent is not None:
                 if sent != part.call_id:
-                    self._crossing.lose("call.id.rewritten", part.at)
+                    self._context.lose("call.id.rewritten", part.at)
                 blocks.append(writer.result(part, sent))
                 self._answered[part.call_id] = None
             elif part.call_id in self._answered:
-                self._crossing.lose("result.duplicate", part.at)
+                self._context.lose("result.duplicate", part.at)
             else:
                 orphans.extend(self._orphan(part))
         if waiting or self._twins:
@@ -358,9 +358,9 @@ class History:
         return None if found is None else found[1]
 
     def _orphan(self, result: ToolResult) -> list[Any]:
-        self._crossing.lose("result.orphaned", result.at)
+        self._context.lose("result.orphaned", result.at)
         if result.cache is not None:
-            self._crossing.lose("cache.dropped", result.at)
+            self._context.lose("cache.dropped", result.at)
         what = "error" if result.is_error else "result"
         of = f" of {result.name}" if result.name else ""
         head = f"[{what}{of}, call {result.call_id}]" if result.call_id else f"[{what}{of}]"
@@ -373,7 +373,7 @@ class History:
         """Results for the calls that have none, which the upstream would refuse."""
         out: list[Block] = []
         for call_id, sent in [*self._open.items(), *self._twins.left()]:
-            self._crossing.lose("result.invented", self._at, call_id)
+            self._context.lose("result.invented", self._at, call_id)
             out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
         self._open.clear()
         self._twins.clear()
@@ -387,10 +387,10 @@ class History:
 
     def _later_system(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         writer = self.writer
-        if (writer.own and not self._unfit(turn)) or (self._crossing.profile.system_turns and self._fits(turns, i)):
+        if (writer.own and not self._unfit(turn)) or (self._context.profile.system_turns and self._fits(turns, i)):
             self._place("system", self._said(turn.parts), turn, turn.at)
             return
-        self._crossing.lose("system.demoted", turn.at)
+        self._context.lose("system.demoted", turn.at)
         blocks = self._said(turn.parts)
         for block in blocks:
             if type(block) is dict and block.get("type") == "text":
@@ -399,7 +399,7 @@ class History:
 
     def _unfit(self, turn: Turn) -> bool:
         """Whether a system turn of this dialect's client is not for the model that gets the request."""
-        return self._crossing.gated and not self._crossing.profile.system_turns
+        return self._context.gated and not self._context.profile.system_turns
 
     def _fits(self, turns: tuple[Turn, ...], i: int) -> bool:
         """A system message stands directly after a user's, and before an assistant's or at the end."""
@@ -414,7 +414,7 @@ class History:
         """Add blocks to the open message when it has the same role, else begin a new one."""
         if not blocks:
             if turn.role != "tool" and turn.parts:
-                self._crossing.lose("turn.dropped", turn.at)
+                self._context.lose("turn.dropped", turn.at)
             return
         if self._role == role and (not self.writer.own or at[:2] == self._at[:2]):
             message = self.messages[-1]

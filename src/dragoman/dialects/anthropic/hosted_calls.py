@@ -28,7 +28,7 @@ from ...codec.hosted_calls import (
 )
 from ...codec.hosted_calls_as_text import as_text, drop_search, has_text
 from ...codec.packed_seals import pack
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .hosted_runs import Written, read_mcp_content, read_output, read_program, write_mcp, write_run
 from .hosted_tool_search import read_found, read_query, write_search
@@ -111,29 +111,29 @@ def _page(document: Any, at: Path) -> tuple[Part, ...]:
     return (Media("document", word(source, "media_type"), data, name=word(document, "title"), at=at),)
 
 
-def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """The blocks for another dialect's use of a hosted tool."""
     if request and has_text(call):
-        return as_text(call, result, crossing)
+        return as_text(call, result, context)
     if call.family == "tool_search":
-        blocks = write_search(call, result, crossing, request=request)
+        blocks = write_search(call, result, context, request=request)
         if blocks is None:
-            return drop_search(call, result, crossing)
-        return _parts(call, result, blocks, crossing, request)
+            return drop_search(call, result, context)
+        return _parts(call, result, blocks, context, request)
     write = _WRITERS.get(call.family)
     if request or write is None:
-        return drop(call, result, crossing)
-    return _parts(call, result, write(call, result, crossing), crossing, request)
+        return drop(call, result, context)
+    return _parts(call, result, write(call, result, context), context, request)
 
 
 def _parts(
-    call: HostedCall, result: HostedResult | None, blocks: Written, crossing: Crossing, request: bool
+    call: HostedCall, result: HostedResult | None, blocks: Written, context: Context, request: bool
 ) -> tuple[Part, ...]:
     """The blocks as parts, with an id: a marked one for a client, one of the legal form for an upstream."""
     use, found, left = blocks
     prefix = _MCP_PREFIX if call.family == "mcp" else _PREFIX
     call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, use_id(call))
-    mapped(call, result, crossing, f"{use['type']} and {found['type']}", left, request=request)
+    mapped(call, result, context, f"{use['type']} and {found['type']}", left, request=request)
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}
     return (
@@ -148,7 +148,7 @@ def _search_blocks(name: str, asked: dict[str, Any], content: Any, left: str) ->
     return use, {"type": f"{name}{_RESULT}", "content": content, "caller": _DIRECT}, left
 
 
-def _write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
+def _write_search(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     asked = queries(call)
     proof = pack(Seal(call.dialect, ""))  # says that no upstream of this dialect wrote it
     found: Any = [
@@ -170,7 +170,7 @@ def _write_search(call: HostedCall, result: HostedResult | None, crossing: Cross
     return _search_blocks("web_search", said, found, left)
 
 
-def _write_fetch(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
+def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     said = members(call.arguments)
     url = word(said, "url") or next((page.url for page in pages(result)), "")
     if result is not None and result.is_error:

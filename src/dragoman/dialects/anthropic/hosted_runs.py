@@ -11,7 +11,7 @@ from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, members, objects, word
 from ...codec.hosted_calls_as_text import files, output, program, stdout
-from ...context import Crossing
+from ...context import Context
 
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
 
@@ -68,7 +68,7 @@ Written = tuple[dict[str, Any], dict[str, Any], str]
 """The members of the call's block, those of the result's, and what of the source's result has no place in it."""
 
 
-def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
+def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     """The blocks of a run, without their ids."""
     code, language = program(call)
     name = _BASH if language == "bash" else _PYTHON
@@ -90,7 +90,7 @@ def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     return use, {"type": f"{name}_tool_result", "content": content}, left
 
 
-def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
+def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     """The blocks of a call of an MCP server's tool, without their ids."""
     words = output(result)
     use = {"type": "mcp_tool_use", "name": call.name, "server_name": call.server, "input": members(call.arguments)}

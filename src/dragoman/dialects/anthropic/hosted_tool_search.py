@@ -13,7 +13,7 @@ from ...canon.parts import HostedCall, HostedResult
 from ...canon.tools import HostedTool, Tool
 from ...codec.hosted_calls import arguments, members, objects, queries, word
 from ...codec.tool_names import found_tools
-from ...context import Crossing
+from ...context import Context
 from .hosted_runs import Written
 
 _RESULT = "tool_search_tool_result"
@@ -32,10 +32,10 @@ def read_found(content: Any) -> tuple[str, ...]:
     return tuple([word(one, "tool_name") for one in objects(listed) if word(one, "tool_name")])
 
 
-def write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing, *, request: bool) -> Written | None:
+def write_search(call: HostedCall, result: HostedResult | None, context: Context, *, request: bool) -> Written | None:
     """The blocks of a search, without their ids; None where the upstream would refuse them."""
-    offered = _offered(crossing, request)
-    names = _names(result, offered, crossing, request)
+    offered = _offered(context, request)
+    names = _names(result, offered, context, request)
     tool = next((tool for tool in offered if isinstance(tool, HostedTool) and tool.kind.startswith(_BM25[:-4])), None)
     if names is None or (request and (tool is None or result is None)):
         return None
@@ -55,14 +55,14 @@ def write_search(call: HostedCall, result: HostedResult | None, crossing: Crossi
     return use, {"type": _RESULT, "content": content}, ""
 
 
-def _offered(crossing: Crossing, request: bool) -> tuple[Tool | HostedTool, ...]:
+def _offered(context: Context, request: bool) -> tuple[Tool | HostedTool, ...]:
     if request:
-        return crossing.offered
-    return crossing.answers.tools if crossing.answers is not None else ()
+        return context.offered
+    return context.answers.tools if context.answers is not None else ()
 
 
 def _names(
-    result: HostedResult | None, offered: tuple[Tool | HostedTool, ...], crossing: Crossing, request: bool
+    result: HostedResult | None, offered: tuple[Tool | HostedTool, ...], context: Context, request: bool
 ) -> list[str] | None:
     """The names of the found tools as the target knows them; None where an upstream would not know one of them."""
     found = result.tools if result is not None else ()
@@ -74,5 +74,5 @@ def _names(
             return None
         from .tools import NAMES  # late: the tools' module reads messages, which read searches
 
-        return [NAMES.send(tool.name, tool.namespace, crossing, tool.at) for tool in known]
+        return [NAMES.send(tool.name, tool.namespace, context, tool.at) for tool in known]
     return [tool.name for tool in known]

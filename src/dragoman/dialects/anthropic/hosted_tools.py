@@ -13,7 +13,7 @@ from ...canon.parts import Path
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
 from ...codec.hosted_tools import Option, Row, kinds, location, plain_options
-from ...context import Crossing
+from ...context import Context
 from .wire import NAME
 
 TOOLSET = "mcp_toolset"
@@ -97,7 +97,7 @@ def chosen(choice: Choice, tools: tuple[Tool | HostedTool, ...]) -> Choice:
 
 
 def with_servers(
-    tools: tuple[Tool | HostedTool, ...], servers: Raw, crossing: Crossing
+    tools: tuple[Tool | HostedTool, ...], servers: Raw, context: Context
 ) -> tuple[Tool | HostedTool, ...] | None:
     """The tools of a request for another dialect: a toolset knows its server's address, and a server without a toolset
     (as in the first beta) has one. None when the servers are not what they should be."""
@@ -113,33 +113,33 @@ def with_servers(
             value = json_text.plain(tool.value)
             name = value.get("mcp_server_name")
             i, server = by_name.pop(name, (0, {})) if isinstance(name, str) else (0, {})
-            tool = HostedTool(NAME, TOOLSET, json_text.raw(_joined(value, tool.at, server, i, crossing)), tool.at)
+            tool = HostedTool(NAME, TOOLSET, json_text.raw(_joined(value, tool.at, server, i, context)), tool.at)
         out.append(tool)
     for i, server in by_name.values():
         at: Path = (SERVERS, i)
         value = {"type": TOOLSET, "mcp_server_name": server["name"]}
-        crossing.moved[(*at, "mcp_server_name")] = (*at, "name")
-        out.append(HostedTool(NAME, TOOLSET, json_text.raw(_joined(value, at, server, i, crossing)), at))
+        context.moved[(*at, "mcp_server_name")] = (*at, "name")
+        out.append(HostedTool(NAME, TOOLSET, json_text.raw(_joined(value, at, server, i, context)), at))
     return tuple(out)
 
 
-def _joined(toolset: dict[str, Any], at: Path, server: dict[str, Any], i: int, crossing: Crossing) -> dict[str, Any]:
+def _joined(toolset: dict[str, Any], at: Path, server: dict[str, Any], i: int, context: Context) -> dict[str, Any]:
     """A toolset at `at` with what its server, the `i`th, says; a loss of that is one at the server."""
     joined = dict(toolset)
     there: Path = (SERVERS, i)
     for name, value in server.items():
         if name in _SERVER or (name not in ("type", "name", _OLD_TOOLS) and name not in joined):
             joined[name] = value
-            crossing.moved[(*at, name)] = (*there, name)
+            context.moved[(*at, name)] = (*there, name)
     old = server.get(_OLD_TOOLS)
     if isinstance(old, dict):
         if isinstance(old.get("allowed_tools"), list):
             joined["configs"] = old["allowed_tools"]
-            crossing.moved[(*at, "configs")] = (*there, _OLD_TOOLS, "allowed_tools")
+            context.moved[(*at, "configs")] = (*there, _OLD_TOOLS, "allowed_tools")
             old = {name: value for name, value in old.items() if name != "allowed_tools"}
         # They are on unless somebody says otherwise.
         joined[_OLD_TOOLS] = {name: value for name, value in old.items() if name != "enabled" or value is not True}
-        crossing.moved[(*at, _OLD_TOOLS)] = (*there, _OLD_TOOLS)
+        context.moved[(*at, _OLD_TOOLS)] = (*there, _OLD_TOOLS)
     shut, configs = joined.get("default_config"), joined.get("configs")
     if isinstance(shut, dict) and shut.get("enabled") is False and isinstance(configs, dict):
         if all(isinstance(config, dict) for config in configs.values()):

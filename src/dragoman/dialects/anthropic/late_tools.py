@@ -10,7 +10,7 @@ from ...canon.parts import Opaque, Part
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from .tools import read_tools
 
@@ -25,14 +25,14 @@ _BLOCK = ("type", "tool")
 _TOOL = ("type", "name", "tool_name", "definition")
 
 
-def merged(turns: tuple[Turn, ...], tools: Tools, crossing: Crossing) -> tuple[tuple[Turn, ...], Tools]:
+def merged(turns: tuple[Turn, ...], tools: Tools, context: Context) -> tuple[tuple[Turn, ...], Tools]:
     """The turns without what adds tools, and all tools. A removal stays: no other dialect can say it."""
     known = {tool.name for tool in tools if isinstance(tool, Tool)}
     added: list[Tool | HostedTool] = []
     out: list[Turn] = []
     for turn in turns:
         if any(type(part) is Opaque and part.kind == ADDITION for part in turn.parts):
-            parts = tuple([part for part in turn.parts if not _takes(part, known, added, crossing)])
+            parts = tuple([part for part in turn.parts if not _takes(part, known, added, context)])
             if not parts:
                 continue
             turn = msgspec.structs.replace(turn, parts=parts)
@@ -40,7 +40,7 @@ def merged(turns: tuple[Turn, ...], tools: Tools, crossing: Crossing) -> tuple[t
     return tuple(out), tools + tuple(added)
 
 
-def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing: Crossing) -> bool:
+def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], context: Context) -> bool:
     """Whether a part adds a tool that is declared now."""
     if not isinstance(part, Opaque) or part.kind != ADDITION:
         return False
@@ -49,7 +49,7 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing
     if not isinstance(what, dict):
         return False
     if what.get("type") == _DEFINITION and isinstance(what.get("definition"), dict):
-        found = _defined(part, what["definition"], crossing)
+        found = _defined(part, what["definition"], context)
         if not found:
             return False
         for tool in found:
@@ -58,24 +58,24 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing
                 known |= {tool.name} if isinstance(tool, Tool) else set()
     elif what.get("type") != _REFERENCE or str(what.get("name", what.get("tool_name"))) not in known:
         return False
-    crossing.lose("tool.merged", part.at)
+    context.lose("tool.merged", part.at)
     for at, members, known_names in (
         (part.at, fields, _BLOCK),
         ((*part.at, "tool"), json_text.fields(fields["tool"]), _TOOL),
     ):
         rest = {name: value for name, value in members.items() if name not in known_names}
         if rest:
-            crossing.keep(at, rest)
+            context.keep(at, rest)
     return True
 
 
-def _defined(part: Opaque, definition: dict[str, Any], crossing: Crossing) -> Tools:
-    apart = Crossing(crossing.source, crossing.target)
+def _defined(part: Opaque, definition: dict[str, Any], context: Context) -> Tools:
+    apart = Context(context.source, context.target)
     try:
         found = read_tools(json_text.encode([definition]), apart)
     except WireError:
         return ()  # the part stays, and is reported as one that nobody understands
     at = (*part.at, "tool", "definition")
     for _, fields in apart.kept:
-        crossing.keep(at, fields)
+        context.keep(at, fields)
     return tuple([msgspec.structs.replace(tool, at=at) for tool in found])

@@ -18,7 +18,7 @@ from ...codec.call_ids import minted
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.media import guess_mime
 from ...codec.packed_seals import origin
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from . import wire
 from .compaction import KIND as COMPACTION
@@ -68,7 +68,7 @@ def own_fields(extra: Extra | None) -> dict[str, Raw]:
 
 
 def read_content(
-    content: str | list[wire.Block], at: Path, crossing: Crossing, unknown: Unknown, model: str = ""
+    content: str | list[wire.Block], at: Path, context: Context, unknown: Unknown, model: str = ""
 ) -> list[Part]:
     """The parts of a content that stands at `at`."""
     if isinstance(content, str):
@@ -80,7 +80,7 @@ def read_content(
         if block.cache_control is None and not unknown:
             kind = block.type
             if kind == "tool_use":
-                unsaid = not block.caller or (crossing.target != wire.NAME and _is_direct(block.caller))
+                unsaid = not block.caller or (context.target != wire.NAME and _is_direct(block.caller))
                 if unsaid and not block.toolset_name and block.id and block.name and block.input:
                     arguments = str(block.input, "utf-8")
                     if '"__raw"' not in arguments[:16]:
@@ -91,50 +91,50 @@ def read_content(
                     part = ToolResult(block.tool_use_id, (Text(inside, at=at + (i, "content")),), at=at + (i,))
             elif kind == "text" and block.text is not None and (not block.citations or block.citations == NULL):
                 part = Text(block.text, at=at + (i,))
-        parts.append(part if part is not None else read_block(block, at + (i,), crossing, unknown, model))
+        parts.append(part if part is not None else read_block(block, at + (i,), context, unknown, model))
     return parts
 
 
-def read_block(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown, model: str = "") -> Part:
+def read_block(block: wire.Block, at: Path, context: Context, unknown: Unknown, model: str = "") -> Part:
     kind = block.type
     if kind == "tool_use" and block.name is not None:
-        return read_call(block, at, crossing, unknown)
+        return read_call(block, at, context, unknown)
     if kind == "tool_result" and block.tool_use_id is not None:
-        return _read_result(block, at, crossing, unknown)
+        return _read_result(block, at, context, unknown)
     if kind == "text" and block.text is not None:
-        cache, extra = _hangings(block, (), at, crossing, unknown)
+        cache, extra = _hangings(block, (), at, context, unknown)
         citations: tuple[Citation, ...] = ()
         if block.citations and block.citations != NULL:
-            citations = read_citations(block.citations, at, crossing)
+            citations = read_citations(block.citations, at, context)
         return Text(block.text, citations=citations, cache=cache, extra=extra, at=at)
     if kind == "thinking" and block.thinking is not None:
-        extra = gather(crossing, at, unknown) if unknown else None
+        extra = gather(context, at, unknown) if unknown else None
         seal = origin(block.signature, wire.NAME, "", model) if block.signature else None
         return Reasoning(block.thinking, seal=seal, extra=extra, at=at)
     if kind == "redacted_thinking" and block.data is not None:
-        extra = gather(crossing, at, unknown) if unknown else None
+        extra = gather(context, at, unknown) if unknown else None
         return Reasoning("", seal=origin(block.data, wire.NAME, "redacted", model), extra=extra, at=at)
     if kind in ("image", "document"):
-        media = _read_media(block, at, crossing, unknown)
+        media = _read_media(block, at, context, unknown)
         if media is not None:
             return media
-    return _read_stranger(block, at, crossing, unknown)
+    return _read_stranger(block, at, context, unknown)
 
 
 def _hangings(
-    block: wire.Block, carry: tuple[str, ...], at: Path, crossing: Crossing, unknown: Unknown
+    block: wire.Block, carry: tuple[str, ...], at: Path, context: Context, unknown: Unknown
 ) -> tuple[str | None, Extra | None]:
     """Cache mark and extra fields of a block; `carry` names the fields only this dialect has."""
     mark = block.cache_control
     more = carried(block, carry) if carry else None
-    extra = gather(crossing, at, unknown, more) if unknown or more else None
+    extra = gather(context, at, unknown, more) if unknown or more else None
     if mark is None:
         return None, extra
     return mark.ttl or "", extra
 
 
-def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
-    call_id = block.id or minted(at, crossing)
+def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> ToolCall:
+    call_id = block.id or minted(at, context)
     name = block.name or ""
     text = ""
     if block.input:
@@ -144,11 +144,11 @@ def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown)
     if not (unknown or block.caller or block.toolset_name or block.cache_control):
         return ToolCall(call_id, name, text, at=at)
     if block.caller and _is_direct(block.caller):
-        cache, extra = _hangings(block, ("toolset_name",), at, crossing, unknown)
-        if crossing.target == wire.NAME:
+        cache, extra = _hangings(block, ("toolset_name",), at, context, unknown)
+        if context.target == wire.NAME:
             extra = marked(extra, "caller", block.caller)
     else:
-        cache, extra = _hangings(block, wire.CALL_EXTRAS, at, crossing, unknown)
+        cache, extra = _hangings(block, wire.CALL_EXTRAS, at, context, unknown)
     return ToolCall(call_id, name, text, cache=cache, extra=extra, at=at)
 
 
@@ -166,23 +166,23 @@ def unwrapped(text: str) -> str:
         return text
 
 
-def _read_result(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
+def _read_result(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> ToolResult:
     content = block.content
     parts: tuple[Part, ...] = ()
     inside = at + ("content",)
     if isinstance(content, str):
         parts = (Text(content, at=inside),)
     elif content:
-        parts = _read_inside(content, inside, crossing)
+        parts = _read_inside(content, inside, context)
     if not (unknown or block.toolset_name or block.cache_control or block.is_error is not None):
         return ToolResult(block.tool_use_id or "", parts, at=at)
-    cache, extra = _hangings(block, wire.RESULT_EXTRAS, at, crossing, unknown)
+    cache, extra = _hangings(block, wire.RESULT_EXTRAS, at, context, unknown)
     if block.is_error is False:
         extra = marked(extra, "is_error", Raw(b"false"))
     return ToolResult(block.tool_use_id or "", parts, "", bool(block.is_error), cache=cache, extra=extra, at=at)
 
 
-def _read_inside(content: list[Raw] | dict[str, Raw], at: Path, crossing: Crossing) -> tuple[Part, ...]:
+def _read_inside(content: list[Raw] | dict[str, Raw], at: Path, context: Context) -> tuple[Part, ...]:
     """The blocks inside a result."""
     if len(content) == 1 and type(content) is list:
         # Most often one text and nothing else.
@@ -191,10 +191,10 @@ def _read_inside(content: list[Raw] | dict[str, Raw], at: Path, crossing: Crossi
         except msgspec.DecodeError:
             pass
     blocks, below = admit_content(json_text.raw(content), at)
-    return tuple(read_content(blocks, at, crossing, below))
+    return tuple(read_content(blocks, at, context, below))
 
 
-def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part | None:
+def _read_media(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> Part | None:
     source = block.source
     if not isinstance(source, wire.Source):
         return None
@@ -215,11 +215,11 @@ def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknow
     odd = misplaced(source, _NOT_IN_SOURCE[source.type])
     if odd:
         unknown.setdefault((*at, "source"), {}).update(odd)
-    cache, extra = _hangings(block, wire.MEDIA_EXTRAS, at, crossing, unknown)
+    cache, extra = _hangings(block, wire.MEDIA_EXTRAS, at, context, unknown)
     return Media(kind, mime, data, url, file, block.title or "", cache=cache, extra=extra, at=at)
 
 
-def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
+def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> Part:
     """What the canon has no part for: a block of written passages becomes their text, anything else stays whole."""
     value = block.strange or json_text.raw(block)
     if isinstance(block.source, wire.Source) and block.source.strange:
@@ -229,18 +229,18 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
     if kind == "tool_reference":
         text = _found_tool(value)
     own = json_text.fields(value) if text else {}
-    extra = gather(crossing, at, unknown) if unknown else None
+    extra = gather(context, at, unknown) if unknown else None
     if extra is not None:
-        value = json_text.raw(restore(json_text.plain(value), extra, crossing.source))
+        value = json_text.raw(restore(json_text.plain(value), extra, context.source))
     if not text:
-        summary = read_compaction(value, at, crossing) if kind == COMPACTION else None
+        summary = read_compaction(value, at, context) if kind == COMPACTION else None
         return summary or read_hosted(kind, value, at)
-    if crossing.target != wire.NAME:
-        crossing.lose("part.as_text", at, kind)
+    if context.target != wire.NAME:
+        context.lose("part.as_text", at, kind)
         # What no word of the text says.
         more = {name: said for name, said in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
         if more:
-            crossing.keep(at, more)
+            context.keep(at, more)
     mark = block.cache_control
     return Text(text, cache=None if mark is None else mark.ttl or "", extra=marked(None, BLOCK, value), at=at)
 
@@ -271,29 +271,29 @@ def _passages(value: Raw) -> str:
     return "\n".join([*head, *texts])
 
 
-def read_citations(value: Raw, at: Path, crossing: Crossing) -> tuple[Citation, ...]:
+def read_citations(value: Raw, at: Path, context: Context) -> tuple[Citation, ...]:
     """The citations on a text. Those that point into a document have no address: `url` is empty."""
     try:
         cited, unknown, _ = wire.CITATIONS.admit(value)
     except WireError:
-        crossing.keep(at, {"citations": value})
+        context.keep(at, {"citations": value})
         return ()
     return tuple(
-        [read_citation(one, at + ("citations", i), crossing, unknown.get((i,), {})) for i, one in enumerate(cited)]
+        [read_citation(one, at + ("citations", i), context, unknown.get((i,), {})) for i, one in enumerate(cited)]
     )
 
 
-def read_citation(cited: wire.Cited, at: Path, crossing: Crossing, unknown: dict[str, Raw]) -> Citation:
+def read_citation(cited: wire.Cited, at: Path, context: Context, unknown: dict[str, Raw]) -> Citation:
     lost = {"encrypted_index": cited.encrypted_index} if cited.encrypted_index else {}
     if lost or unknown:
-        crossing.keep(at, {**lost, **unknown})
+        context.keep(at, {**lost, **unknown})
     title = cited.title
     if title is None and cited.document_title:
         named = json_text.plain(cited.document_title)
         if isinstance(named, str):
             title = named
         else:
-            crossing.keep(at, {"document_title": cited.document_title})
+            context.keep(at, {"document_title": cited.document_title})
     fields = json_text.fields(json_text.raw(cited)) | unknown
     for name in ("url", "source", "title", "cited_text"):
         fields.pop(name, None)

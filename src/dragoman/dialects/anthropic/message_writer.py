@@ -29,7 +29,7 @@ from ...codec.extras import restore
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import missing, note, proper
 from ...codec.packed_seals import MARK, pack
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .cache_points import Marks
 from .compaction import KIND as COMPACTION
@@ -50,13 +50,13 @@ DIRECT = Raw(b'{"type":"direct"}')
 class BlockWriter:
     """Writes the parts of one document."""
 
-    __slots__ = ("crossing", "marks", "names", "own")
+    __slots__ = ("context", "marks", "names", "own")
 
-    def __init__(self, crossing: Crossing) -> None:
-        self.crossing = crossing
-        self.own = crossing.source == wire.NAME
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.own = context.source == wire.NAME
         self.names = OWN_NAMES if self.own else NAMES
-        self.marks = Marks(crossing)
+        self.marks = Marks(context)
 
     def said(self, part: Part, *, assistant: bool = False, nested: bool = False) -> Any:
         """A block of a request's message, or None when nothing is left; `nested`: inside a result."""
@@ -69,14 +69,14 @@ class BlockWriter:
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             return self.own_opaque(part)
         if isinstance(part, Opaque):
-            self.crossing.lose("hosted.dropped" if assistant else "part.dropped", part.at, part.kind)
+            self.context.lose("hosted.dropped" if assistant else "part.dropped", part.at, part.kind)
         else:
-            self.crossing.lose("part.dropped", part.at, type(part).__name__)
+            self.context.lose("part.dropped", part.at, type(part).__name__)
         return None
 
     def own_opaque(self, part: Opaque) -> Any:
         if made_elsewhere(part):
-            self.crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            self.context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None
         if b'"cache_control"' not in bytes(part.value):
             return part.value
@@ -89,9 +89,9 @@ class BlockWriter:
         text = part.text
         if not text or (text.isspace() and not self.own):
             if text:
-                self.crossing.lose("part.dropped", part.at, "blank text", "info")
+                self.context.lose("part.dropped", part.at, "blank text", "info")
             if part.cache is not None:
-                self.crossing.lose("cache.dropped", part.at, "on an empty text")
+                self.context.lose("cache.dropped", part.at, "on an empty text")
             return None
         out: Block = {"type": "text", "text": text}
         if part.seal is None and part.cache is None and part.extra is None and not part.refusal and not part.citations:
@@ -100,13 +100,13 @@ class BlockWriter:
         if block is not None:
             return block
         if part.seal is not None:
-            self.crossing.lose("seal.dropped", part.at)
+            self.context.lose("seal.dropped", part.at)
         if part.refusal:
-            self.crossing.lose("refusal.as_text", part.at)
+            self.context.lose("refusal.as_text", part.at)
         if part.citations:
             cited = [c for c in map(self._citation_replayed, part.citations) if c is not None]
             if len(cited) < len(part.citations):
-                self.crossing.lose("citation.dropped", part.at)
+                self.context.lose("citation.dropped", part.at)
             if cited:
                 out["citations"] = cited
         if part.cache is not None:
@@ -132,14 +132,14 @@ class BlockWriter:
     def _media(self, media: Media, *, assistant: bool, nested: bool) -> Block:
         found = None
         if media.seal is not None:
-            self.crossing.lose("seal.dropped", media.at)
-        if nested and self.crossing.binary == "summarise":
-            self.crossing.lose("media.summarised", media.at)
+            self.context.lose("seal.dropped", media.at)
+        if nested and self.context.binary == "summarise":
+            self.context.lose("media.summarised", media.at)
         else:
             if not assistant or self.own:
                 found = self._image(media) if media.kind == "image" else self._document(media)
             if found is None:
-                self.crossing.lose("media.dropped", media.at, media.mime or media.kind)
+                self.context.lose("media.dropped", media.at, media.mime or media.kind)
             else:
                 self._media_words(found, media)
         out = found or {"type": "text", "text": note(media) if nested else missing(media)}
@@ -150,13 +150,13 @@ class BlockWriter:
     def _media_words(self, out: Block, media: Media) -> None:
         """Name and wished resolution: documents have a title, images have nothing."""
         if media.detail not in ("", "auto"):
-            self.crossing.lose("media.detail.dropped", media.at, media.detail)
+            self.context.lose("media.detail.dropped", media.at, media.detail)
         if not media.name:
             return
         if media.kind == "document" or (self.own and media.at):
             out["title"] = media.name if self.own else media.name[:LONGEST_TITLE]
         if out.get("title") != media.name:
-            self.crossing.lose("media.name.dropped", media.at, media.name)
+            self.context.lose("media.name.dropped", media.at, media.name)
 
     def _image(self, media: Media) -> Block | None:
         mime = proper(media.mime)
@@ -196,44 +196,44 @@ class BlockWriter:
         except (binascii.Error, UnicodeDecodeError):
             return None
         if media.mime != "text/plain" and not self.own:
-            self.crossing.lose("media.retyped", media.at, f"{media.mime} is sent as text/plain")
+            self.context.lose("media.retyped", media.at, f"{media.mime} is sent as text/plain")
         return {"type": "text", "media_type": media.mime if self.own else "text/plain", "data": text}
 
     def _thought_replayed(self, part: Reasoning) -> Block | None:
         """Thoughts go back to their origin only, and only with their seal (protocol page, section 5)."""
         seal = part.seal
         if part.cache is not None:
-            self.crossing.lose("cache.dropped", part.at, "on a thought")
+            self.context.lose("cache.dropped", part.at, "on a thought")
         if seal is not None and seal.dialect == wire.NAME and seal.kind == COMPACTION:
-            return write_compaction(part, self.crossing)
+            return write_compaction(part, self.context)
         if seal is not None and seal.dialect == wire.NAME and seal.data:
             return restore(thought(part.text, seal.data, seal.kind), part.extra, wire.NAME)
         if seal is not None and seal.data:
-            self.crossing.lose("seal.dropped", part.at)
+            self.context.lose("seal.dropped", part.at)
         if part.text:
-            self.crossing.lose("reasoning.dropped", part.at)
+            self.context.lose("reasoning.dropped", part.at)
         return None
 
     def call(self, call: ToolCall, call_id: str) -> Block:
-        name = self.names.send(call.name, call.namespace, self.crossing, call.at)
+        name = self.names.send(call.name, call.namespace, self.context, call.at)
         plain = not call.custom and json_text.is_object(call.arguments)
         found = Raw(call.arguments) if plain else self.arguments(call)
         out: Block = {"type": "tool_use", "id": call_id, "name": name, "input": found}
         if call.seal is None and call.cache is None and call.extra is None:
             return out
         if call.seal is not None:
-            self.crossing.lose("seal.dropped", call.at)
+            self.context.lose("seal.dropped", call.at)
         if call.cache is not None:
             self.marks.put(out, call.cache, call.at)
         return restore(out, call.extra, wire.NAME)
 
     def arguments(self, call: ToolCall) -> Raw:
         if call.custom:
-            self.crossing.lose("call.custom.wrapped", call.at)
+            self.context.lose("call.custom.wrapped", call.at)
             return Raw(wrap_input(call.arguments))
         found = json_text.object_raw(call.arguments)
         if found is None:
-            self.crossing.lose("arguments.invalid", call.at)
+            self.context.lose("arguments.invalid", call.at)
             return json_text.raw({"__raw": call.arguments})
         return found
 
@@ -253,14 +253,14 @@ class BlockWriter:
             content = self.result_content(result)
         if result.is_error and not self.own and not (content and (type(content) is not str or content.strip())):
             if content:
-                self.crossing.lose("part.dropped", result.at, "white space", "info")
+                self.context.lose("part.dropped", result.at, "white space", "info")
             content = "Error"  # refused when empty
         if content or (self.own and isinstance(content, str)):
             out["content"] = content
         if result.is_error:
             out["is_error"] = True
         if result.seal is not None:
-            self.crossing.lose("seal.dropped", result.at)
+            self.context.lose("seal.dropped", result.at)
         if result.cache is not None:
             self.marks.put(out, result.cache, result.at)
         return out if result.extra is None else restore(out, result.extra, wire.NAME)
@@ -269,14 +269,14 @@ class BlockWriter:
         """The result with the cache mark of its last marked part: marks inside of it are refused."""
         marked = [part for part in result.parts if part.cache is not None]
         for part in marked:
-            self.crossing.lose("cache.approximated", part.at, "the mark stands on the result")
+            self.context.lose("cache.approximated", part.at, "the mark stands on the result")
         bare = [msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts]
         cache = result.cache if result.cache is not None else marked[-1].cache
         return msgspec.structs.replace(result, parts=tuple(bare), cache=cache)
 
     def result_content(self, result: ToolResult) -> str | list[Any]:
         if result.structured:
-            self.crossing.lose("result.structured.as_text", result.at)
+            self.context.lose("result.structured.as_text", result.at)
         text = plain_text(result.parts)
         if text is not None:
             return text
@@ -289,9 +289,9 @@ class BlockWriter:
         return [block for block in blocks if block is not None]
 
     def _answered(self, part: Part) -> Any:
-        crossing = self.crossing
+        context = self.context
         if isinstance(part, ToolCall):
-            called = self.call(part, send_id(part.id, IDS, crossing, part.at))
+            called = self.call(part, send_id(part.id, IDS, context, part.at))
             if not self.own:
                 called.setdefault("caller", DIRECT)
             return called
@@ -302,7 +302,7 @@ class BlockWriter:
                 return None
             return restore(thought(part.text, *self.signature(part.seal)), part.extra, wire.NAME)
         if part.seal is not None:
-            crossing.lose("seal.dropped", part.at)
+            context.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             if not part.text and not self.own:
                 return None
@@ -310,7 +310,7 @@ class BlockWriter:
             if block is not None:
                 return block
             if part.refusal:
-                crossing.lose("refusal.as_text", part.at)
+                context.lose("refusal.as_text", part.at)
             out: Block = {"type": "text", "text": part.text}
             cited = self.citations(part.citations, part.at)
             if cited or not self.own:
@@ -321,7 +321,7 @@ class BlockWriter:
             if not self.own:
                 told.setdefault("citations", None)  # the media cannot be sent: a text stands for it
             return told
-        crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
 
     def signature(self, seal: Seal | None) -> tuple[str, str]:
@@ -331,7 +331,7 @@ class BlockWriter:
         """
         if seal is not None and seal.dialect == wire.NAME and seal.kind != COMPACTION:
             return seal.data, seal.kind
-        return pack(seal or Seal(self.crossing.source, "")), ""
+        return pack(seal or Seal(self.context.source, "")), ""
 
     def citations(self, citations: tuple[Citation, ...], at: Path) -> list[Block]:
         out: list[Block] = []
@@ -339,16 +339,16 @@ class BlockWriter:
             block = own_citation(cited)
             if block is None and cited.url:
                 if cited.start is not None or cited.end is not None:
-                    self.crossing.lose("citation.approximated", at, "the position in the text has no place")
+                    self.context.lose("citation.approximated", at, "the position in the text has no place")
                 block = {
                     "type": "web_search_result_location",
                     "cited_text": cited.quote,
-                    "encrypted_index": pack(Seal(self.crossing.source, "")),
+                    "encrypted_index": pack(Seal(self.context.source, "")),
                     "title": cited.title or None,
                     "url": cited.url,
                 }
             if block is None:
-                self.crossing.lose("citation.dropped", at)
+                self.context.lose("citation.dropped", at)
             else:
                 out.append(block)
         return out

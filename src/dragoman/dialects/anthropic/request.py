@@ -14,8 +14,8 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
 from ...codec.history_facts import gist
-from ...codec.result_order import arrange
-from ...context import Crossing
+from ...codec.result_order import results_after_calls
+from ...context import Context
 from ...fast.envelope import HERE, Arounds, Noting, known_rim, leading
 from ...fast.prefix import Recall
 from . import wire
@@ -36,58 +36,58 @@ _DISPLAY = "thinking/display"
 _CONFIG = "output_config"
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
+def read_request(body: bytes, context: Context) -> Request:
     effort = ""
     request = skim(body)
     unknown: Unknown = {}
     read: list[Turn] = []
-    if crossing.target == wire.NAME and b'"caller"' in body:
+    if context.target == wire.NAME and b'"caller"' in body:
         request = None  # messages that are remembered are without the field, since it is the usual one
-    if request is not None and _SAID.turns(request.messages, crossing, read):
+    if request is not None and _SAID.turns(request.messages, context, read):
         if request.system:
-            parts = read_content(request.system, ("system",), crossing, {})
+            parts = read_content(request.system, ("system",), context, {})
             read.insert(0, Turn("system", tuple(parts), at=("system",)))
         turns = tuple(read)
         plain: Raw | None = request.messages
     else:
         plain = None
         request, unknown, spelled = admit_request(body)
-        crossing.spelled = spelled
-        if crossing.target != wire.NAME and unknown:
+        context.spelled = spelled
+        if context.target != wire.NAME and unknown:
             effort = _latest_effort(request, unknown)
-        turns = _read_turns(request, crossing, unknown)
+        turns = _read_turns(request, context, unknown)
     settings, extras = read_settings(request)
     if effort and settings.effort != "none":
         settings = msgspec.structs.replace(settings, effort=effort)
-    if settings.effort is not None and (settings.budget or 0) > 0 and crossing.target != wire.NAME:
-        crossing.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
+    if settings.effort is not None and (settings.budget or 0) > 0 and context.target != wire.NAME:
+        context.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
-    tools = MEMO.read(request.tools, crossing) if request.tools else ()
-    if crossing.target != wire.NAME and ADDS in body and gist(turns, crossing).strange:
-        turns, tools = merged(turns, tools, crossing)
-    if SERVERS in extras and crossing.target != wire.NAME:
-        joined = with_servers(tools, extras[SERVERS], crossing)
+    tools = MEMO.read(request.tools, context) if request.tools else ()
+    if context.target != wire.NAME and ADDS in body and gist(turns, context).strange:
+        turns, tools = merged(turns, tools, context)
+    if SERVERS in extras and context.target != wire.NAME:
+        joined = with_servers(tools, extras[SERVERS], context)
         if joined is not None:
             tools = joined
             del extras[SERVERS]
-    settings = read_edits(extras, settings, crossing)
-    if settings.thoughts and _DISPLAY in extras and crossing.target != wire.NAME:
+    settings = read_edits(extras, settings, context)
+    if settings.thoughts and _DISPLAY in extras and context.target != wire.NAME:
         del extras[_DISPLAY]
-        crossing.lose("thoughts.approximated", ("thinking", "display"), "updates")
-    if _THREAD in extras and crossing.target != wire.NAME and _goes_on(extras[_THREAD]):
+        context.lose("thoughts.approximated", ("thinking", "display"), "updates")
+    if _THREAD in extras and context.target != wire.NAME and _goes_on(extras[_THREAD]):
         del extras[_THREAD]
-        crossing.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
-    choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
-    if choice is not None and crossing.target != wire.NAME:
+        context.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
+    choice = read_choice(request.tool_choice, context) if request.tool_choice is not None else None
+    if choice is not None and context.target != wire.NAME:
         choice = chosen(choice, tools)
-    extra = gather(crossing, (), unknown, extras or None)
+    extra = gather(context, (), unknown, extras or None)
     if request.tools and not tools:
         extra = marked(extra, "tools", request.tools)
     for name, value in empty_fields(request).items():
         extra = marked(extra, name, value)
     found = Request(turns, request.model or "", tools, choice, settings, request.stream, extra)
     if plain is not None:
-        AROUND.learn(body, plain, found, crossing)
+        AROUND.learn(body, plain, found, context)
     return found
 
 
@@ -118,7 +118,7 @@ def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     at: Path = ("messages", i)
-    alone = Crossing(wire.NAME, "")
+    alone = Context(wire.NAME, "")
     parts = read_content(message.content, ("messages", i, "content"), alone, {})
     if alone.kept or len(alone.losses):
         return None
@@ -149,16 +149,16 @@ _SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw, _group)
 AROUND = Arounds(_SAID, "messages", unless=ADDS)
 
 
-def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
+def _read_turns(request: wire.MessagesRequest, context: Context, unknown: Unknown) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     at: Path = ("system",)
     if request.system:
-        turns.append(Turn("system", tuple(read_content(request.system, at, crossing, unknown)), at=at))
+        turns.append(Turn("system", tuple(read_content(request.system, at, context, unknown)), at=at))
     for i, message in enumerate(request.messages):
         at = ("messages", i)
         role = message.role
-        parts = read_content(message.content, ("messages", i, "content"), crossing, unknown)
-        extra = gather(crossing, at, unknown) if unknown else None
+        parts = read_content(message.content, ("messages", i, "content"), context, unknown)
+        extra = gather(context, at, unknown) if unknown else None
         if role == "user":
             _read_user(parts, at, extra, turns)
         elif role == "assistant":
@@ -198,56 +198,56 @@ def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | N
         turns.append(Turn("tool", parts, "", extra, at))
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    model = crossing.model or request.model
-    if not model and crossing.source != wire.NAME:
-        crossing.lose("model.invented")
+def write_request(request: Request, context: Context) -> bytes:
+    model = context.model or request.model
+    if not model and context.source != wire.NAME:
+        context.lose("model.invented")
         model = "unspecified"
-    writer = BlockWriter(crossing)
-    rim = known_rim(request, request.turns, crossing)
+    writer = BlockWriter(context)
+    rim = known_rim(request, request.turns, context)
     if rim is None:
-        return _write_anew(request, model, leading(request.turns), writer, crossing)
+        return _write_anew(request, model, leading(request.turns), writer, context)
     if rim.early:
-        crossing.losses.replay(rim.early)
+        context.losses.replay(rim.early)
     history = History(writer, prefill=rim.state)
-    history.write(arrange(request.turns, crossing), len(rim.lead))
+    history.write(results_after_calls(request.turns, context), len(rim.lead))
     if rim.late:
-        crossing.losses.replay(rim.late)
+        context.losses.replay(rim.late)
     messages = history.finish()
     writer.marks.cap(automatic=False)
     return rim.around(messages)
 
 
-def _write_anew(request: Request, model: str, lead: tuple[Turn, ...], writer: BlockWriter, crossing: Crossing) -> bytes:
-    noting = Noting(crossing)
+def _write_anew(request: Request, model: str, lead: tuple[Turn, ...], writer: BlockWriter, context: Context) -> bytes:
+    noting = Noting(context)
     out: dict[str, Any] = {"model": model} if model else {}
     words: list[str] = []
-    write_settings(request, out, words, crossing, writer.marks)
+    write_settings(request, out, words, context, writer.marks)
     if request.settings.compact_at is not None:
-        write_edits(request.settings, out, crossing)
-    tools = write_offered(offered(request, crossing), crossing, writer.marks) if request.tools else None
+        write_edits(request.settings, out, context)
+    tools = write_offered(offered(request, context), context, writer.marks) if request.tools else None
     # Neither an output format nor a thinking budget goes with a history that ends with the assistant.
     shaped = "format" in out.get("output_config", ()) or "output_format" in out
     prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
     history = History(writer, prefill=prefill)
     noting.inside()
-    turns = arrange(request.turns, crossing)
-    lost = len(crossing.losses)
+    turns = results_after_calls(request.turns, context)
+    lost = len(context.losses)
     system = history.system(lead)
     # How thoughts and marks are written hangs on the history, too.
-    settings, profile = request.settings, crossing.profile
+    settings, profile = request.settings, context.profile
     fixed = settings.effort is None and settings.budget is None and not profile.bound_seals
-    fixed = fixed and len(crossing.losses) == lost
+    fixed = fixed and len(context.losses) == lost
     history.write(turns, len(lead))
     noting.behind()
     if tools:
         out["tools"] = tools
-        if crossing.source != wire.NAME:
+        if context.source != wire.NAME:
             servers = mcp_servers(request.tools)
             if servers:
                 out[SERVERS] = servers
-                ask_for(BETA, crossing)
-    choice, order = write_choice(request, tools, _refuses_force(out, crossing), crossing)
+                ask_for(BETA, context)
+    choice, order = write_choice(request, tools, _refuses_force(out, context), context)
     if choice is not None:
         out["tool_choice"] = choice
     if order:
@@ -259,8 +259,8 @@ def _write_anew(request: Request, model: str, lead: tuple[Turn, ...], writer: Bl
         out["system"] = only["text"] if plain else system
     messages = history.finish()
     out["messages"] = HERE
-    if crossing.profile.bound_seals and crossing.source != wire.NAME and _sealed(request.turns):
-        _loosen(out, crossing)
+    if context.profile.bound_seals and context.source != wire.NAME and _sealed(request.turns):
+        _loosen(out, context)
     fixed = fixed and writer.marks.none and "cache_control" not in out
     writer.marks.cap(automatic="cache_control" in out)
     if request.stream is not None:
@@ -280,7 +280,7 @@ def _sealed(turns: tuple[Turn, ...]) -> bool:
     return False
 
 
-def _loosen(out: dict[str, Any], crossing: Crossing) -> None:
+def _loosen(out: dict[str, Any], context: Context) -> None:
     """Have thoughts left out whose history is not what it was, where the upstream would refuse them.
 
     A client of another dialect may edit what stands before them in ways that its own upstream would not mind, and a
@@ -289,12 +289,12 @@ def _loosen(out: dict[str, Any], crossing: Crossing) -> None:
     thinking = out.setdefault("thinking", {"type": "adaptive"})
     if thinking["type"] == "adaptive":  # the other forms have no such field
         thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
-        ask_for(_BINDING, crossing)
-        crossing.lose("seal.loosened")
+        ask_for(_BINDING, context)
+        context.lose("seal.loosened")
 
 
-def _refuses_force(out: dict[str, Any], crossing: Crossing) -> bool:
+def _refuses_force(out: dict[str, Any], context: Context) -> bool:
     """Whether the model refuses a forced choice: some always, all with a thinking budget."""
-    if not crossing.gates(wire.NAME):
+    if not context.gates(wire.NAME):
         return False
-    return crossing.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"
+    return context.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"

@@ -23,7 +23,7 @@ from ...codec.failed_answers import (
     says_it_all,
     with_failure,
 )
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .history_writer import History
 from .message_reader import marked, read_content
@@ -58,18 +58,18 @@ _FIGURE = re.compile(rb":(?!\s*0\s*[,}])")
 """A value other than 0 in an object."""
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     answer, unknown, _ = admit_answer(body)
-    parts = read_content(answer.content, ("content",), crossing, unknown, answer.model or "")
-    usage = read_usage(answer.usage, ("usage",), crossing, unknown) if answer.usage is not None else None
+    parts = read_content(answer.content, ("content",), context, unknown, answer.model or "")
+    usage = read_usage(answer.usage, ("usage",), context, unknown) if answer.usage is not None else None
     stop = None
     if answer.stop_sequence is None and (answer.stop_details is wire.NONE or answer.stop_details == NULL):
         stop = _PLAIN_STOPS.get(answer.stop_reason or "")
     if stop is None or (stop.reason == "stop" and parts and type(parts[-1]) is not Text):
         called = any(type(part) is ToolCall for part in parts)
-        stop = read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, crossing)
+        stop = read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, context)
     more = carried(answer, wire.ANSWER_EXTRAS)
-    extra = gather(crossing, (), unknown, more) if unknown or more else None
+    extra = gather(context, (), unknown, more) if unknown or more else None
     return Response(tuple(parts), stop, answer.id or "", answer.model or "", None, usage, (), extra)
 
 
@@ -77,7 +77,7 @@ _SEQUENCE = ("stop_sequence",)
 _PLAIN_STOPS = {"end_turn": Stop("stop"), "tool_use": Stop("tool_calls"), "max_tokens": Stop("length")}
 
 
-def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool, crossing: Crossing) -> Stop:
+def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool, context: Context) -> Stop:
     """Why it ended. Client calls decide where the word does not say more than that it ended."""
     reason = _REASONS.get(word or "", "unknown")
     fields: dict[str, Raw] = {}
@@ -87,7 +87,7 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
         value = json_text.plain(details)
         if isinstance(value, dict):
             detail = str(value.get("explanation") or value.get("category") or "")
-        crossing.keep((), dict(fields))
+        context.keep((), dict(fields))
     own = word if word is not None and (reason == "unknown" or word != _WORDS[reason]) else ""
     if own:
         fields["stop_reason"] = json_text.raw(own)
@@ -97,22 +97,22 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
     return Stop(reason, sequence, detail, {wire.NAME: fields} if fields else None, at, own)
 
 
-def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unknown: Unknown) -> Usage:
+def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown: Unknown) -> Usage:
     """Totals: this dialect counts cached tokens apart from `input_tokens`."""
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     prompt = usage.input_tokens
     if prompt is not None:
         prompt += (read or 0) + (written or 0)
     extra = None
-    tier = service_tiers.read(usage.service_tier) if usage.service_tier and crossing.target != wire.NAME else None
+    tier = service_tiers.read(usage.service_tier) if usage.service_tier and context.target != wire.NAME else None
     more = carried(usage, wire.USAGE_EXTRAS)
     if tier is not None and more is not None:
         del more["service_tier"]
     if more or unknown:
         more = more or {}
         quiet = {name: more.pop(name) for name in list(more) if _says_nothing(bytes(more[name]))}
-        extra = gather(crossing, at, unknown, more or None) if more or unknown else None
-        if crossing.target == wire.NAME:
+        extra = gather(context, at, unknown, more or None) if more or unknown else None
+        if context.target == wire.NAME:
             for name, value in quiet.items():
                 extra = marked(extra, name, value)
     details = usage.output_tokens_details
@@ -126,18 +126,18 @@ def _says_nothing(value: bytes) -> bool:
     return value in (b'"standard"', b'"not_available"') or (value[:1] == b"{" and not _FIGURE.search(value))
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
+def write_response(response: Response, context: Context) -> bytes:
     stop, parts = response.stop, response.parts
     if stop.reason in FAILED:
         parts = with_failure(parts, failure(stop, wire.NAME))
-    content = BlockWriter(crossing).answer(parts)
+    content = BlockWriter(context).answer(parts)
     if response.alternatives:
-        first_only(response, crossing)
+        first_only(response, context)
     out: dict[str, Any] = {
-        "id": answer_ids.for_response(response.id, response.parts, answer_ids.MESSAGES, crossing),
+        "id": answer_ids.for_response(response.id, response.parts, answer_ids.MESSAGES, context),
         "type": "message",
         "role": "assistant",
-        "model": crossing.model or response.model,
+        "model": context.model or response.model,
         "content": content,
     }
     if stop.reason == "tool_calls" and stop.extra is None and not stop.detail and parts and type(parts[-1]) is ToolCall:
@@ -145,9 +145,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     else:
         refused = any(type(part) is Text and part.refusal for part in response.parts)
         called = any(type(part) is ToolCall for part in response.parts)
-        out.update(write_stop(stop, called, refused, crossing))
-    figures = write_usage(counted(response.usage, crossing), crossing)
-    if crossing.source != wire.NAME:
+        out.update(write_stop(stop, called, refused, context))
+    figures = write_usage(counted(response.usage, context), context)
+    if context.source != wire.NAME:
         out.setdefault("stop_details", None)
         out["container"] = None
         if any(isinstance(part, Opaque) and part.kind in _BETA_BLOCKS for part in parts):
@@ -160,14 +160,14 @@ _BETA_BLOCKS = ("mcp_tool_use", "mcp_tool_result")
 """Blocks that only the schema of a `BetaMessage` has (2026-08). The other fields that it requires are then written."""
 
 
-def counted(usage: Usage | None, crossing: Crossing) -> Usage:
+def counted(usage: Usage | None, context: Context) -> Usage:
     """The figures of an answer, where a zero stands for what nobody counted: that is said."""
-    if usage is None or (crossing.source != wire.NAME and (usage.input is None or usage.output is None)):
-        crossing.lose("usage.invented", () if usage is None else crossing.ends.usage)
+    if usage is None or (context.source != wire.NAME and (usage.input is None or usage.output is None)):
+        context.lose("usage.invented", () if usage is None else context.ends.usage)
     return usage or Usage()
 
 
-def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> dict[str, Any]:
+def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dict[str, Any]:
     """`stop_reason`, `stop_sequence` and, where there is something to say, `stop_details`."""
     reason = stop.reason
     if refused and reason == "stop":
@@ -175,14 +175,14 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     word: str | None = _WORDS[reason]
     if reason == "tool_calls" and not called:
         word = "end_turn"
-        lose_missing_call(stop, called, word, crossing)
-    elif stop.word and crossing.source == wire.NAME:
+        lose_missing_call(stop, called, word, context)
+    elif stop.word and context.source == wire.NAME:
         pass  # the word itself is put back
-    elif reason == "unknown" and crossing.source == wire.NAME:
+    elif reason == "unknown" and context.source == wire.NAME:
         word = None
     else:
         exact = reason in _EXACT and (word == "refusal" or says_it_all(stop, _EXACT))
-        lose_stop(stop, word or "", crossing, exact=exact, written=word == "refusal" or reason in FAILED)
+        lose_stop(stop, word or "", context, exact=exact, written=word == "refusal" or reason in FAILED)
     out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
     own = stop.extra.get(wire.NAME) if stop.extra is not None else None
     if own is not None:
@@ -192,17 +192,17 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     return out
 
 
-def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
+def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     read, written = usage.cache_read, usage.cache_write
     fresh = (usage.input or 0) - (read or 0) - (written or 0)
     if fresh < 0:
         # Some hosts count cached tokens beside the others: here both figures have a place.
-        crossing.lose("usage.approximated", crossing.ends.usage, "more cached tokens than tokens")
+        context.lose("usage.approximated", context.ends.usage, "more cached tokens than tokens")
         fresh = usage.input or 0
     if usage.total is not None:
-        crossing.lose("usage.dropped", crossing.ends.usage, f"the total, {usage.total}, which is not the sum")
+        context.lose("usage.dropped", context.ends.usage, f"the total, {usage.total}, which is not the sum")
     out: dict[str, Any] = {"input_tokens": fresh}
-    own = crossing.source == wire.NAME
+    own = context.source == wire.NAME
     if written is not None or not own:
         out["cache_creation_input_tokens"] = written
     if read is not None or not own:
@@ -212,7 +212,7 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         out["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
     if not own:
         out |= _UNCOUNTED
-        tier = service_tiers.write(usage, service_tiers.MESSAGES, crossing)
+        tier = service_tiers.write(usage, service_tiers.MESSAGES, context)
         if tier is not None:
             out["service_tier"] = tier
     return out if usage.extra is None else restore(out, usage.extra, wire.NAME)
@@ -222,9 +222,9 @@ _UNCOUNTED = {"cache_creation": None, "server_tool_use": None, "service_tier": N
 """Figures that the schema of an answer requires, and that no other dialect has."""
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `messages`: the assistant's message, then one user message with all results."""
-    history = History(BlockWriter(crossing))
+    history = History(BlockWriter(context))
     turns = (Turn("assistant", response.parts), *results.turns)
     for i, turn in enumerate(turns):
         history.turn(turn, turns, i)

@@ -16,10 +16,10 @@ from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.reasoning_effort import BUDGETS, Wish, nearest, wish
+from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
 from ...codec.schema_losses import fit
 from ...codec.setting_ranges import capped
-from ...context import Crossing, Profile
+from ...context import Context, Profile
 from . import wire
 from .cache_points import Marks
 from .tools import OUTPUT
@@ -143,41 +143,41 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
     ), extras
 
 
-def write_settings(request: Request, out: dict[str, Any], words: list[str], crossing: Crossing, marks: Marks) -> None:
+def write_settings(request: Request, out: dict[str, Any], words: list[str], context: Context, marks: Marks) -> None:
     """Everything but the tool choice. `words` receives what has to be said in the system prompt."""
     settings = request.settings
     at = settings.at
-    own = crossing.source == wire.NAME
-    thinks = _write_thinking(request, out, crossing, own)
-    _write_limit(settings, out, crossing)
-    _write_sampling(settings, out, crossing, thinks and crossing.gates(wire.NAME))
+    own = context.source == wire.NAME
+    thinks = _write_thinking(request, out, context, own)
+    _write_limit(settings, out, context)
+    _write_sampling(settings, out, context, thinks and context.gates(wire.NAME))
     stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
     if len(stop) < len(settings.stop):
-        crossing.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
+        context.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
     if stop:
         out["stop_sequences"] = list(stop)
     if settings.format is not None:
-        _write_format(settings.format, at.get("format", ()), out, words, crossing, own)
+        _write_format(settings.format, at.get("format", ()), out, words, context, own)
     if settings.user is not None:
         if len(settings.user) <= LONGEST_USER or own:
             out["metadata"] = {"user_id": settings.user}
         else:
-            crossing.lose("user.dropped", at.get("user", ()), f"longer than {LONGEST_USER} characters")
+            context.lose("user.dropped", at.get("user", ()), f"longer than {LONGEST_USER} characters")
     if settings.tier is not None:
         tier = settings.tier if own else _TIERS.get(settings.tier)
         if tier is not None:
             out["service_tier"] = tier
         else:
-            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+            context.lose("tier.dropped", at.get("tier", ()), settings.tier)
     if settings.cache is not None:
         out["cache_control"] = marks.value(settings.cache, at.get("cache", ()))
-    _drop_foreign(settings, crossing)
+    _drop_foreign(settings, context)
 
 
-def _drop_foreign(settings: Settings, crossing: Crossing) -> None:
+def _drop_foreign(settings: Settings, context: Context) -> None:
     at = settings.at
     if settings.seed is not None:
-        crossing.lose("sampling.dropped", at.get("seed", ()), "seed")
+        context.lose("sampling.dropped", at.get("seed", ()), "seed")
     for value, name, code in (
         (settings.presence_penalty, "presence_penalty", "sampling.dropped"),
         (settings.frequency_penalty, "frequency_penalty", "sampling.dropped"),
@@ -188,41 +188,41 @@ def _drop_foreign(settings: Settings, crossing: Crossing) -> None:
         (settings.cache_key, "cache_key", "cache.dropped"),
     ):
         if value:
-            crossing.lose(code, at.get(name, ()), name)
+            context.lose(code, at.get(name, ()), name)
     if settings.n is not None and settings.n > 1:
-        crossing.lose("n.dropped", at.get("n", ()))
+        context.lose("n.dropped", at.get("n", ()))
 
 
-def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> None:
     """`max_tokens` is required, and a thinking budget must fit under it."""
     limit = settings.max_tokens
     at = settings.at.get("max_tokens", ())
-    usual = crossing.profile.max_tokens
-    gates = crossing.gates(wire.NAME)
-    most = crossing.profile.most_tokens if gates else None
+    usual = context.profile.max_tokens
+    gates = context.gates(wire.NAME)
+    most = context.profile.most_tokens if gates else None
     if limit is not None and gates:
-        limit = capped(limit, at, crossing)
+        limit = capped(limit, at, context)
     budget = out.get("thinking", {}).get("budget_tokens", 0)
     if limit is None:
         limit = usual + budget if most is None else min(usual + budget, most)
-        crossing.lose("limit.invented", detail=f"max_tokens {limit}")
+        context.lose("limit.invented", detail=f"max_tokens {limit}")
     elif budget and budget >= limit:
         raised = limit + budget if most is None else min(limit + budget, most)
-        crossing.lose("limit.raised", at, f"from {limit} to {raised}")
+        context.lose("limit.raised", at, f"from {limit} to {raised}")
         limit = raised
     out["max_tokens"] = limit
 
 
-def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing, thinks: bool) -> None:
+def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, thinks: bool) -> None:
     at = settings.at
-    own = crossing.source == wire.NAME
-    gates = crossing.gates(wire.NAME)
-    sampling = crossing.profile.sampling or not gates
+    own = context.source == wire.NAME
+    gates = context.gates(wire.NAME)
+    sampling = context.profile.sampling or not gates
     heat, mass = sampling and not thinks, sampling
     if thinks and settings.top_p is not None:
         mass = mass and settings.top_p >= _LEAST_THINKING_TOP_P
     both = heat and settings.temperature is not None and settings.top_p is not None
-    if both and crossing.profile.sampling_alone and gates:
+    if both and context.profile.sampling_alone and gates:
         # Of the two the one goes that says nothing, else top_p.
         heat = settings.temperature != 1
         mass = not heat
@@ -236,38 +236,38 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing,
             continue
         if not taken:
             if name == "top_k" or value != 1:  # which is what it is anyway
-                crossing.lose("sampling.dropped", at.get(name, ()), name)
+                context.lose("sampling.dropped", at.get(name, ()), name)
             continue
         sent = value
         if most is not None and not 0 <= value <= most and not own:
             sent = min(max(value, 0.0), most)
-            crossing.lose("sampling.clamped", at.get(name, ()), f"{name} {value} is sent as {sent}")
+            context.lose("sampling.clamped", at.get(name, ()), f"{name} {value} is sent as {sent}")
         out[name] = sent if most is not None or own else int(sent)
 
 
-def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, own: bool) -> bool:
+def _write_thinking(request: Request, out: dict[str, Any], context: Context, own: bool) -> bool:
     """`thinking` and `output_config.effort`; says whether the model is asked to think."""
     settings = request.settings
-    telling = crossing.profile.tells_in_thoughts and bool(request.tools) and not own and settings.thoughts is None
+    telling = context.profile.tells_in_thoughts and bool(request.tools) and not own and settings.thoughts is None
     if settings.effort is None and settings.budget is None and settings.thoughts is None and not telling:
         return False
     thinking: dict[str, Any] | None = None
     word = None
     if settings.effort is not None or settings.budget is not None:
-        thinking, word = _thinking(request, crossing, own)
+        thinking, word = _thinking(request, context, own)
     if settings.thoughts is not None:
-        if thinking is None and settings.thoughts and not own and "adaptive" in crossing.profile.thinking:
+        if thinking is None and settings.thoughts and not own and "adaptive" in context.profile.thinking:
             thinking = {"type": "adaptive"}
         if thinking is not None and thinking["type"] in ("adaptive", "enabled"):
             if "thinking/display" not in (request.extra or {}).get(wire.NAME, {}):  # else it comes back as it was
                 thinking["display"] = "summarized" if settings.thoughts else "omitted"
-        elif settings.thoughts or (thinking is None and crossing.profile.thinks):
-            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+        elif settings.thoughts or (thinking is None and context.profile.thinks):
+            context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     elif telling:
         thinking = thinking or {"type": "adaptive"}
         if thinking["type"] == "adaptive":
             thinking["display"] = "summarized"
-            crossing.lose("thoughts.invented", (), "what the model says between calls is a thought")
+            context.lose("thoughts.invented", (), "what the model says between calls is a thought")
     if thinking is not None:
         out["thinking"] = thinking
     if word is not None:
@@ -303,53 +303,53 @@ def _is_sent(part: Part) -> bool:
     return type(part) is not Opaque or part.dialect == wire.NAME
 
 
-def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str, Any] | None, str | None]:
+def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, Any] | None, str | None]:
     """The `thinking` object and the effort word that say what was asked, in a form the model takes."""
     settings = request.settings
     effort, budget = settings.effort, settings.budget
-    modes = crossing.profile.thinking
+    modes = context.profile.thinking
     if own:
         said, word = _thinking_as_said(effort, budget), None if effort == "none" else effort
-        if crossing.unsealed and said is not None and said["type"] == "enabled" and _thoughtless(request.turns):
-            crossing.lose("effort.dropped", settings.at.get("budget", ()), _NO_THOUGHTS)
+        if context.unsealed and said is not None and said["type"] == "enabled" and _thoughtless(request.turns):
+            context.lose("effort.dropped", settings.at.get("budget", ()), _NO_THOUGHTS)
             return None, word
-        if not crossing.gated or _takes(crossing.profile, said, word):
+        if not context.gated or _takes(context.profile, said, word):
             return said, word
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
-    if not crossing.profile.thinks:
+    if not context.profile.thinks:
         if not off:
-            crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
+            context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
         return None, None
     if off:
-        return _not_thinking(modes, at, crossing)
+        return _not_thinking(modes, at, context)
     tokens = max(budget or 0, 0)
     if "enabled" in modes and (tokens or "adaptive" not in modes) and _thoughtless(request.turns):
-        crossing.lose("effort.dropped", at, _NO_THOUGHTS)
+        context.lose("effort.dropped", at, _NO_THOUGHTS)
         return None, None
     if tokens and "enabled" in modes:
-        word = _effort_beside(settings, crossing)
+        word = _effort_beside(settings, context)
         if word != effort:
             sent = f"effort {word} and the budget" if word else f"the budget of {tokens} tokens"
-            crossing.lose("effort.approximated", settings.at.get("effort", ()), f"{effort}: {sent} is sent")
-        return {"type": "enabled", "budget_tokens": _budget(tokens, settings.at.get("budget", ()), crossing)}, word
+            context.lose("effort.approximated", settings.at.get("effort", ()), f"{effort}: {sent} is sent")
+        return {"type": "enabled", "budget_tokens": _budget(tokens, settings.at.get("budget", ()), context)}, word
     if not modes or "adaptive" in modes:
         asked = wish(settings)
-        return {"type": "adaptive"}, None if asked is None else _effort_word(asked, crossing)
+        return {"type": "adaptive"}, None if asked is None else _effort_word(asked, context)
     if "enabled" in modes:
-        tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(crossing))
-        word = _effort_beside(settings, crossing)
+        tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(context))
+        word = _effort_beside(settings, context)
         if word is None or word != effort:
             beside = f"effort {word} and " if word else ""
-            crossing.lose("effort.approximated", at, f"sent as {beside}a budget of {tokens} tokens")
+            context.lose("effort.approximated", at, f"sent as {beside}a budget of {tokens} tokens")
         return {"type": "enabled", "budget_tokens": tokens}, word
-    crossing.lose("effort.dropped", at)
+    context.lose("effort.dropped", at)
     return None, None
 
 
-def _effort_beside(settings: Settings, crossing: Crossing) -> str | None:
+def _effort_beside(settings: Settings, context: Context) -> str | None:
     """The effort word beside a budget, for models that take both."""
-    efforts = crossing.profile.efforts
+    efforts = context.profile.efforts
     if settings.effort is None or not efforts:
         return None
     return nearest(settings.effort, efforts)
@@ -376,57 +376,53 @@ def _thinking_as_said(effort: str | None, budget: int | None) -> dict[str, Any] 
     return {"type": "adaptive"} if budget < 0 else {"type": "enabled", "budget_tokens": budget}
 
 
-def _not_thinking(modes: tuple[str, ...], at: Path, crossing: Crossing) -> tuple[dict[str, Any] | None, str | None]:
+def _not_thinking(modes: tuple[str, ...], at: Path, context: Context) -> tuple[dict[str, Any] | None, str | None]:
     if not modes or "disabled" in modes:
         return {"type": "disabled"}, None
     least = "between_tools" if "between_tools" in modes else "adaptive"
-    crossing.lose("effort.approximated", at, f"the model always thinks: sent as {least}, effort low")
+    context.lose("effort.approximated", at, f"the model always thinks: sent as {least}, effort low")
     return {"type": least}, "low"
 
 
-def _budget(budget: int, at: Path, crossing: Crossing) -> int:
-    sent = min(max(budget, LEAST_BUDGET), _most_budget(crossing))
+def _budget(budget: int, at: Path, context: Context) -> int:
+    sent = min(max(budget, LEAST_BUDGET), _most_budget(context))
     if sent != budget:
-        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {sent}")
+        context.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {sent}")
     return sent
 
 
-def _most_budget(crossing: Crossing) -> int:
+def _most_budget(context: Context) -> int:
     """The largest budget that leaves half of the longest answer to be said."""
-    most = crossing.profile.most_tokens
+    most = context.profile.most_tokens
     return max(most // 2, LEAST_BUDGET) if most is not None else sys.maxsize
 
 
-def _effort_word(asked: Wish, crossing: Crossing) -> str | None:
+def _effort_word(asked: WantedEffort, context: Context) -> str | None:
     if asked.effort is None:
         return None
-    taken = crossing.profile.efforts or EFFORTS
+    taken = context.profile.efforts or EFFORTS
     word = nearest(asked.effort, taken)
     if word not in taken:
-        crossing.lose("effort.dropped", asked.at, f"{asked.effort} is none of {', '.join(taken)}")
+        context.lose("effort.dropped", asked.at, f"{asked.effort} is none of {', '.join(taken)}")
         return None
     if word != asked.words:
         by_words = asked.words == asked.effort
-        crossing.lose(
-            "effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{word}"
-        )
+        context.lose("effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{word}")
     return word
 
 
-def _write_format(
-    shape: Format, at: Path, out: dict[str, Any], words: list[str], crossing: Crossing, own: bool
-) -> None:
+def _write_format(shape: Format, at: Path, out: dict[str, Any], words: list[str], context: Context, own: bool) -> None:
     if shape.name or shape.description:
-        crossing.lose("format.detail.dropped", at, "name" if shape.name else "description")
+        context.lose("format.detail.dropped", at, "name" if shape.name else "description")
     if shape.kind == "json" or shape.schema is None:
-        crossing.lose("format.as_text", at)
+        context.lose("format.as_text", at)
         words.append(_JSON_ONLY)
         return
-    if not crossing.profile.formats and crossing.gates(wire.NAME):
-        crossing.lose("format.as_text", at, "the model takes no output format")
+    if not context.profile.formats and context.gates(wire.NAME):
+        context.lose("format.as_text", at, "the model takes no output format")
         words.append(f"{_JSON_ONLY} It must fit this JSON Schema:\n{shape.schema}")
         return
-    schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, crossing, at + shape.schema_at)
+    schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, context, at + shape.schema_at)
     written = {"type": "json_schema", "schema": schema}
     if at == _OLD_FORMAT:
         out["output_format"] = written

@@ -21,7 +21,7 @@ from ...codec.faults import broken_off, said_nothing
 from ...codec.packed_seals import origin
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ...fast.repeated_frames import FrameReader, Refrain
 from . import wire
@@ -77,10 +77,10 @@ _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
 class StreamReader(FrameReader):
     """Wire events in, events out."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, context: Context) -> None:
         # The upstream pads the end of an event with spaces.
         super().__init__(Splitter(wire.NAME), Refrain(_KEYS, mark=b'"}', noise=b" "), keeps_count=False)
-        self._crossing = crossing
+        self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
         self._next = 0
@@ -132,7 +132,7 @@ class StreamReader(FrameReader):
     def _instead(self) -> list[Event]:
         """What came in place of the rest of the stream."""
         stray = self._frames.stray or self._odd
-        found = told_whole(stray, read_response, self._crossing) if not self._started else []
+        found = told_whole(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _break(self, why: str, events: list[Event]) -> None:
@@ -141,7 +141,7 @@ class StreamReader(FrameReader):
 
     def _tolerant(self, name: bytes, data: bytes, events: list[Event]) -> None:
         try:
-            event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._crossing))
+            event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._context))
         except WireError as error:
             self._break(f"the upstream sent a broken frame: {error}", events)
             return
@@ -179,7 +179,7 @@ class StreamReader(FrameReader):
         elif kind == "message_stop":
             self._finish(events)
         elif kind != "ping":
-            self._crossing.lose("event.dropped", (), kind)
+            self._context.lose("event.dropped", (), kind)
         for at, fields in unknown.items():
             self._note(at, fields)
 
@@ -189,8 +189,8 @@ class StreamReader(FrameReader):
         usage = None
         if message.usage is not None:
             self._usage = message.usage
-            usage = read_usage(message.usage, ("message", "usage"), self._crossing, unknown)
-        extra = gather(self._crossing, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
+            usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
+        extra = gather(self._context, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
         events.append(Start(message.id or "", self._model, None, usage, extra))
         for number, block in enumerate(message.content):
             self._begin(number, block, unknown, events)
@@ -214,7 +214,7 @@ class StreamReader(FrameReader):
             for path in [path for path in unknown if path[:1] == ("content_block",)]:
                 below[("content", index, *path[1:])] = unknown.pop(path)
         sort_out_block(block, ("content", index), below)
-        part = read_block(block, ("content", index), self._crossing, below, self._model)
+        part = read_block(block, ("content", index), self._context, below, self._model)
         text = ""
         citations: tuple[Citation, ...] = ()
         delta = ""
@@ -257,7 +257,7 @@ class StreamReader(FrameReader):
         elif block is None and kind == "input_json_delta":
             self._break("the upstream's stream has arguments outside of a call", events)
         elif block is None:
-            self._crossing.lose("event.dropped", (), f"{kind} outside of a block")
+            self._context.lose("event.dropped", (), f"{kind} outside of a block")
         elif kind and kind == block.delta:
             text = delta.text or delta.partial_json or delta.thinking
             if text:
@@ -267,7 +267,7 @@ class StreamReader(FrameReader):
             block.signature = delta.signature or ""
         elif kind == "citations_delta" and delta.citation:
             cited = Raw(b"[%b]" % bytes(delta.citation))
-            block.citations += read_citations(cited, ("content", block.index), self._crossing)
+            block.citations += read_citations(cited, ("content", block.index), self._context)
         elif kind == "input_json_delta" and isinstance(block.part, Opaque):
             block.pieces.append(delta.partial_json or "")
         elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):
@@ -279,9 +279,9 @@ class StreamReader(FrameReader):
             fields = json_text.fields(block.part.value) | compaction_delta(delta)
             block.part = msgspec.structs.replace(block.part, value=json_text.raw(fields))
         elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and not block.delta:
-            block.part = with_delta(block.part, compaction_delta(delta), self._crossing)
+            block.part = with_delta(block.part, compaction_delta(delta), self._context)
         else:
-            self._crossing.lose("event.dropped", (), kind)
+            self._context.lose("event.dropped", (), kind)
 
     def _opened(self, opening: str, block: _Block, events: list[Event]) -> None:
         """Pass a call's first arguments on, once it is clear that they are not wrapped."""
@@ -324,7 +324,7 @@ class StreamReader(FrameReader):
             return part
         value = json_text.object_raw(arguments)
         if value is None:
-            self._crossing.lose("arguments.invalid", part.at)
+            self._context.lose("arguments.invalid", part.at)
             value = json_text.raw({"__raw": arguments})
         fields = json_text.fields(part.value) | {"input": value}
         return read_hosted(part.kind, json_text.raw(fields), part.at)
@@ -359,9 +359,9 @@ class StreamReader(FrameReader):
             return
         usage = None
         if self._usage is not None:
-            usage = read_usage(self._usage, ("message", "usage"), self._crossing, {})
-        stop = read_stop(self._word, self._sequence, self._details, self._called, self._crossing)
-        extra = self._crossing.keep((), self._extra) if self._extra else None
+            usage = read_usage(self._usage, ("message", "usage"), self._context, {})
+        stop = read_stop(self._word, self._sequence, self._details, self._called, self._context)
+        extra = self._context.keep((), self._extra) if self._extra else None
         events.append(Finish(stop, usage, extra=extra))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
@@ -369,4 +369,4 @@ class StreamReader(FrameReader):
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
-            self._crossing.keep(at, fresh)
+            self._context.keep(at, fresh)

@@ -14,7 +14,7 @@ from ...codec.extras import restore
 from ...codec.failed_answers import cut_short, failure, flawed, unusable
 from ...codec.media import missing
 from ...codec.surrogates.documents import has_lone_surrogate
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .faults import error_event
 from .message_reader import own_fields
@@ -33,9 +33,9 @@ class StreamWriter:
     fault: Fault | None = None
     """The fault with which the stream was ended here."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._blocks = BlockWriter(crossing)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._blocks = BlockWriter(context)
         self._own = self._blocks.own  # an answer of this dialect is not made more complete than it was
         self._number = 0
         self._index = -1  # of the part under way
@@ -89,18 +89,18 @@ class StreamWriter:
         return self.send(Fault("upstream_bad", "the stream ended before the answer did", 502))
 
     def _start(self, event: Start) -> bytes:
-        crossing = self._crossing
+        context = self._context
         self._started = True
         self._usage = event.usage
         message: dict[str, Any] = {
-            "id": answer_ids.for_stream(event.id, event.model, event.created, answer_ids.MESSAGES, crossing),
+            "id": answer_ids.for_stream(event.id, event.model, event.created, answer_ids.MESSAGES, context),
             "type": "message",
             "role": "assistant",
-            "model": crossing.model or event.model,
+            "model": context.model or event.model,
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": write_usage(event.usage or Usage(), crossing),
+            "usage": write_usage(event.usage or Usage(), context),
         }
         restore(message, event.extra, wire.NAME)
         if not self._own:
@@ -109,8 +109,8 @@ class StreamWriter:
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose(
-                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            self._context.lose(
+                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
@@ -124,39 +124,39 @@ class StreamWriter:
         if isinstance(part, ToolCall):
             return out + self._call_start(part)
         if part.seal is not None and not isinstance(part, Reasoning):
-            self._crossing.lose("seal.dropped", part.at)
+            self._context.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             if part.refusal:
                 self._refused = True
-                self._crossing.lose("refusal.as_text", part.at)
+                self._context.lose("refusal.as_text", part.at)
         elif isinstance(part, Media):
-            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._open("text", missing(part)) + self._close()
             self._part = None
         elif isinstance(part, Opaque):
             if part.dialect == wire.NAME:
                 return out + self._opaque(part)
-            self._crossing.lose("hosted.dropped", part.at, part.kind)
+            self._context.lose("hosted.dropped", part.at, part.kind)
         return out
 
     def _call_start(self, call: ToolCall) -> bytes:
-        crossing = self._crossing
+        context = self._context
         self._called = True
         self._pieces = []
         if call.seal is not None:
-            crossing.lose("seal.dropped", call.at)
-        call_id = send_id(call.id, IDS, crossing, call.at)
+            context.lose("seal.dropped", call.at)
+        call_id = send_id(call.id, IDS, context, call.at)
         if call_id in self._ids:
-            crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
             call_id = hashed(f"{call_id}\x1f{len(self._ids)}")
         self._ids.add(call_id)
-        name = self._blocks.names.send(call.name, call.namespace, crossing, call.at)
+        name = self._blocks.names.send(call.name, call.namespace, context, call.at)
         block: dict[str, Any] = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
         if not self._own:
             block["caller"] = DIRECT
         out = self._block_start(restore(block, call.extra, wire.NAME))
         if call.custom:
-            crossing.lose("call.custom.wrapped", call.at)
+            context.lose("call.custom.wrapped", call.at)
             self._mode = "custom"
             return out + self._input('{"input":"')
         return out
@@ -173,7 +173,7 @@ class StreamWriter:
                 return b""
             return self._more(text) if self._head else self._open("thinking", text)
         if event.seal is not None:
-            self._crossing.lose("seal.dropped", part.at)
+            self._context.lose("seal.dropped", part.at)
         if isinstance(part, ToolCall):
             return self._arguments(text)
         if not isinstance(part, Text):
@@ -227,7 +227,7 @@ class StreamWriter:
         elif self._head:
             out = self._close()
         elif self._cited:
-            self._crossing.lose("citation.dropped", part.at)
+            self._context.lose("citation.dropped", part.at)
         self._index, self._part, self._head = -1, None, b""
         return out
 
@@ -235,13 +235,13 @@ class StreamWriter:
         if self._mode == "custom":
             return self._input('"}')
         arguments = "".join(self._pieces or ())
-        self._cut = flawed(call, arguments, self._crossing) or self._cut
+        self._cut = flawed(call, arguments, self._context) or self._cut
         if json_text.object_raw(arguments) is not None or has_lone_surrogate(arguments):
             return b""
         if self._mode != "raw":
             self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw
             return b""
-        self._crossing.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
+        self._context.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
         # Its block is open, and without any input it would be a whole call with none.
         self._flawed, self.fault = call.name or call.id, unusable()
         return self.send(self.fault)
@@ -307,8 +307,8 @@ class StreamWriter:
         if not event.answer:
             self._stop = event.stop
         else:
-            self._crossing.lose(
-                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            self._context.lose(
+                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
         if not event.last:
             return b""
@@ -316,7 +316,7 @@ class StreamWriter:
         if self._ended:  # by a call that cannot be used
             return out
         stop = self._stop or event.stop
-        stop = cut_short(stop, self._crossing) if self._cut else stop
+        stop = cut_short(stop, self._context) if self._cut else stop
         words = failure(stop, wire.NAME)
         if words and self._flawed:
             return out + self.send(Fault("upstream_bad", words, 502))
@@ -325,8 +325,8 @@ class StreamWriter:
             out += self._open("text", words) + self._close()
             self._head = b""
         self._ended = True
-        figures = write_usage(counted(event.usage or self._usage, self._crossing), self._crossing)
-        delta = write_stop(stop, self._called, self._refused, self._crossing)
+        figures = write_usage(counted(event.usage or self._usage, self._context), self._context)
+        delta = write_stop(stop, self._called, self._refused, self._context)
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
         if not self._own:
             delta = {**_UNSAID, **delta}
@@ -337,7 +337,7 @@ class StreamWriter:
             told = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None
             if ended is not None and told != ended:
-                self._crossing.lose("tier.dropped", ended.at, "it is known after the beginning, where it has its place")
+                self._context.lose("tier.dropped", ended.at, "it is known after the beginning, where it has its place")
         figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
         extra |= {"delta": delta, "usage": figures}
         return out + _framed("message_delta", extra) + _framed("message_stop", {})

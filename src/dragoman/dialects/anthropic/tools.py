@@ -19,7 +19,7 @@ from ...codec.extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_losses import fit
 from ...codec.tool_names import Names, by_name
-from ...context import Crossing
+from ...context import Context
 from ...fast.tool_declarations import ToolMemo
 from . import wire
 from .cache_points import Marks
@@ -79,7 +79,7 @@ NO_PARAMETERS_STRICT = Raw(b'{"type":"object","properties":{},"additionalPropert
 _SCHEMA_AT = ("input_schema",)
 
 
-def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
@@ -98,22 +98,22 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                     bool(tool.defer_loading),
                     None,
                     None if mark is None else mark.ttl or "",
-                    _tool_extra(tool, at, crossing, unknown),
+                    _tool_extra(tool, at, context, unknown),
                     at,
                     _SCHEMA_AT,
                 )
             )
         else:
             value = tool.strange or json_text.raw(tool)
-            extra = gather(crossing, at, unknown) if unknown else None
+            extra = gather(context, at, unknown) if unknown else None
             if extra is not None:
-                value = json_text.raw(restore(json_text.plain(value), extra, crossing.source))
+                value = json_text.raw(restore(json_text.plain(value), extra, context.source))
             out.append(HostedTool(wire.NAME, json_text.kind(value), value, at))
     return tuple(out)
 
 
-def _tool_extra(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Extra | None:
-    extra = gather(crossing, at, unknown, carried(tool, wire.TOOL_EXTRAS))
+def _tool_extra(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown) -> Extra | None:
+    extra = gather(context, at, unknown, carried(tool, wire.TOOL_EXTRAS))
     if tool.type is not None:
         extra = marked(extra, "type", Raw(b'"custom"'))
     if tool.description == "":
@@ -123,61 +123,61 @@ def _tool_extra(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkno
     return extra
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return json_text.encode(tools_to(tools, crossing))
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    return json_text.encode(tools_to(tools, context))
 
 
-def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Marks | None = None) -> list[Any]:
-    marks = marks or Marks(crossing)
-    own = crossing.source == wire.NAME
+def tools_to(tools: Iterable[Tool | HostedTool], context: Context, marks: Marks | None = None) -> list[Any]:
+    marks = marks or Marks(context)
+    own = context.source == wire.NAME
     names = OWN_NAMES if own else NAMES
     out: list[Any] = []
     strict = 0
     for tool in tools:
         if isinstance(tool, HostedTool):
-            written = _hosted(tool, crossing, marks)
+            written = _hosted(tool, context, marks)
             if written is not None:
                 out.append(written)
             continue
-        name = names.send(tool.name, tool.namespace, crossing, tool.at)
+        name = names.send(tool.name, tool.namespace, context, tool.at)
         if tool.custom:
-            tool = wrap_tool(tool, name, crossing)
+            tool = wrap_tool(tool, name, context)
         if tool.output_schema is not None:
-            crossing.lose("tool.output_schema.dropped", tool.at)
+            context.lose("tool.output_schema.dropped", tool.at)
         entry: dict[str, Any] = {"name": name}
         if tool.description:
             entry["description"] = tool.description
         strict += tool.strict is True
-        entry["input_schema"] = _schema(tool, crossing, own, strict <= MOST_STRICT)
+        entry["input_schema"] = _schema(tool, context, own, strict <= MOST_STRICT)
         if tool.strict and strict > MOST_STRICT:
-            crossing.lose("tool.strict.dropped", tool.at, f"more than {MOST_STRICT} strict tools")
+            context.lose("tool.strict.dropped", tool.at, f"more than {MOST_STRICT} strict tools")
         elif tool.strict or (own and tool.strict is not None):
             entry["strict"] = tool.strict
-        if tool.deferred and (not crossing.gates(wire.NAME) or crossing.profile.tool_search):
+        if tool.deferred and (not context.gates(wire.NAME) or context.profile.tool_search):
             entry["defer_loading"] = True
         elif tool.deferred:
-            crossing.lose("tool.deferred.expanded", tool.at)
+            context.lose("tool.deferred.expanded", tool.at)
         if tool.cache is not None and "defer_loading" in entry:
-            crossing.lose("cache.dropped", tool.at, "on a deferred tool")
+            context.lose("cache.dropped", tool.at, "on a deferred tool")
         elif tool.cache is not None:
             marks.put(entry, tool.cache, tool.at)
         out.append(entry if tool.extra is None else restore(entry, tool.extra, wire.NAME))
     return out
 
 
-def _schema(tool: Tool, crossing: Crossing, own: bool, strict: bool) -> Raw:
+def _schema(tool: Tool, context: Context, own: bool, strict: bool) -> Raw:
     if tool.schema is None:
         return NO_PARAMETERS_STRICT if tool.strict and strict else NO_PARAMETERS
     if own:
         return Raw(tool.schema)
-    return fit(tool.schema, STRICT if tool.strict and strict else LOOSE, crossing, (*tool.at, *tool.schema_at))
+    return fit(tool.schema, STRICT if tool.strict and strict else LOOSE, context, (*tool.at, *tool.schema_at))
 
 
-def _hosted(tool: HostedTool, crossing: Crossing, marks: Marks) -> Any:
+def _hosted(tool: HostedTool, context: Context, marks: Marks) -> Any:
     if tool.dialect != wire.NAME:
-        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return None
-    if tool.kind == TOOLSET and crossing.source != wire.NAME:
+    if tool.kind == TOOLSET and context.source != wire.NAME:
         return parted(tool)[0]
     if b'"cache_control"' not in bytes(tool.value):
         return tool.value
@@ -189,18 +189,18 @@ def _hosted(tool: HostedTool, crossing: Crossing, marks: Marks) -> Any:
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def write_offered(tools: tuple[Tool | HostedTool, ...], crossing: Crossing, marks: Marks) -> Any:
+def write_offered(tools: tuple[Tool | HostedTool, ...], context: Context, marks: Marks) -> Any:
     """The `tools` value of a request, from memory where no cache mark has to be counted."""
     for tool in tools:
         if isinstance(tool, HostedTool) or tool.cache is not None:
-            return tools_to(tools, crossing, marks)
-    return MEMO.write(tools, crossing)
+            return tools_to(tools, context, marks)
+    return MEMO.write(tools, context)
 
 
 _ORDER = "You must call the tool `{}` in your next answer."
 
 
-def read_choice(choice: wire.ToolChoice, crossing: Crossing) -> Choice:
+def read_choice(choice: wire.ToolChoice, context: Context) -> Choice:
     at = ("tool_choice",)
     kind = choice.type
     if kind in ("auto", "none"):
@@ -209,15 +209,15 @@ def read_choice(choice: wire.ToolChoice, crossing: Crossing) -> Choice:
         return Choice("required", at=at)
     if kind == "tool" and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
-    return Choice("auto", extra=crossing.keep((), {"tool_choice": json_text.raw(choice)}), at=at)
+    return Choice("auto", extra=context.keep((), {"tool_choice": json_text.raw(choice)}), at=at)
 
 
-def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]:
     """The tools to declare: a subset choice, for which there is no word, becomes a shorter list."""
     choice = request.choice
     if choice is None or not choice.names or choice.mode == "one":
         return request.tools
-    crossing.lose("choice.by_filter", choice.at)
+    context.lose("choice.by_filter", choice.at)
     names = frozenset(choice.names)
     wanted = {(tool.namespace, name) for name, tool in by_name(request.tools).items() if name in names}
     tools: list[Tool | HostedTool] = []
@@ -225,55 +225,55 @@ def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ..
         if isinstance(tool, HostedTool) or (tool.namespace, tool.name) in wanted:
             tools.append(tool)
         else:
-            crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
+            context.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
     return tuple(tools)
 
 
-def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing) -> tuple[Any, str]:
+def write_choice(request: Request, tools: Any, refused: bool, context: Context) -> tuple[Any, str]:
     """The `tool_choice` value or None, and the words for the system prompt if the model refuses to be forced."""
     choice = request.choice
     single = request.settings.parallel is False
-    if not tools and crossing.source != wire.NAME:
+    if not tools and context.source != wire.NAME:
         if choice is not None and choice.mode in ("required", "one"):
-            crossing.lose("choice.dropped", choice.at, "no tools")
+            context.lose("choice.dropped", choice.at, "no tools")
         return None, ""
     out: dict[str, Any] | None = None
     words = ""
     if choice is not None and choice.extra is not None and wire.NAME in choice.extra:
         out = json_text.plain(choice.extra[wire.NAME]["tool_choice"])
-        if crossing.source == wire.NAME:
+        if context.source == wire.NAME:
             return out, ""
         if refused:
-            crossing.lose("choice.weakened", choice.at)
+            context.lose("choice.weakened", choice.at)
             out, words = {"type": "auto"}, _ORDER.format(out["name"] if out is not None else "")
     elif choice is not None:
-        out, words = _said(choice, request, refused, crossing)
-    if single and out is not None and out["type"] == "none" and crossing.source != wire.NAME:
-        crossing.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
+        out, words = _said(choice, request, refused, context)
+    if single and out is not None and out["type"] == "none" and context.source != wire.NAME:
+        context.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
     elif single:
         out = out or {"type": "auto"}
         out["disable_parallel_tool_use"] = True
-    elif request.settings.parallel and crossing.source == wire.NAME and out is not None:
+    elif request.settings.parallel and context.source == wire.NAME and out is not None:
         out["disable_parallel_tool_use"] = False
     return out, words
 
 
-def _said(choice: Choice, request: Request, refused: bool, crossing: Crossing) -> tuple[dict[str, Any] | None, str]:
+def _said(choice: Choice, request: Request, refused: bool, context: Context) -> tuple[dict[str, Any] | None, str]:
     if choice.mode == "auto" or choice.mode == "none":
         return {"type": choice.mode}, ""
     if choice.mode == "required":
         if not refused:
             return {"type": "any"}, ""
-        crossing.lose("choice.weakened", choice.at)
+        context.lose("choice.weakened", choice.at)
         return {"type": "auto"}, "You must call at least one of the tools in your next answer."
-    own = crossing.source == wire.NAME
+    own = context.source == wire.NAME
     named = by_name(request.tools).get(choice.names[0])
     if named is None and not own:
-        crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} is not declared")
+        context.lose("choice.dropped", choice.at, f"{choice.names[0]} is not declared")
         return {"type": "auto"}, ""
     namespace = named.namespace if named is not None else ""
-    name = (OWN_NAMES if own else NAMES).send(choice.names[0], namespace, crossing, choice.at)
+    name = (OWN_NAMES if own else NAMES).send(choice.names[0], namespace, context, choice.at)
     if not refused:
         return {"type": "tool", "name": name}, ""
-    crossing.lose("choice.weakened", choice.at)
+    context.lose("choice.weakened", choice.at)
     return {"type": "auto"}, _ORDER.format(name)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from msgspec import Raw, Struct
 
-from ...codec.admit import Door
+from ...codec.admit import Admitter
 from ...codec.extras import Fields
 
 NAME = "anthropic"
@@ -310,9 +310,9 @@ class StreamEvent(Wire):
 
 EVENT_EXTRAS = Fields("context_management", "input_transformations")
 
-REQUEST = Door[MessagesRequest](NAME, MessagesRequest)
-TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
-CONTENT = Door[list[Block]](NAME, list[Block])
-CITATIONS = Door[list[Cited]](NAME, list[Cited], lenient=True)
-ANSWER = Door[Answer](NAME, Answer, lenient=True)
-EVENT = Door[StreamEvent](NAME, StreamEvent, lenient=True)
+REQUEST = Admitter[MessagesRequest](NAME, MessagesRequest)
+TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
+CONTENT = Admitter[list[Block]](NAME, list[Block])
+CITATIONS = Admitter[list[Cited]](NAME, list[Cited], lenient=True)
+ANSWER = Admitter[Answer](NAME, Answer, lenient=True)
+EVENT = Admitter[StreamEvent](NAME, StreamEvent, lenient=True)

@@ -76,7 +76,7 @@ DIALECT = Dialect(
     origin=GEMINI.name,
     rules=rules,
     endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
-    demands=GEMINI.demands,
+    requirements=GEMINI.requirements,
     kin=(GEMINI.name,),
     noise=GEMINI.noise,
 )

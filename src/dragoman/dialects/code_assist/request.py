@@ -13,7 +13,7 @@ from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.call_ids import hashed
 from ...codec.extras import carried
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ..gemini import request as gemini
 from ..gemini.sdk_form import is_odd, rewritten
@@ -25,8 +25,8 @@ _PREFIX = "models/"
 _UNNAMED = "unspecified"
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
-    envelope, unknown, spelled = _admitted(body, crossing)
+def read_request(body: bytes, context: Context) -> Request:
+    envelope, unknown, spelled = _admitted(body, context)
     held = envelope.request
     fields = carried(envelope, wire.ENVELOPE_EXTRAS) or {}
     if held.session_id:
@@ -37,23 +37,23 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
     if inner is not None and model is not None:
         fields[wire.MODEL] = json_text.raw(held.model)
-    wire.report(crossing, fields)
+    wire.report(context, fields)
     if model is None:
         # A request to count tokens: what names the model is inside.
         model = inner
         fields["model"] = json_text.raw(held.model)
-    wire.unwrap(crossing, _KEY)
+    wire.unwrap(context, _KEY)
     try:
-        request = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), crossing)
+        request = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), context)
     except WireError as error:
         raise wire.outside(error, _KEY) from None
     finally:
-        wire.settle_source(crossing)
-    extra = wire.with_fields(unspelled(request) if crossing.target != wire.NAME else request.extra, fields)
+        wire.settle_source(context)
+    extra = wire.with_fields(unspelled(request) if context.target != wire.NAME else request.extra, fields)
     return Request(request.turns, model or "", request.tools, request.choice, request.settings, request.stream, extra)
 
 
-def _admitted(body: bytes, crossing: Crossing) -> Admitted[wire.Envelope]:
+def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
     """The envelope, decoded. The request in it may have the form of Google's SDK."""
     try:
         admitted = wire.admit_request(body)
@@ -69,30 +69,30 @@ def _admitted(body: bytes, crossing: Crossing) -> Admitted[wire.Envelope]:
     if found is None:
         return admitted if admitted is not None else wire.admit_request(body)  # which says what is wrong, and where
     fields[_KEY] = Raw(found[0])
-    crossing.moved.update(found[1])
+    context.moved.update(found[1])
     return wire.admit_request(json_text.encode(fields))
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    mine = wire.mine(crossing)
-    model = crossing.model or request.model
+def write_request(request: Request, context: Context) -> bytes:
+    mine = wire.mine(context)
+    model = context.model or request.model
     if mine:
-        crossing.source = wire.GEMINI
+        context.source = wire.GEMINI
         request = msgspec.structs.replace(request, model="", turns=tuple([homed(turn) for turn in request.turns]))
     else:
-        request = fitted(request, crossing)
+        request = fitted(request, context)
         model = model.removeprefix(_PREFIX)
         if not model:
-            crossing.lose("model.invented")
+            context.lose("model.invented")
             model = _UNNAMED
     fields = dict(wire.own(request.extra))
-    inner = gemini.write_request(request, crossing)
+    inner = gemini.write_request(request, context)
     if mine:
-        crossing.source = wire.NAME
+        context.source = wire.NAME
     out: dict[str, Any] = {}
     counted = fields.pop("model", None)
     if counted is not None:
-        named = json_text.raw(_PREFIX + crossing.model) if crossing.model else counted
+        named = json_text.raw(_PREFIX + context.model) if context.model else counted
         if bytes(named) != b"null":
             inner = _with_field(inner, b"model", named)
     elif model:
@@ -102,7 +102,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         if value is not None:
             inner = _with_field(inner, name.rpartition("/")[2].encode(), value)
     if not mine:
-        crossing.lose("id.invented", (), "user_prompt_id")
+        context.lose("id.invented", (), "user_prompt_id")
         out["user_prompt_id"] = _prompt_id(request)
     for name in wire.ENVELOPE_EXTRAS[:2]:
         if name in fields:

@@ -14,7 +14,7 @@ from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.answer_ids import original
 from ...codec.extras import carried
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ..gemini import response as gemini
 from . import wire
@@ -25,41 +25,41 @@ _OUTSIDE = ("traceId", *wire.WRAPPED_EXTRAS)
 _BARE = (b'"candidates"', b'"parts"')
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     wrapped, unknown, spelled = wire.admit_answer(body)
     if wrapped.response is None and not any(getattr(wrapped, name) for name in _OUTSIDE):
-        return _read_bare(body, crossing)
+        return _read_bare(body, context)
     held = wrapped.response if wrapped.response is not None else wire.InnerAnswer()
     fields, unknown = wire.parted(unknown, _KEY)
     fields = {**(carried(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(held, wrapped.traceId)}
     if held.automaticFunctionCallingHistory:
         fields[wire.HISTORY] = held.automaticFunctionCallingHistory
-    wire.report(crossing, fields)
-    wire.unwrap(crossing, _KEY)
+    wire.report(context, fields)
+    wire.unwrap(context, _KEY)
     try:
-        response = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), crossing)
+        response = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), context)
     except WireError as error:
         raise wire.outside(error, _KEY) from None
     finally:
-        wire.settle_source(crossing)
+        wire.settle_source(context)
     return msgspec.structs.replace(response, extra=wire.with_fields(response.extra, fields))
 
 
-def _read_bare(body: bytes, crossing: Crossing) -> Response:
+def _read_bare(body: bytes, context: Context) -> Response:
     """A Gemini answer without the envelope, or a model's content by itself: what clients keep of an answer."""
     if not any(mark in body for mark in _BARE):
         raise WireError(wire.NAME, f"/{_KEY}", "an object with candidates")
-    crossing.source = wire.GEMINI
+    context.source = wire.GEMINI
     try:
-        return gemini.read_response(body, crossing)
+        return gemini.read_response(body, context)
     except WireError as error:
         raise wire.outside(error, "") from None
     finally:
-        wire.settle_source(crossing)
+        wire.settle_source(context)
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
-    mine = wire.mine(crossing)
+def write_response(response: Response, context: Context) -> bytes:
+    mine = wire.mine(context)
     fields = dict(wire.own(response.extra))
     out: dict[str, Any] = {}
     trace: Raw | None = fields.pop("traceId", None)
@@ -67,10 +67,10 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         trace = json_text.raw(original(response.id))
         response = msgspec.structs.replace(response, id="")
     if mine:
-        crossing.source = wire.GEMINI
-    inner = gemini.write_response(response, crossing)
+        context.source = wire.GEMINI
+    inner = gemini.write_response(response, context)
     if mine:
-        crossing.source = wire.NAME
+        context.source = wire.NAME
     history = fields.pop(wire.HISTORY, None)
     if history is not None:
         inner = b'%b%b"automaticFunctionCallingHistory":%b}' % (inner[:-1], b"," if len(inner) > 2 else b"", history)
@@ -82,9 +82,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     return json_text.encode(out)
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `request.contents`: the model's content without thoughts, then one with all results."""
-    if wire.mine(crossing):
-        crossing.source = wire.GEMINI
-    turns = fitted_turns((Turn("assistant", response.parts),), crossing)
-    return gemini.write_results(msgspec.structs.replace(response, parts=turns[0].parts), results, crossing)
+    if wire.mine(context):
+        context.source = wire.GEMINI
+    turns = fitted_turns((Turn("assistant", response.parts),), context)
+    return gemini.write_results(msgspec.structs.replace(response, parts=turns[0].parts), results, context)

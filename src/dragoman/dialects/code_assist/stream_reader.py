@@ -17,7 +17,7 @@ from ...codec.answer_ids import original
 from ...codec.extras import carried
 from ...codec.faults import said_nothing
 from ...codec.surrogates.documents import decodable_frame
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ..gemini import stream_reader as gemini
 from . import wire
@@ -32,9 +32,9 @@ _OPEN = b'data: {"response":'
 class StreamReader(gemini.StreamReader):
     """Wrapped chunks in, events out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        super().__init__(crossing)
-        wire.unwrap(crossing, _KEY)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        wire.unwrap(context, _KEY)
         self._trace: dict[str, Raw] = {}
         self._told: dict[str, Raw] = {}  # the last word on the envelope's own fields
 
@@ -44,7 +44,7 @@ class StreamReader(gemini.StreamReader):
         try:
             wrapped, unknown, _ = wire.admit_answer(data)
         except WireError:
-            sound = decodable_frame(data, self._crossing)
+            sound = decodable_frame(data, self._context)
             repaired = mended(sound) or sound
             if repaired is data:
                 raise
@@ -87,7 +87,7 @@ class StreamReader(gemini.StreamReader):
 
     def _finish(self, events: list[Event]) -> None:
         super()._finish(events)
-        wire.report(self._crossing, {**self._trace, **self._told})
+        wire.report(self._context, {**self._trace, **self._told})
         for place, event in enumerate(events):
             if isinstance(event, Finish):
                 extra = wire.with_fields(event.extra, self._told)
@@ -101,10 +101,10 @@ class StreamReader(gemini.StreamReader):
 class StreamWriter(gemini.StreamWriter):
     """Events in, wrapped chunks out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        if wire.mine(crossing):
-            crossing.source = wire.GEMINI
-        super().__init__(crossing)
+    def __init__(self, context: Context) -> None:
+        if wire.mine(context):
+            context.source = wire.GEMINI
+        super().__init__(context)
         self._close = b"}" + _END
         self._trace: dict[str, Raw] = {}
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...canon.tools import HostedTool, Tool
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ..gemini import tools as gemini
 from . import wire
 from .unsupported_fields import fitted_tools
 
 
-def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
-    crossing.source = wire.GEMINI
+def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    context.source = wire.GEMINI
     try:
-        return gemini.read_tools(body, crossing)
+        return gemini.read_tools(body, context)
     except WireError as error:
         raise wire.outside(error, "") from None
     finally:
-        wire.settle_source(crossing)
+        wire.settle_source(context)
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    if wire.mine(crossing):
-        crossing.source = wire.GEMINI
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    if wire.mine(context):
+        context.source = wire.GEMINI
     else:
-        tools = fitted_tools(tools, crossing)
-    return gemini.write_tools(tools, crossing)
+        tools = fitted_tools(tools, context)
+    return gemini.write_tools(tools, context)

@@ -17,7 +17,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import packed_seals
-from ...context import Crossing
+from ...context import Context
 from ..gemini import wire as gemini
 from ..gemini.original_values import TRUE
 from .wire import NAME
@@ -59,18 +59,18 @@ _UNSAID_TIERS = (None, "auto")
 _ROLE: dict[str, Raw] = {"role": Raw(b'"user"')}
 
 
-def fitted(request: Request, crossing: Crossing) -> Request:
+def fitted(request: Request, context: Context) -> Request:
     """The request without what Code Assist does not take; each thing left out is a loss. Its model stands outside."""
-    changes: dict[str, Any] = {"turns": fitted_turns(request.turns, crossing), "model": ""}
+    changes: dict[str, Any] = {"turns": fitted_turns(request.turns, context), "model": ""}
     settings = request.settings
     if settings.tier not in _UNSAID_TIERS:
-        crossing.lose("tier.dropped", settings.at.get("tier", ()), str(settings.tier))
+        context.lose("tier.dropped", settings.at.get("tier", ()), str(settings.tier))
     if settings.tier is not None:
         changes["settings"] = msgspec.structs.replace(settings, tier=None)
-    if crossing.source == gemini.NAME:
-        changes["extra"] = _fitted_extra(unspelled(request), crossing)
+    if context.source == gemini.NAME:
+        changes["extra"] = _fitted_extra(unspelled(request), context)
         if any(isinstance(tool, HostedTool) for tool in request.tools):
-            changes["tools"] = fitted_tools(request.tools, crossing)
+            changes["tools"] = fitted_tools(request.tools, context)
     return msgspec.structs.replace(request, **changes)
 
 
@@ -83,7 +83,7 @@ def unspelled(request: Request) -> Extra | None:
     return {**extra, gemini.NAME: left}
 
 
-def _fitted_extra(extra: Extra | None, crossing: Crossing) -> Extra | None:
+def _fitted_extra(extra: Extra | None, context: Context) -> Extra | None:
     if extra is None or gemini.NAME not in extra:
         return extra
     left: dict[str, Raw] = {}
@@ -91,7 +91,7 @@ def _fitted_extra(extra: Extra | None, crossing: Crossing) -> Extra | None:
         if _taken(name):
             left[name] = value
         elif bytes(value) != b"null":
-            crossing.lose("field.dropped", _path(name))
+            context.lose("field.dropped", _path(name))
     return {**extra, gemini.NAME: left}
 
 
@@ -108,21 +108,21 @@ def _path(name: str) -> Path:
     return tuple([step.replace("~1", "/").replace("~0", "~") for step in name.split("/")])
 
 
-def fitted_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def fitted_tools(tools: Iterable[Tool | HostedTool], context: Context) -> tuple[Tool | HostedTool, ...]:
     """The tools without those that only the Developer API runs."""
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, HostedTool) and tool.dialect == gemini.NAME and tool.kind in _TOOLS:
-            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            context.lose("tool.hosted.dropped", tool.at, tool.kind)
         else:
             out.append(tool)
     return tuple(out)
 
 
-def fitted_turns(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     """The turns without thoughts and Developer-only parts; the system's words have the role that clients give them."""
     out: list[Turn] = []
-    close = crossing.source == gemini.NAME
+    close = context.source == gemini.NAME
     gone = False
     for place, turn in enumerate(turns):
         if place == 0 and turn.role in ("system", "developer"):
@@ -130,10 +130,10 @@ def fitted_turns(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...
             turn = msgspec.structs.replace(turn, extra={**(turn.extra or {}), gemini.NAME: {**_ROLE, **mine}})
         elif turn.role == "assistant" or close:
             if any(_is_strange(part) for part in turn.parts):
-                parts = [fit for part in turn.parts if (fit := _fitted_part(part, crossing)) is not None]
+                parts = [fit for part in turn.parts if (fit := _fitted_part(part, context)) is not None]
                 turn = msgspec.structs.replace(turn, parts=tuple(parts))
                 if not parts:
-                    crossing.lose("turn.dropped", turn.at)
+                    context.lose("turn.dropped", turn.at)
                     gone = True
                     continue
         if gone and out and out[-1].role == turn.role:
@@ -166,34 +166,34 @@ def _is_strange(part: Part) -> bool:
     return isinstance(part, Reasoning | Opaque) or part.extra is not None
 
 
-def _fitted_part(part: Part, crossing: Crossing) -> Part | None:
+def _fitted_part(part: Part, context: Context) -> Part | None:
     if isinstance(part, Opaque) and part.dialect == gemini.NAME and part.kind in _PARTS:
-        crossing.lose("hosted.dropped", part.at, part.kind)
+        context.lose("hosted.dropped", part.at, part.kind)
         return None
     if isinstance(part, Reasoning):
-        return _fitted_thought(part, crossing)
+        return _fitted_thought(part, context)
     mine = part.extra.get(gemini.NAME, {}) if part.extra is not None else {}
     gone: frozenset[str] = _PART_FIELDS & mine.keys()
     if mine.get("thought") == TRUE:
         gone |= {"thought"}  # media are sent back, but not as thoughts
     if gone:
         for name in gone:
-            crossing.lose("field.dropped", (*part.at, name))
+            context.lose("field.dropped", (*part.at, name))
         left = {name: value for name, value in mine.items() if name not in gone}
         return msgspec.structs.replace(part, extra={**(part.extra or {}), gemini.NAME: left})
     return part
 
 
-def _fitted_thought(thought: Reasoning, crossing: Crossing) -> Part | None:
+def _fitted_thought(thought: Reasoning, context: Context) -> Part | None:
     """A thought is not sent back, unless it has Gemini's seal: that has to stand on the text it came with, which is a
     text like any other then."""
     seal = thought.seal
     if seal is None or seal.dialect != gemini.NAME or not seal.data:
         if thought.text:
-            crossing.lose("reasoning.dropped", thought.at)
+            context.lose("reasoning.dropped", thought.at)
         if seal is not None and seal.data:
-            crossing.lose("seal.dropped", thought.at)
+            context.lose("seal.dropped", thought.at)
         return None
     if thought.text:
-        crossing.lose("part.as_text", thought.at, "a sealed thought")
+        context.lose("part.as_text", thought.at, "a sealed thought")
     return Text(thought.text, seal=seal, extra=thought.extra, at=thought.at)

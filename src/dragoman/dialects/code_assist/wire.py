@@ -11,9 +11,9 @@ from msgspec import Raw
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.admit import Admitted, Door, Indexed, Unknown
+from ...codec.admit import Admitted, Admitter, Indexed, Unknown
 from ...codec.extras import Fields
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ..gemini import wire as gemini
 
@@ -73,9 +73,9 @@ CREDITS = Fields("consumedCredits", "remainingCredits")
 WRAPPED_EXTRAS = Fields("consumedCredits", "remainingCredits", "error")
 
 _envelope = msgspec.json.Decoder(Envelope).decode
-_wide_envelope = Door[Envelope](NAME, WideEnvelope)
+_wide_envelope = Admitter[Envelope](NAME, WideEnvelope)
 _wrapped = msgspec.json.Decoder(Wrapped).decode
-_wide_wrapped = Door[Wrapped](NAME, WideWrapped, lenient=True)
+_wide_wrapped = Admitter[Wrapped](NAME, WideWrapped, lenient=True)
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
@@ -123,23 +123,23 @@ def inside(spelled: dict[Path, str | int], key: str) -> dict[Path, str | int]:
     return {path[1:]: step for path, step in spelled.items() if path[0] == key and len(path) > 1}
 
 
-def unwrap(crossing: Crossing, key: str) -> None:
+def unwrap(context: Context, key: str) -> None:
     """From here on the document is Gemini's, and stands under `key`: losses are told with that place, extras and seals
     are Gemini's, so that both dialects can send them back."""
-    crossing.source = gemini.NAME
-    crossing.within = (key,)
+    context.source = gemini.NAME
+    context.within = (key,)
 
 
-def settle_source(crossing: Crossing) -> None:
+def settle_source(context: Context) -> None:
     """After reading: a writer that is no kin is told the dialect's own name again. Gemini's writer, here or there, must
     see a document of its own."""
-    if crossing.target not in gemini.KIN:
-        crossing.source = NAME
+    if context.target not in gemini.KIN:
+        context.source = NAME
 
 
-def mine(crossing: Crossing) -> bool:
+def mine(context: Context) -> bool:
     """Whether what is written comes from this dialect: only its reader says that a document stands within another."""
-    return crossing.source == NAME or crossing.within != ()
+    return context.source == NAME or context.within != ()
 
 
 _QUIET = frozenset(
@@ -148,17 +148,17 @@ _QUIET = frozenset(
 """Whose account it is and by what name the upstream's log knows it: nothing that an answer depends on."""
 
 
-def report(crossing: Crossing, fields: dict[str, Raw]) -> None:
+def report(context: Context, fields: dict[str, Raw]) -> None:
     """The envelope's own fields are lost to every other dialect, Gemini too. Call it before `unwrap`, or from outside
     the document. A name may be a path ("request/session_id")."""
-    if crossing.target == NAME:
+    if context.target == NAME:
         return
-    within, crossing.within = crossing.within, ()
+    within, context.within = context.within, ()
     for name, value in fields.items():
         if bytes(value) != b"null":
             *above, last = name.split("/") if name in BELOW else [name]
-            crossing.lose("field.dropped", (*above, last), severity="info" if last in _QUIET else None)
-    crossing.within = within
+            context.lose("field.dropped", (*above, last), severity="info" if last in _QUIET else None)
+    context.within = within
 
 
 SESSION = "request/session_id"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
+from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
 from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
@@ -77,7 +77,7 @@ DIALECT = Dialect(
     broken_calls="word",
     write_results=write_results,
     evidence=evidence,
-    ends=Ends(("finishReason",), ("usageMetadata",), ("candidates",)),
+    ends=AnswerPlaces(("finishReason",), ("usageMetadata",), ("candidates",)),
     logprobs=Place(NAME, "chosen", "logprobsResult", "candidates"),
     hosted=HOSTED,
     write_hosted=write_hosted,
@@ -86,7 +86,9 @@ DIALECT = Dialect(
     echoes=frozenset({"call", "text"}),
     rules=rules,
     endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
-    demands=Demands("contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})),
+    requirements=HistoryRequirements(
+        "contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})
+    ),
     splice_model=False,
     kin=("code-assist",),
     noise=frozenset(

@@ -8,7 +8,7 @@ from ...canon.parts import Path
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.open_calls import UnansweredCalls
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .original_values import ID, NULL, own
 
@@ -16,11 +16,11 @@ from .original_values import ID, NULL, own
 class Ids:
     """The ids of calls and results in one document."""
 
-    __slots__ = ("_made", "_seed", "crossing", "waiting")
+    __slots__ = ("_made", "_seed", "context", "waiting")
 
-    def __init__(self, crossing: Crossing, seed: str = "") -> None:
+    def __init__(self, context: Context, seed: str = "") -> None:
         """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
-        self.crossing = crossing
+        self.context = context
         self._seed = seed
         self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
         """The calls of the last step that no result was found for yet."""
@@ -41,8 +41,8 @@ class Ids:
         return hashed(f"{self._seed}{answer}\x1fsearch", "") + "_"
 
     def mint(self, at: Path) -> str:
-        if self.crossing.target not in wire.KIN:
-            self.crossing.lose("call.id.invented", at)
+        if self.context.target not in wire.KIN:
+            self.context.lose("call.id.invented", at)
         if not self._seed:
             return hashed("\x1f".join([str(step) for step in at]))
         # Of an answer the calls are counted, for a stream cuts the parts between them as it likes.

@@ -15,7 +15,7 @@ from ...canon.parts import Extra, HostedCall, HostedResult, Opaque, Part, Path, 
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, use_id, word
 from ...codec.hosted_calls_as_text import as_text, drop_search, files, has_text, output, program
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 CODE = "executableCode"
@@ -24,13 +24,13 @@ _FAMILY = "code_execution"
 _DONE = "OUTCOME_OK"
 
 
-def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, crossing: Crossing) -> Opaque | None:
+def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, context: Context) -> Opaque | None:
     """The part of a run; None for a part that is none."""
     if name not in (CODE, RESULT):
         return None
     fields = json_text.fields(value)
-    if "thoughtSignature" in fields and crossing.target not in wire.KIN:
-        crossing.lose("seal.dropped", at, name)
+    if "thoughtSignature" in fields and context.target not in wire.KIN:
+        context.lose("seal.dropped", at, name)
     inner = json_text.plain(fields[name])
     call_id = own_id("", word(inner, "id"))
     at_inner = (*at, name)
@@ -43,14 +43,14 @@ def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, crossin
     return HostedResult(wire.NAME, name, value, _FAMILY, call_id, (), parts, failed, extra=extra, at=at)
 
 
-def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """The parts for another dialect's use of a hosted tool: runs of a program for a client, text for an upstream."""
     if request and has_text(call):
-        return as_text(call, result, crossing)
+        return as_text(call, result, context)
     if call.family == "tool_search":
-        return drop_search(call, result, crossing)
+        return drop_search(call, result, context)
     if request or call.family != _FAMILY:
-        return drop(call, result, crossing)
+        return drop(call, result, context)
     code, language = program(call)
     # The API has one word for a language.
     spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
@@ -58,7 +58,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     ran: dict[str, Any] = {CODE: {"id": call_id, "language": spoken, "code": code}}
     made: list[Part] = [Opaque(wire.NAME, CODE, json_text.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
-    mapped(call, result, crossing, f"{CODE} and {RESULT}", left, request=False)
+    mapped(call, result, context, f"{CODE} and {RESULT}", left, request=False)
     if result is not None:
         outcome = "OUTCOME_FAILED" if result.is_error else _DONE
         gave = {RESULT: {"id": call_id, "outcome": outcome, "output": output(result)}}

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ...canon.parts import Citation, Path, Text
 from ...codec import json_text
 from ...codec.extras import carried
-from ...context import Crossing
+from ...context import Context
 from .original_values import peek
 from .wire import NAME
 
@@ -139,7 +139,7 @@ class Places:
         return bisect_right(self._ends, offset) if 0 <= offset <= total else None
 
 
-def place(texts: list[Text], citations: list[Citation], crossing: Crossing) -> list[Text]:
+def place(texts: list[Text], citations: list[Citation], context: Context) -> list[Text]:
     """The texts of an answer with each citation on the text it stands in; one without a place hangs on the last."""
     hung: list[list[Citation]] = [[] for _ in texts]
     ends = list(accumulate([len(text.text) for text in texts]))
@@ -150,7 +150,7 @@ def place(texts: list[Text], citations: list[Citation], crossing: Crossing) -> l
         number = min(bisect_right(ends, cited.start), len(texts) - 1)
         before = ends[number - 1] if number else 0
         if cited.end > ends[number]:
-            crossing.lose("citation.approximated", texts[number].at, "it goes on in the next part")
+            context.lose("citation.approximated", texts[number].at, "it goes on in the next part")
         start, end = cited.start - before, min(cited.end, ends[number]) - before
         hung[number].append(Citation(cited.url, cited.title, cited.quote, start, end, cited.extra))
     return [
@@ -172,13 +172,13 @@ _CARRIED: dict[str, Any] = {
 """The fields of which citations are made."""
 
 
-def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, searched: bool) -> None:
+def report(candidate: Any, places: Places, at: Path, context: Context, *, searched: bool) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
     the queries and the pages are those of a hosted call and its result."""
     grounding, citation = METADATA
     if not places.length():
         # Nothing was said that could be cited.
-        crossing.keep(at, carried(candidate, METADATA) or {})
+        context.keep(at, carried(candidate, METADATA) or {})
         return
     if candidate.groundingMetadata:
         value = peek(candidate.groundingMetadata)
@@ -189,7 +189,7 @@ def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, sear
             if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
                 # A source that supports nothing is no citation.
                 fields = {name: json_text.raw(inner) for name, inner in chunk.items()}
-                crossing.keep((*at, grounding, "groundingChunks", i), fields)
+                context.keep((*at, grounding, "groundingChunks", i), fields)
                 chunk.clear()
         for i, support in enumerate(supports):
             segment = support.get("segment") if isinstance(support, dict) else None
@@ -198,24 +198,24 @@ def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, sear
             words = _word(segment, "text")
             if words and places.span(segment.get("startIndex", 0), segment.get("endIndex"), words)[0] is None:
                 said = {"text": json_text.raw(words)}
-                crossing.keep((*at, grounding, "groundingSupports", i, "segment"), said)
+                context.keep((*at, grounding, "groundingSupports", i, "segment"), said)
         if searched:
             value.pop("webSearchQueries")
-        _report(value, _CARRIED[grounding], (*at, grounding), crossing)
+        _report(value, _CARRIED[grounding], (*at, grounding), context)
     if candidate.citationMetadata:
-        _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), crossing)
+        _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), context)
 
 
-def _report(value: Any, carried: Any, at: Path, crossing: Crossing) -> None:
+def _report(value: Any, carried: Any, at: Path, context: Context) -> None:
     if isinstance(value, list):
         for i, item in enumerate(value):
-            _report(item, carried, (*at, i), crossing)
+            _report(item, carried, (*at, i), context)
     elif isinstance(value, dict) and carried is not None:
         for name, inner in value.items():
             if name in carried:
-                _report(inner, carried[name], (*at, name), crossing)
+                _report(inner, carried[name], (*at, name), context)
             else:
-                crossing.keep(at, {name: json_text.raw(inner)})
+                context.keep(at, {name: json_text.raw(inner)})
 
 
 _NO_PLACE = frozenset({"type", "encrypted_index"})
@@ -225,7 +225,7 @@ Cited = tuple[str, tuple[Citation, ...], Path]
 """A text, what is cited in it, and where it stands in the source."""
 
 
-def write_grounding(texts: list[Cited], crossing: Crossing) -> dict[str, Any] | None:
+def write_grounding(texts: list[Cited], context: Context) -> dict[str, Any] | None:
     """Citations of other dialects as groundingMetadata; None when there are none."""
     chunks: dict[tuple[str, str, str], int] = {}
     written: list[Any] = []
@@ -234,19 +234,19 @@ def write_grounding(texts: list[Cited], crossing: Crossing) -> dict[str, Any] | 
     for text, citations, at in texts:
         for cited in citations:
             if not (cited.url or cited.title or cited.quote):
-                crossing.lose("citation.dropped", at)
+                context.lose("citation.dropped", at)
                 continue
             if cited.url and cited.quote:
-                crossing.lose("citation.approximated", at, "the quoted text has no place")
+                context.lose("citation.approximated", at, "the quoted text has no place")
             if any(fields.keys() - _NO_PLACE for fields in (cited.extra or {}).values()):
-                crossing.lose("citation.approximated", at, "its place in the source has no field")
+                context.lose("citation.approximated", at, "its place in the source has no field")
             key = (cited.url, cited.title, "" if cited.url else cited.quote)
             if key not in chunks:
                 chunks[key] = len(written)
                 written.append(_write_source(*key))
             support: dict[str, Any] = {"groundingChunkIndices": [chunks[key]]}
             first, last = cited.start, cited.end
-            if (first is None or last is None) and crossing.source != NAME:
+            if (first is None or last is None) and context.source != NAME:
                 # It is the whole text that is cited. Texts run together in a stream, so that has to be said.
                 first, last = 0, len(text)
             said = text[first:last] if first is not None and last is not None else ""

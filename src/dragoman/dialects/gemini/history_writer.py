@@ -9,7 +9,7 @@ from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, plain
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.open_calls import OpenCalls
-from ...context import Crossing
+from ...context import Context
 from ...fast.prefix import Begun, Written
 from . import wire
 from .message import DUMMY, write_call, write_part
@@ -21,16 +21,16 @@ SYSTEM_MARK = "[system]\n"
 """Stands before system words that the user has to say, since there is no such role in mid-conversation."""
 
 
-def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+def write_contents(turns: tuple[Turn, ...], context: Context) -> list[Any]:
     """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
-    return write_own(turns, crossing) if crossing.source == wire.NAME else History(crossing).write(turns, 0)
+    return write_own(turns, context) if context.source == wire.NAME else History(context).write(turns, 0)
 
 
-def write_own(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+def write_own(turns: tuple[Turn, ...], context: Context) -> list[Any]:
     """What comes from this dialect keeps its shape."""
-    history = History(crossing)
-    seals, open_from = crossing.profile.seals, 0
-    if crossing.target == wire.NAME and not crossing.within:
+    history = History(context)
+    seals, open_from = context.profile.seals, 0
+    if context.target == wire.NAME and not context.within:
         open_from = _open_from(turns)
     for index, turn in enumerate(_as_sent(turns)):
         # Only calls of the open turn must have seals.
@@ -66,15 +66,15 @@ _WRITTEN = Written()
 class History:
     """The contents so far, and the calls that wait for their results."""
 
-    __slots__ = ("_answered", "_at", "_crossing", "_given", "_open", "_role", "_seals", "_waiting", "contents", "mine")
+    __slots__ = ("_answered", "_at", "_context", "_given", "_open", "_role", "_seals", "_waiting", "contents", "mine")
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, context: Context) -> None:
         self.contents: list[Any] = []
-        self.mine = crossing.source == wire.NAME
-        self._crossing = crossing
+        self.mine = context.source == wire.NAME
+        self._context = context
         # A history from elsewhere gets its dummies in all turns, so that its bytes stay the same, and cached, when the
         # turn is over.
-        self._seals = crossing.profile.seals
+        self._seals = context.profile.seals
         self._role = ""
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
@@ -84,7 +84,7 @@ class History:
 
     def write(self, turns: tuple[Turn, ...], begin: int) -> list[Any]:
         """All turns of a request from `begin` on, behind the system's."""
-        run = self._crossing.run
+        run = self._context.run
         if run is not None:
             begin = _WRITTEN.begin(self, run, turns, begin)
         for turn in turns[begin:]:
@@ -187,13 +187,13 @@ class History:
 
     def _dummy(self, given: list[Path]) -> None:
         for at in given:
-            self._crossing.lose("seal.dummy", at)
+            self._context.lose("seal.dummy", at)
         self._given += given
 
     def turn(self, turn: Turn, *, sealed: bool) -> None:
         """Any turn. `sealed`: its calls must have seals."""
         if turn.name:
-            self._crossing.lose("name.dropped", turn.at)
+            self._context.lose("name.dropped", turn.at)
         if turn.role == "assistant":
             self._model(turn, sealed=sealed)
         elif turn.role == "tool":
@@ -204,18 +204,18 @@ class History:
     def _model(self, turn: Turn, *, sealed: bool) -> None:
         if self._waiting and self._role != "model":
             self.settle()
-        waiting, crossing = self._waiting, self._crossing
+        waiting, context = self._waiting, self._context
         out: list[Any] = []
         for part in turn.parts:
             if type(part) is ToolCall:
-                written = write_call(part, crossing, request=True)
+                written = write_call(part, context, request=True)
                 if sealed and not waiting and "thoughtSignature" not in written:
                     written["thoughtSignature"] = DUMMY
-                    crossing.lose("seal.dummy", part.at)
+                    context.lose("seal.dummy", part.at)
                 waiting.append((part.id, written["functionCall"], part.at))
                 out.append(written)
                 continue
-            written = write_part(part, crossing, request=True)
+            written = write_part(part, context, request=True)
             if written is not None:
                 out.append(written)
         self._place("model", out, turn)
@@ -224,20 +224,20 @@ class History:
         if self._waiting:
             self.settle()
         parts = turn.parts
-        crossing = self._crossing
+        context = self._context
         if self.mine and parts and type(parts[0]) is Opaque and parts[0].at == turn.at:
             self.contents.append(parts[0].value)  # a whole content of a role nobody knows
             self._role = ""
             return
         system = turn.role != "user"
         if system:
-            crossing.lose("system.demoted", turn.at)
+            context.lose("system.demoted", turn.at)
         out: list[Any] = []
         for part in parts:
             if type(part) is Opaque and part.dialect != wire.NAME:  # what a user sends is no hosted tool's
-                crossing.lose("part.dropped", part.at, part.kind)
+                context.lose("part.dropped", part.at, part.kind)
                 continue
-            written = write_part(part, crossing, request=True)
+            written = write_part(part, context, request=True)
             if written is not None:
                 if system and isinstance(part, Text):
                     written["text"] = SYSTEM_MARK + part.text
@@ -246,7 +246,7 @@ class History:
 
     def _results(self, turn: Turn) -> None:
         """All results of a step in call order; then what cannot stand inside them, and results without a call."""
-        waiting, answered, crossing = self._waiting, self._answered, self._crossing
+        waiting, answered, context = self._waiting, self._answered, self._context
         siblings: list[Any] = []
         found: list[Any] = []
         if len(turn.parts) == len(waiting) and self._open is None:
@@ -254,7 +254,7 @@ class History:
                 if type(part) is not ToolResult or part.call_id != call_id:
                     break
                 answered.add(call_id)
-                found.append(write_result(part, asked, siblings, crossing))
+                found.append(write_result(part, asked, siblings, context))
             else:
                 waiting.clear()
                 self._place("user", found + siblings if siblings else found, turn)
@@ -265,21 +265,21 @@ class History:
 
     def _sorted(self, turn: Turn, siblings: list[Any]) -> list[Any]:
         """One result for each call, whatever order and number they came in."""
-        crossing = self._crossing
+        context = self._context
         order = {} if self.mine else {call_id: place for place, (call_id, _, _) in enumerate(self._waiting)}
         found: list[tuple[int, Any]] = []
         for part in turn.parts:
             if type(part) is not ToolResult:
-                crossing.lose("part.dropped", part.at, type(part).__name__)
+                context.lose("part.dropped", part.at, type(part).__name__)
                 continue
             asked = self._take(part.call_id)
             if asked is not None or self.mine:
-                found.append((order.get(part.call_id, 0), write_result(part, asked, siblings, crossing)))
+                found.append((order.get(part.call_id, 0), write_result(part, asked, siblings, context)))
             elif part.call_id in self._answered:
-                crossing.lose("result.duplicate", part.at, part.call_id)
+                context.lose("result.duplicate", part.at, part.call_id)
             else:
-                crossing.lose("result.orphaned", part.at)
-                siblings.append(write_orphan(part, siblings, crossing))
+                context.lose("result.orphaned", part.at)
+                siblings.append(write_orphan(part, siblings, context))
         if not self.mine:
             found.extend([(order[call_id], written) for call_id, written in self._missing()])
             found.sort(key=lambda pair: pair[0])
@@ -307,7 +307,7 @@ class History:
         """Results for the calls that have none."""
         out = []
         for call_id, asked, at in self._waiting if self._open is None else self._open.left():
-            self._crossing.lose("result.invented", at, call_id)
+            self._context.lose("result.invented", at, call_id)
             out.append((call_id, write_missing(asked)))
         self._done()
         return out
@@ -322,7 +322,7 @@ class History:
     def _place(self, role: str, parts: list[Any], turn: Turn) -> None:
         """A content of its own, or more of the last one: roles alternate, unless this dialect's client had it so."""
         if not parts and not (self.mine and not turn.parts):
-            self._crossing.lose("turn.dropped", turn.at)
+            self._context.lose("turn.dropped", turn.at)
             return
         contents = self.contents
         if self._role == role and (not self.mine or turn.at == self._at):

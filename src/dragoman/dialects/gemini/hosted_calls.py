@@ -27,7 +27,7 @@ from ...canon.parts import (
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
 from ...codec.hosted_calls_as_text import as_text
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
@@ -58,13 +58,13 @@ def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids
     """The searches and fetches that the metadata of a candidate tells of, for another dialect. `parts`: those of the
     candidate, which may tell of its searches already."""
     found: list[Opaque] = []
-    if not (grounding or fetched) or ids.crossing.target in wire.KIN:
+    if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
     salt = ids.of_search(int(at[1]))
     if grounding and not any(isinstance(part, HostedCall) and part.family == "web_search" for part in parts):
         found += _read_search(peek(grounding), (*at, GROUNDING), salt)
     if fetched:
-        found += _read_fetches(peek(fetched), (*at, FETCHED), salt, ids.crossing)
+        found += _read_fetches(peek(fetched), (*at, FETCHED), salt, ids.context)
     return found
 
 
@@ -86,17 +86,17 @@ def _read_search(value: Any, at: Path, salt: str) -> list[Opaque]:
     ]
 
 
-def _read_fetches(value: Any, at: Path, salt: str, crossing: Crossing) -> list[Opaque]:
+def _read_fetches(value: Any, at: Path, salt: str, context: Context) -> list[Opaque]:
     listed = value.get("urlMetadata") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not any(word(page, "retrievedUrl") for page in listed):
         return []
-    crossing.keep(at, {name: json_text.raw(inner) for name, inner in value.items() if name != "urlMetadata"})
+    context.keep(at, {name: json_text.raw(inner) for name, inner in value.items() if name != "urlMetadata"})
     found: list[Opaque] = []
     for i, page in enumerate(listed):
         if word(page, "retrievedUrl"):
             found += _read_fetch(page, (*at, "urlMetadata", i), f"{salt}fetch_{i}")
         else:
-            crossing.keep((*at, "urlMetadata"), {str(i): json_text.raw(page)})
+            context.keep((*at, "urlMetadata"), {str(i): json_text.raw(page)})
     return found
 
 
@@ -114,23 +114,23 @@ def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
     return [*parts[:place], *found, *parts[place:]]
 
 
-def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """The metadata for another dialect's use of a hosted tool."""
     if call.family not in ("web_search", "web_fetch"):
-        return write_run(call, result, crossing, request)
+        return write_run(call, result, context, request)
     if request:
-        return as_text(call, result, crossing)
+        return as_text(call, result, context)
     if call.family == "web_search":
         chunks = [_chunk(page) for page in pages(result)]
         value: dict[str, Any] = {"webSearchQueries": queries(call), "groundingChunks": chunks}
         left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
-        mapped(call, result, crossing, GROUNDING, left, request=False)
+        mapped(call, result, context, GROUNDING, left, request=False)
         return (Opaque(wire.NAME, GROUNDING, json_text.raw(value), at=call.at),)
     url = word(members(call.arguments), "url") or next((page.url for page in pages(result)), "")
     failed = result is not None and result.is_error
     page = {"retrievedUrl": url, "urlRetrievalStatus": _ERROR if failed else _SUCCESS}
     left = "the content of the page has no place" if result is not None and result.parts else ""
-    mapped(call, result, crossing, FETCHED, left, request=False)
+    mapped(call, result, context, FETCHED, left, request=False)
     return (Opaque(wire.NAME, FETCHED, json_text.raw({"urlMetadata": [page]}), at=call.at),)
 
 

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Path, Seal
 from ...codec.media import guess_mime, kind_of, missing, note, proper
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .original_values import TRUE, URLSAFE, own, peek, with_field
 
@@ -48,18 +48,18 @@ def read_detail(resolution: Raw) -> str:
     return _DETAILS.get(level, "") if isinstance(level, str) else ""
 
 
-def was_read(media: Media, crossing: Crossing) -> bool:
+def was_read(media: Media, context: Context) -> bool:
     """Whether media stood in a document of this dialect, and is written back as it came. Media that a caller made
     (`tool_results`) stood nowhere."""
-    return crossing.source == wire.NAME and media.at != ()
+    return context.source == wire.NAME and media.at != ()
 
 
-def write_media(media: Media, crossing: Crossing, *, nested: bool = False, result: bool = False) -> dict[str, Any]:
+def write_media(media: Media, context: Context, *, nested: bool = False, result: bool = False) -> dict[str, Any]:
     """Media as a part of its own; a text says what it was where the API cannot be given it."""
-    mine = crossing.source == wire.NAME
-    came_named = was_read(media, crossing)
+    mine = context.source == wire.NAME
+    came_named = was_read(media, context)
     if media.name and not came_named:
-        crossing.lose("media.name.dropped", media.at, media.name)
+        context.lose("media.name.dropped", media.at, media.name)
     inner: dict[str, Any] = {}
     if media.mime or media.data:
         inner["mimeType"] = (media.mime if mine else proper(media.mime)) or "application/octet-stream"
@@ -71,24 +71,24 @@ def write_media(media: Media, crossing: Crossing, *, nested: bool = False, resul
         out: dict[str, Any] = {"inlineData": inner}
     elif media.url or (mine and media.file):
         if not mine:
-            crossing.lose("media.reference", media.at, media.url)
+            context.lose("media.reference", media.at, media.url)
         inner["fileUri"] = media.url or media.file
         out = {"fileData": inner}
     elif mine:
         inner["data"] = ""
         return {"inlineData": inner}
     else:
-        crossing.lose("media.dropped", media.at, media.mime or media.kind)
+        context.lose("media.dropped", media.at, media.mime or media.kind)
         return {"text": note(media) if nested or result else missing(media)}
     if media.detail and not mine:
-        _write_detail(media, out, nested, crossing)
+        _write_detail(media, out, nested, context)
     return out
 
 
-def _write_detail(media: Media, out: dict[str, Any], nested: bool, crossing: Crossing) -> None:
+def _write_detail(media: Media, out: dict[str, Any], nested: bool, context: Context) -> None:
     """Single parts have a resolution since Gemini 3, the first models that think in levels; not inside a result."""
     level = _LEVELS.get(media.detail)
-    if level is not None and crossing.profile.thinking_levels and not nested:
+    if level is not None and context.profile.thinking_levels and not nested:
         out["mediaResolution"] = {"level": level}
     elif media.detail != "auto":
-        crossing.lose("media.detail.dropped", media.at, media.detail)
+        context.lose("media.detail.dropped", media.at, media.detail)

@@ -15,7 +15,7 @@ from ...codec.custom_tools import wrap_input
 from ...codec.extras import carried, gather
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .code_execution import read_code_part
@@ -86,7 +86,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
     detail = ""
     if isinstance(part, wire.WidePart):
         if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
-            _untwin(part, at, unknown, ids.crossing)
+            _untwin(part, at, unknown, ids.context)
         if part.executableCode or part.codeExecutionResult or part.toolCall or part.toolResponse:
             _read_several(part, at, ids, unknown, out)
             return
@@ -97,7 +97,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         _read_several(part, at, ids, unknown, out)
         return
     if unknown or isinstance(part, wire.WidePart):
-        extra = _read_extra(part, at, unknown, detail, ids.crossing)
+        extra = _read_extra(part, at, unknown, detail, ids.context)
     if call is not None:
         out.append(_read_call(call, part, at, ids, extra))
         return
@@ -108,7 +108,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         else:
             seal = read_seal(part.thoughtSignature)
     if part.thought and (blob is not None or file is not None):
-        ids.crossing.keep(at, {"thought": TRUE})  # media that the model made on the way to its answer
+        ids.context.keep(at, {"thought": TRUE})  # media that the model made on the way to its answer
     if result is not None:
         out.append(read_result(result, at, ids, seal, _flagged(part, extra)))
     elif blob is not None:
@@ -137,9 +137,9 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
         setattr(last, name, getattr(part, name, getattr(last, name)))
     for name, piece in pieces:
         if name in wire.HOSTED_PARTS:
-            extra = gather(ids.crossing, at, unknown) if unknown else None
+            extra = gather(ids.context, at, unknown) if unknown else None
             value = json_text.raw(piece)
-            code = read_code_part(name, value, extra, at, ids.crossing)
+            code = read_code_part(name, value, extra, at, ids.context)
             out.append(code or read_hosted(name, value, extra, at))
         else:
             read_part(piece, at, ids, unknown, out)
@@ -157,7 +157,7 @@ def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, o
     out.append(Reasoning(text, seal=seal, extra=extra, at=at))
 
 
-def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, crossing: Crossing) -> None:
+def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, context: Context) -> None:
     """Move the snake_case fields to their camelCase twins; one that finds its twin taken is not understood."""
     for twin, name in _TWINS:
         value = getattr(part, twin)
@@ -169,17 +169,17 @@ def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, crossing: Crossing)
             continue
         setattr(part, name, value)
         depth = len(at) + 1
-        for path in [path for path in crossing.spelled if path[:depth] == (*at, twin)]:
-            crossing.spelled[(*at, name, *path[depth:])] = crossing.spelled.pop(path)
-        crossing.spelled[(*at, name)] = twin
+        for path in [path for path in context.spelled if path[:depth] == (*at, twin)]:
+            context.spelled[(*at, name, *path[depth:])] = context.spelled.pop(path)
+        context.spelled[(*at, name)] = twin
 
 
-def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, crossing: Crossing) -> Extra | None:
+def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, context: Context) -> Extra | None:
     more = carried(part, wire.PART_EXTRAS) if isinstance(part, wire.WidePart) else None
-    extra = gather(crossing, at, unknown, more) if unknown or more else None
+    extra = gather(context, at, unknown, more) if unknown or more else None
     if isinstance(part, wire.WidePart) and part.mediaResolution:
         if not detail or (part.inlineData is None and part.fileData is None):
-            crossing.keep(at, {"mediaResolution": part.mediaResolution})
+            context.keep(at, {"mediaResolution": part.mediaResolution})
         extra = with_field(extra, "mediaResolution", part.mediaResolution)
     return extra
 
@@ -241,114 +241,114 @@ def read_arguments(text: str) -> str:
     return text
 
 
-def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
+def write_part(part: Part, context: Context, *, request: bool) -> Any:
     """One part as the wire has it; None when nothing of it can be said. Results are not written here."""
     if type(part) is Text and part.text and part.seal is None and part.extra is None and part.cache is None:
         if not part.refusal and not (part.citations and request):
             return {"text": part.text}
     if type(part) is ToolCall:
-        return write_call(part, crossing, request=request)
+        return write_call(part, context, request=request)
     if part.cache is not None:
-        crossing.lose("cache.dropped", part.at)
+        context.lose("cache.dropped", part.at)
     out: dict[str, Any] | None
     if isinstance(part, Text):
-        out = _write_text(part, crossing, request)
+        out = _write_text(part, context, request)
     elif isinstance(part, Reasoning):
-        out = _write_thought(part, crossing, request)
+        out = _write_thought(part, context, request)
     elif isinstance(part, Media):
-        out = write_media(part, crossing)
+        out = write_media(part, context)
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         if is_metadata(part):
             return None  # it stands beside the content
         if request and made_elsewhere(part):
-            crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None
         return part.value if part.extra is None else put_back(json_text.fields(part.value), part.extra)
     else:
         kind = part.kind if isinstance(part, Opaque) else type(part).__name__
-        crossing.lose("hosted.dropped" if isinstance(part, Opaque) else "part.dropped", part.at, kind)
+        context.lose("hosted.dropped" if isinstance(part, Opaque) else "part.dropped", part.at, kind)
         return None
     if out is None:
         return None
     if part.seal is not None:
-        write_seal(part.seal, out, part.at, crossing, request)
+        write_seal(part.seal, out, part.at, context, request)
     return out if part.extra is None else put_back(out, part.extra)
 
 
-def write_seal(seal: Seal, out: dict[str, Any], at: Path, crossing: Crossing, request: bool) -> None:
+def write_seal(seal: Seal, out: dict[str, Any], at: Path, context: Context, request: bool) -> None:
     """An own seal goes back as it came; a foreign one travels packed to the client, and never to the upstream."""
-    if not seal.data and crossing.source != wire.NAME:
+    if not seal.data and context.source != wire.NAME:
         return  # it only says whose thought it is
     if seal.dialect == wire.NAME:
         out["thoughtSignature"] = seal.data
     elif request:
-        crossing.lose("seal.dropped", at)
+        context.lose("seal.dropped", at)
     else:
         out["thoughtSignature"] = pack(seal)
 
 
-def _write_text(part: Text, crossing: Crossing, request: bool) -> dict[str, Any] | None:
+def _write_text(part: Text, context: Context, request: bool) -> dict[str, Any] | None:
     if request and part.citations:
-        crossing.lose("citation.dropped", part.at)
+        context.lose("citation.dropped", part.at)
     if part.refusal:
-        crossing.lose("refusal.as_text", part.at)
-    if part.text or crossing.source == wire.NAME:
+        context.lose("refusal.as_text", part.at)
+    if part.text or context.source == wire.NAME:
         return {"text": part.text}
     if part.seal is None:
         return None
     if request and part.seal.dialect != wire.NAME:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
         return None
     return {"text": ""}
 
 
-def _write_thought(part: Reasoning, crossing: Crossing, request: bool) -> dict[str, Any] | None:
+def _write_thought(part: Reasoning, context: Context, request: bool) -> dict[str, Any] | None:
     """A thought goes back to the upstream if it is its own, or if it has no seal; a client sees every thought.
 
     Unsigned thoughts were taken by gemini-2.5-flash (`gemini-42bffb2dcb2d`). Models that demand seals in the open turn
     get none: an open step must stay as it was signed, and a thought that is left out there and sent once the turn is
     over would change the bytes that the upstream has cached.
     """
-    mine = part.seal.dialect == wire.NAME if part.seal is not None else crossing.source == wire.NAME
-    if request and not mine and not (part.seal is None and part.text and not crossing.profile.seals):
+    mine = part.seal.dialect == wire.NAME if part.seal is not None else context.source == wire.NAME
+    if request and not mine and not (part.seal is None and part.text and not context.profile.seals):
         if part.text:
-            crossing.lose("reasoning.dropped", part.at)
+            context.lose("reasoning.dropped", part.at)
         if part.seal is not None and part.seal.data:
-            crossing.lose("seal.dropped", part.at)
+            context.lose("seal.dropped", part.at)
         return None
     if not part.text and part.seal is None and not mine:
         return None
     return {"text": part.text, "thought": True}
 
 
-def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str, Any]:
-    mine = crossing.source == wire.NAME
+def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, Any]:
+    mine = context.source == wire.NAME
     names = NAMES if request and not mine else ANY_NAMES
     inner: dict[str, Any] = {
         "id": call.id,
-        "name": names.send(call.name, call.namespace, crossing, call.at),
+        "name": names.send(call.name, call.namespace, context, call.at),
         "args": json_text.object_raw(call.arguments),
     }
     if inner["args"] is None or call.custom or not call.arguments:
-        _write_arguments(call, inner, crossing)
+        _write_arguments(call, inner, context)
     out: dict[str, Any] = {"functionCall": inner}
     if call.cache is not None:
-        crossing.lose("cache.dropped", call.at)
+        context.lose("cache.dropped", call.at)
     if call.seal is not None:
-        write_seal(call.seal, out, call.at, crossing, request)
+        write_seal(call.seal, out, call.at, context, request)
     if not call.id or (call.extra is not None and own(call.extra, ID) is not None):
         del inner["id"]
     return out if call.extra is None else put_back(out, call.extra)
 
 
-def _write_arguments(call: ToolCall, inner: dict[str, Any], crossing: Crossing) -> None:
+def _write_arguments(call: ToolCall, inner: dict[str, Any], context: Context) -> None:
     """`args` is an object: what is none stands under __raw, by which the reader knows it again."""
     if call.custom:
-        crossing.lose("call.custom.wrapped", call.at)
+        context.lose("call.custom.wrapped", call.at)
         inner["args"] = Raw(wrap_input(call.arguments))
     elif call.arguments:
         inner["args"] = {"__raw": call.arguments}
-        if crossing.source != wire.NAME:
-            crossing.lose("arguments.invalid", call.at)
-    elif crossing.source == wire.NAME:
+        if context.source != wire.NAME:
+            context.lose("arguments.invalid", call.at)
+    elif context.source == wire.NAME:
         del inner["args"]

@@ -1,6 +1,6 @@
 """Marks: what is remembered of a Gemini document so that the same value goes back, and says nothing to anyone else.
 
-A mark is an extra under a name that no wire has ("dragoman. ..."). Extras made here are not kept in the Crossing, so
+A mark is an extra under a name that no wire has ("dragoman. ..."). Extras made here are not kept in the Context, so
 they are never counted as losses: nothing that a reader of another dialect would miss stands in them.
 """
 

@@ -15,8 +15,8 @@ from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather
 from ...codec.features_in_words import with_system_as_user, with_taken_format
-from ...codec.result_order import arrange
-from ...context import Crossing
+from ...codec.result_order import results_after_calls
+from ...context import Context
 from ...fast.envelope import HERE, Arounds, Noting, known_rim, leading
 from ...fast.prefix import Recall, skimmer
 from . import wire
@@ -33,65 +33,65 @@ _USERS = frozenset({"user", "function", "tool", "", None})
 _INVENTED = "(the conversation begins)"
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
+def read_request(body: bytes, context: Context) -> Request:
     request = _skim(body)
     turns: list[Turn] = []
-    if request is None or not _SAID.turns(request.contents, crossing, turns):
+    if request is None or not _SAID.turns(request.contents, context, turns):
         admitted, moved = admit_request(body)
-        crossing.moved.update(moved)
-        return read_admitted(admitted, crossing)
+        context.moved.update(moved)
+        return read_admitted(admitted, context)
     wire.check_text(body)
     if request.systemInstruction is not None:
-        turns.insert(0, _read_system(request.systemInstruction, crossing, {}))
-    read = _read_rest(request, turns, crossing, {})
-    AROUND.learn(body, request.contents, read, crossing)
+        turns.insert(0, _read_system(request.systemInstruction, context, {}))
+    read = _read_rest(request, turns, context, {})
+    AROUND.learn(body, request.contents, read, context)
     return read
 
 
-def read_admitted(admitted: Admitted[wire.GenerateRequest], crossing: Crossing) -> Request:
+def read_admitted(admitted: Admitted[wire.GenerateRequest], context: Context) -> Request:
     """A request that is decoded: alone in its body, or from an envelope."""
     request, unknown, spelled = admitted
-    crossing.spelled = spelled
+    context.spelled = spelled
     turns: list[Turn] = []
     if request.systemInstruction is not None:
-        turns.append(_read_system(request.systemInstruction, crossing, unknown))
+        turns.append(_read_system(request.systemInstruction, context, unknown))
     contents = request.contents
     if isinstance(contents, list):
-        _read_contents(contents, turns, crossing, unknown)
+        _read_contents(contents, turns, context, unknown)
     elif isinstance(contents, str):
         turns.append(Turn("user", (Text(contents, at=("contents",)),), "", None, ("contents",)))
     else:
-        _read_contents([contents], turns, crossing, unknown)
-    return _read_rest(request, turns, crossing, unknown)
+        _read_contents([contents], turns, context, unknown)
+    return _read_rest(request, turns, context, unknown)
 
 
-def _read_rest(request: wire.GenerateRequest, turns: list[Turn], crossing: Crossing, unknown: Unknown) -> Request:
+def _read_rest(request: wire.GenerateRequest, turns: list[Turn], context: Context, unknown: Unknown) -> Request:
     """Everything but the contents."""
     declared = request.tools
     if declared and bytes(memoryview(declared)[:1]) == b"{":  # one tool that stands in no list: the API takes it
         declared = Raw(b"[%b]" % bytes(declared))
-        crossing.moved[("tools", 0)] = crossing.moved.get(("tools",), ("tools",))
-    tools = MEMO.read(declared, crossing) if declared else ()
+        context.moved[("tools", 0)] = context.moved.get(("tools",), ("tools",))
+    tools = MEMO.read(declared, context) if declared else ()
     config = request.toolConfig
     choice = None
     if config is not None and config.functionCallingConfig is not None:
-        choice = read_choice(config.functionCallingConfig, crossing)
+        choice = read_choice(config.functionCallingConfig, context)
         if choice is not None and not choice.names and wire.mode_word(config.functionCallingConfig.mode) == VALIDATED:
-            tools = strict_tools(tools, crossing)
+            tools = strict_tools(tools, context)
             if all(isinstance(tool, HostedTool) for tool in tools):
-                crossing.keep(CHOICE_AT, {"mode": json_text.raw(config.functionCallingConfig.mode)})
-    settings = read_settings(request, crossing)
+                context.keep(CHOICE_AT, {"mode": json_text.raw(config.functionCallingConfig.mode)})
+    settings = read_settings(request, context)
     return Request(
-        tuple(turns), request.model or "", tools, choice, settings, None, _read_extras(request, crossing, unknown)
+        tuple(turns), request.model or "", tools, choice, settings, None, _read_extras(request, context, unknown)
     )
 
 
-def _read_extras(request: wire.GenerateRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
+def _read_extras(request: wire.GenerateRequest, context: Context, unknown: Unknown) -> Extra | None:
     more = None
     if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
         more = carried(request, wire.REQUEST_EXTRAS)
-    extra = gather(crossing, (), unknown, more) if unknown or more else None
-    told, silent = settings_extras(request, crossing)
+    extra = gather(context, (), unknown, more) if unknown or more else None
+    told, silent = settings_extras(request, context)
     config = request.toolConfig
     if config is not None:
         for name in ("retrievalConfig", "includeServerSideToolInvocations"):
@@ -101,29 +101,29 @@ def _read_extras(request: wire.GenerateRequest, crossing: Crossing, unknown: Unk
         if calling is not None and calling.streamFunctionCallArguments:
             told[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
     if request.cachedContent is not None or request.continuationToken is not None:
-        _read_state(request, silent, crossing)
+        _read_state(request, silent, context)
     if told or silent:
         for at, value in told.items():
-            crossing.keep(at[:-1], {str(at[-1]): value})
+            context.keep(at[:-1], {str(at[-1]): value})
         for at, value in {**told, **silent}.items():
             extra = with_field(extra, "/".join([str(step) for step in at]), value)
     return extra
 
 
-def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], crossing: Crossing) -> None:
+def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], context: Context) -> None:
     for name, state in (("cachedContent", request.cachedContent), ("continuationToken", request.continuationToken)):
         if state is not None:
             silent[name,] = json_text.raw(state)
-            if crossing.target not in wire.KIN:
-                crossing.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
+            if context.target not in wire.KIN:
+                context.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
 
 
-def _read_system(content: wire.Content | str, crossing: Crossing, unknown: Unknown) -> Turn:
+def _read_system(content: wire.Content | str, context: Context, unknown: Unknown) -> Turn:
     at: Path = ("systemInstruction",)
     if isinstance(content, str):
         return Turn("system", (Text(content, at=at),), "", None, at)
-    parts = read_parts(content, at, Ids(crossing), unknown)
-    extra = gather(crossing, at, unknown) if unknown else None
+    parts = read_parts(content, at, Ids(context), unknown)
+    extra = gather(context, at, unknown) if unknown else None
     if content.role is not None:
         extra = with_field(extra, "role", json_text.raw(content.role))
     return Turn("system", tuple(parts), "", extra, at)
@@ -135,7 +135,7 @@ def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
         content = _content(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    alone = Crossing(wire.NAME, "")
+    alone = Context(wire.NAME, "")
     turns: list[Turn] = []
     _read_contents([content], turns, alone, {}, i)
     if alone.kept or len(alone.losses) or alone.spelled:
@@ -167,9 +167,9 @@ AROUND = Arounds(_SAID, "contents")
 
 
 def _read_contents(
-    contents: list[wire.Content], turns: list[Turn], crossing: Crossing, unknown: Unknown, begin: int = 0
+    contents: list[wire.Content], turns: list[Turn], context: Context, unknown: Unknown, begin: int = 0
 ) -> None:
-    ids = Ids(crossing)
+    ids = Ids(context)
     spoken = False
     for i, content in enumerate(contents, begin):
         at: Path = ("contents", i)
@@ -179,7 +179,7 @@ def _read_contents(
                 ids.waiting.clear()  # what was asked before is answered or never will be
             spoken = True
             parts = read_parts(content, at, ids, unknown)
-            extra = gather(crossing, at, unknown) if unknown else None
+            extra = gather(context, at, unknown) if unknown else None
             turns.append(Turn("assistant", tuple(parts), "", extra, at))
             continue
         spoken = False
@@ -187,7 +187,7 @@ def _read_contents(
             turns.append(Turn("user", (Opaque(wire.NAME, str(role), json_text.raw(content), at=at),), "", None, at))
             continue
         parts = read_parts(content, at, ids, unknown)
-        extra = gather(crossing, at, unknown) if unknown else None
+        extra = gather(context, at, unknown) if unknown else None
         results = [True for part in parts if type(part) is ToolResult]
         if not results:
             turns.append(Turn("user", tuple(parts), "", extra, at))
@@ -218,57 +218,57 @@ def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) 
         turns.append(Turn("tool", tuple(run), "", extra, at))
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    mine = crossing.source == wire.NAME
-    profile = crossing.profile
-    if not (profile.formats and profile.system) and crossing.gates(wire.NAME):
-        request = with_taken_format(request, profile, crossing)
+def write_request(request: Request, context: Context) -> bytes:
+    mine = context.source == wire.NAME
+    profile = context.profile
+    if not (profile.formats and profile.system) and context.gates(wire.NAME):
+        request = with_taken_format(request, profile, context)
         if not profile.system:
-            request = with_system_as_user(request, crossing)
-    turns = request.turns if mine else arrange(request.turns, crossing)
-    rim = known_rim(request, turns, crossing)
+            request = with_system_as_user(request, context)
+    turns = request.turns if mine else results_after_calls(request.turns, context)
+    rim = known_rim(request, turns, context)
     lead = leading(turns) if rim is None else rim.lead
     if mine:
-        contents = write_own(turns[len(lead) :], crossing)
+        contents = write_own(turns[len(lead) :], context)
         # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
-        if not contents and (crossing.within != ()) is (crossing.target == wire.NAME):
-            _begin(contents, turns[len(lead) :], crossing)
+        if not contents and (context.within != ()) is (context.target == wire.NAME):
+            _begin(contents, turns[len(lead) :], context)
     else:
-        contents = History(crossing).write(turns, len(lead))
+        contents = History(context).write(turns, len(lead))
         if not contents or _model_first(contents[0]):
-            _begin(contents, turns[len(lead) :], crossing)
+            _begin(contents, turns[len(lead) :], context)
     if rim is None:
-        rim = Noting(crossing).rim(_write_rest(request, lead, crossing), "contents", request, lead)
+        rim = Noting(context).rim(_write_rest(request, lead, context), "contents", request, lead)
     elif rim.late:
-        crossing.losses.replay(rim.late)
+        context.losses.replay(rim.late)
     return rim.around(contents)
 
 
-def _begin(contents: list[Any], turns: tuple[Turn, ...], crossing: Crossing) -> None:
+def _begin(contents: list[Any], turns: tuple[Turn, ...], context: Context) -> None:
     """Have the user speak first."""
-    crossing.lose("turn.invented", turns[0].at if turns else ())
+    context.lose("turn.invented", turns[0].at if turns else ())
     contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
 
 
-def _write_rest(request: Request, system: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any]:
+def _write_rest(request: Request, system: tuple[Turn, ...], context: Context) -> dict[str, Any]:
     """Everything but the contents."""
-    mine = crossing.source == wire.NAME
+    mine = context.source == wire.NAME
     out: dict[str, Any] = {"contents": HERE}
-    if mine and request.model and not crossing.model and not crossing.within:
+    if mine and request.model and not context.model and not context.within:
         out["model"] = request.model
     if system:
-        instruction = _write_system(system, crossing)
+        instruction = _write_system(system, context)
         if instruction is not None:
             out["systemInstruction"] = instruction
     if request.tools:
-        tools = MEMO.write(request.tools, crossing)
+        tools = MEMO.write(request.tools, context)
         if tools:
             out["tools"] = tools
-    _write_choice(request, out, crossing)
-    write_mode(request, out, crossing)
-    write_settings(request, out, crossing)
-    put_back(out, without_level(request.extra, crossing))
-    if crossing.target == wire.NAME and (not mine or crossing.within):
+    _write_choice(request, out, context)
+    write_mode(request, out, context)
+    write_settings(request, out, context)
+    put_back(out, without_level(request.extra, context))
+    if context.target == wire.NAME and (not mine or context.within):
         _switch_hosted(request, out)
     return out
 
@@ -286,29 +286,29 @@ def _switch_hosted(request: Request, out: dict[str, Any]) -> None:
         config["includeServerSideToolInvocations"] = True
 
 
-def _write_choice(request: Request, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_choice(request: Request, out: dict[str, Any], context: Context) -> None:
     choice = request.choice
     if choice is None:
         return
     functions = any(isinstance(tool, Tool) for tool in request.tools)
-    if functions or crossing.source == wire.NAME or choice.mode == "none":
-        out["toolConfig"] = {"functionCallingConfig": write_choice(choice, request, crossing)}
+    if functions or context.source == wire.NAME or choice.mode == "none":
+        out["toolConfig"] = {"functionCallingConfig": write_choice(choice, request, context)}
     elif choice.mode != "auto":
-        crossing.lose("choice.dropped", choice.at, "there are no functions to choose from")
+        context.lose("choice.dropped", choice.at, "there are no functions to choose from")
 
 
-def _write_system(system: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any] | None:
+def _write_system(system: tuple[Turn, ...], context: Context) -> dict[str, Any] | None:
     parts: list[Any] = []
     out: dict[str, Any] = {"parts": parts}
     for turn in system:
         if turn.name:
-            crossing.lose("name.dropped", turn.at)
+            context.lose("name.dropped", turn.at)
         for part in turn.parts:
-            if isinstance(part, Text) or crossing.source == wire.NAME:
-                written = write_part(part, crossing, request=True)
+            if isinstance(part, Text) or context.source == wire.NAME:
+                written = write_part(part, context, request=True)
                 if written is not None:
                     parts.append(written)
             else:
-                crossing.lose("system.media.dropped", part.at)
+                context.lose("system.media.dropped", part.at)
         put_back(out, turn.extra)
     return out if parts else None

@@ -17,7 +17,7 @@ from ...codec.answer_ids import original
 from ...codec.extras import carried, gather
 from ...codec.failed_answers import finer, in_order, lose_missing_call, lose_stop
 from ...codec.model_names import bare
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from . import wire
 from .call_pairing import Ids
@@ -80,24 +80,24 @@ _FEEDBACK = ("promptFeedback",)
 _BLOCK = frozenset({"blockReason", "blockReasonMessage"})
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     if b'"candidates"' not in body and b'"parts"' in body and body.lstrip()[:1] == b"{":
         body = b'{"candidates":[{"content":%b}]}' % body  # a model's content by itself, as clients keep it
     admitted = wire.admit_answer(body)
     if admitted.value == type(admitted.value)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
-    return read_admitted(admitted, crossing)
+    return read_admitted(admitted, context)
 
 
-def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Response:
+def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response:
     """An answer that is decoded: alone in its body, or from an envelope."""
     answer, unknown, spelled = admitted
-    crossing.spelled = spelled
-    ids = Ids(crossing, seed(answer.responseId, crossing))
+    context.spelled = spelled
+    ids = Ids(context, seed(answer.responseId, context))
     answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
     answers = in_order(answers, [candidate.index or 0 for candidate in answer.candidates or ()])
-    usage = read_usage(answer.usageMetadata, crossing, unknown) if answer.usageMetadata is not None else None
-    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, crossing) or _NO_CANDIDATE)
+    usage = read_usage(answer.usageMetadata, context, unknown) if answer.usageMetadata is not None else None
+    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, context) or _NO_CANDIDATE)
     fields: dict[str, Raw] = {}
     created = None
     if answer.createTime is not None:
@@ -105,7 +105,7 @@ def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Respon
         fields["createTime"] = json_text.raw(answer.createTime)
     if unknown or answer.promptFeedback or answer.modelStatus or answer.error:
         told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
-        fields |= (gather(crossing, (), unknown, told) or {}).get(crossing.source, {})
+        fields |= (gather(context, (), unknown, told) or {}).get(context.source, {})
     if first.extra is not None:
         for name, value in first.extra[wire.NAME].items():
             fields["candidates/0/" + name] = value
@@ -113,7 +113,7 @@ def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Respon
         first.parts,
         first.stop,
         answer.responseId or "",
-        version(answer.modelVersion, crossing),
+        version(answer.modelVersion, context),
         created,
         usage,
         tuple(answers[1:]),
@@ -121,31 +121,31 @@ def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Respon
     )
 
 
-def version(name: str | None, crossing: Crossing) -> str:
+def version(name: str | None, context: Context) -> str:
     """The model that answered: its name alone, for a client of another company's dialect."""
-    return name or "" if crossing.target in _GOOGLES else bare(name or "")
+    return name or "" if context.target in _GOOGLES else bare(name or "")
 
 
 _GOOGLES = (wire.NAME, "code-assist")
 
 
-def seed(response_id: str | None, crossing: Crossing) -> str:
+def seed(response_id: str | None, context: Context) -> str:
     """What tells the calls of this answer from those of any other answer in the same conversation."""
-    turns = len(crossing.answers.turns) if crossing.answers is not None else 0
-    return f"{response_id or ''}\x1f{turns}\x1f{crossing.created}\x1f"
+    turns = len(context.answers.turns) if context.answers is not None else 0
+    return f"{response_id or ''}\x1f{turns}\x1f{context.created}\x1f"
 
 
 def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: Unknown) -> Alternative:
     at: Path = ("candidates", place_)
-    crossing = ids.crossing
+    context = ids.context
     content = candidate.content
     parts = read_parts(content, ("candidates", place_, "content"), ids, unknown) if content is not None else []
     fields: dict[str, Raw] = {}
     uses = read_metadata(candidate.groundingMetadata, candidate.urlContextMetadata, parts, at, ids)
     if candidate.groundingMetadata or candidate.citationMetadata:
         places = Places([part.text for part in parts if isinstance(part, Text)])
-        parts = _cited(candidate, parts, places, crossing)
-        report(candidate, places, at, crossing, searched=any(part.kind == GROUNDING for part in uses))
+        parts = _cited(candidate, parts, places, context)
+        report(candidate, places, at, context, searched=any(part.kind == GROUNDING for part in uses))
         fields |= carried(candidate, METADATA) or {}
     told = carried(candidate, wire.CANDIDATE_EXTRAS)
     if uses:
@@ -153,26 +153,26 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
         if told and any(part.kind == FETCHED for part in uses):
             fields[FETCHED] = told.pop(FETCHED)
     if unknown or told:
-        fields |= (gather(crossing, at, unknown, told) or {}).get(crossing.source, {})
-    if (candidate.index is None or content is None) and crossing.target in wire.KIN:
+        fields |= (gather(context, at, unknown, told) or {}).get(context.source, {})
+    if (candidate.index is None or content is None) and context.target in wire.KIN:
         fields[ABSENT] = _ABSENT[candidate.index is None, content is None]
-    stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, crossing)
+    stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, context)
     return Alternative(tuple(parts), stop, {wire.NAME: fields} if fields else None)
 
 
-def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, crossing: Crossing) -> list[Part]:
+def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, context: Context) -> list[Part]:
     texts = [part for part in parts if isinstance(part, Text)]
     found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, places)
     if not texts or not found:
         return parts
-    hung = iter(place(texts, found, crossing))
+    hung = iter(place(texts, found, context))
     return [next(hung) if isinstance(part, Text) else part for part in parts]
 
 
 _STOPPED, _CALLED = Stop("stop"), Stop("tool_calls")
 
 
-def read_stop(word: str | int | None, message: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
+def read_stop(word: str | int | None, message: str | None, parts: list[Part], at: Path, context: Context) -> Stop:
     """Why it ended. A tool turn ends with STOP, too: the calls decide. The word itself goes back as it came."""
     if message is None and word == "STOP":
         for part in parts:
@@ -185,25 +185,25 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     if isinstance(known, str) and known in _REASONS:
         reason = _REASONS[known]
     if reason not in ("length", "content_filter") and any(isinstance(part, ToolCall) for part in parts):
-        if reason == "bad_tool_call" and crossing.target not in wire.KIN:
-            crossing.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
+        if reason == "bad_tool_call" and context.target not in wire.KIN:
+            context.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
         reason = "tool_calls"
     if extra is None and word != _WORDS[reason]:
         extra = {wire.NAME: {"finishReason": json_text.raw(word)}}
     if message is not None and reason in ("stop", "tool_calls"):
         # Says no more than the reason does ("Model generated function call(s).").
-        crossing.keep(at, {"finishMessage": json_text.raw(message)})
+        context.keep(at, {"finishMessage": json_text.raw(message)})
         extra = with_field(extra, "finishMessage", json_text.raw(message))
         message = None
     own = str(known) if known is not None and (known != _WORDS[reason] or reason == "error") else ""
     where = (*at, "finishReason") if own else ()
     if message:
         return Stop(reason, None, message, extra, where, own, (*at, "finishMessage"))
-    beyond = own and known != _WORDS[reason] and crossing.target not in wire.KIN
+    beyond = own and known != _WORDS[reason] and context.target not in wire.KIN
     return Stop(reason, None, finer(own, reason) if beyond else "", extra, where, own)
 
 
-def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
+def read_block(feedback: Raw, context: Context) -> Stop | None:
     """A prompt that was refused: no candidates, but a reason."""
     if not feedback:
         return None
@@ -211,7 +211,7 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
     blocked = isinstance(value, dict) and bool(value.get("blockReason") or value.get("blockReasonMessage"))
     if isinstance(value, dict):
         rest = {name: json_text.raw(inner) for name, inner in value.items() if not (blocked and name in _BLOCK)}
-        crossing.keep(_FEEDBACK, rest)
+        context.keep(_FEEDBACK, rest)
     if not blocked:
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
     message = value.get("blockReasonMessage")
@@ -242,18 +242,18 @@ def write_time(created: int) -> str | None:
     return datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) -> Usage:
+def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) -> Usage:
     prompt, candidates, thoughts = usage.promptTokenCount, usage.candidatesTokenCount, usage.thoughtsTokenCount
     used = usage.toolUsePromptTokenCount
     total_in = prompt if used is None else (prompt or 0) + used
     total_out = candidates if thoughts is None else (candidates or 0) + thoughts
-    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier and crossing.target not in wire.KIN else None
+    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier and context.target not in wire.KIN else None
     if tier is not None:
         usage.serviceTier = wire.NONE
     more = carried(usage, wire.USAGE_EXTRAS)
     if used is not None:
         more = {**(more or {}), "toolUsePromptTokenCount": json_text.raw(used)}
-    extra = gather(crossing, ("usageMetadata",), unknown, more) if unknown or more else None
+    extra = gather(context, ("usageMetadata",), unknown, more) if unknown or more else None
     total = usage.totalTokenCount
     sums_up = total == (total_in or 0) + (total_out or 0)
     if total is None or candidates is None:
@@ -263,23 +263,23 @@ def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) 
     return found if tier is None else service_tiers.with_tier(found, tier, ("usageMetadata", "serviceTier"))
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
+def write_response(response: Response, context: Context) -> bytes:
     out: dict[str, Any] = {}
     feedback = own(response.stop.extra, "promptFeedback")
     if feedback is not None and not response.parts:
         out["promptFeedback"] = feedback
-    elif response.parts or response.stop != _NO_CANDIDATE or crossing.source != wire.NAME:
+    elif response.parts or response.stop != _NO_CANDIDATE or context.source != wire.NAME:
         cited = response.extra is not None and any(
             own(response.extra, f"candidates/0/{name}") is not None for name in METADATA
         )
-        candidates = [_write_candidate(response.parts, response.stop, 0, cited, crossing)]
+        candidates = [_write_candidate(response.parts, response.stop, 0, cited, context)]
         for i, other in enumerate(response.alternatives):
             cited = any(own(other.extra, name) is not None for name in METADATA)
-            candidates.append(put_back(_write_candidate(other.parts, other.stop, i + 1, cited, crossing), other.extra))
+            candidates.append(put_back(_write_candidate(other.parts, other.stop, i + 1, cited, context), other.extra))
         out["candidates"] = candidates
     if response.usage is not None:
-        out["usageMetadata"] = write_usage(response.usage, crossing)
-    model = crossing.model or response.model
+        out["usageMetadata"] = write_usage(response.usage, context)
+    model = context.model or response.model
     if model:
         out["modelVersion"] = model
     if response.id:
@@ -293,26 +293,24 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     return json_text.encode(out)
 
 
-def _write_candidate(
-    parts: tuple[Part, ...], stop: Stop, index: int, cited: bool, crossing: Crossing
-) -> dict[str, Any]:
-    written = [out for out in [write_part(part, crossing, request=False) for part in parts] if out is not None]
+def _write_candidate(parts: tuple[Part, ...], stop: Stop, index: int, cited: bool, context: Context) -> dict[str, Any]:
+    written = [out for out in [write_part(part, context, request=False) for part in parts] if out is not None]
     candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
-    write_stop(stop, any(type(part) is ToolCall for part in parts), candidate, crossing, index)
+    write_stop(stop, any(type(part) is ToolCall for part in parts), candidate, context, index)
     candidate["index"] = index
     grounding = None
     if not cited and any(type(part) is Text and part.citations for part in parts):
         texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
-        grounding = write_grounding(texts, crossing)
+        grounding = write_grounding(texts, context)
     uses = [part for part in parts if isinstance(part, Opaque) and is_metadata(part)]
     if grounding is not None or uses:
         candidate |= write_metadata(grounding, uses)
     return candidate
 
 
-def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], crossing: Crossing, number: int = 0) -> None:
+def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], context: Context, number: int = 0) -> None:
     """Write why an answer ended into its candidate. `called`: the answer has a call."""
-    lose_missing_call(stop, called, "STOP", crossing, number)
+    lose_missing_call(stop, called, "STOP", context, number)
     if stop.extra is None and not stop.detail and stop.reason in _EXACT:
         candidate["finishReason"] = _WORDS[stop.reason]
         return
@@ -320,7 +318,7 @@ def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], crossing: Cr
     if word is None:
         word = _WORDS[stop.reason]
         exact = stop.word == word or (stop.reason in _EXACT and not stop.word)
-        lose_stop(stop, word, crossing, number, exact=exact, written=True)
+        lose_stop(stop, word, context, number, exact=exact, written=True)
     if bytes(word) != b"null" if isinstance(word, Raw) else True:
         candidate["finishReason"] = word
     message = own(stop.extra, "finishMessage")
@@ -336,7 +334,7 @@ def _count(value: Any) -> int:
     return count if type(count) is int else 0
 
 
-def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
+def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     out: dict[str, Any] = {}
     used = own(usage.extra, "toolUsePromptTokenCount") if usage.extra is not None else None
     if usage.input is not None:
@@ -344,25 +342,25 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     if usage.output is not None:
         said = usage.output - (usage.reasoning or 0)
         if said < 0:
-            crossing.lose("usage.approximated", crossing.ends.usage, "more thinking tokens than tokens of output")
+            context.lose("usage.approximated", context.ends.usage, "more thinking tokens than tokens of output")
         out["candidatesTokenCount"] = max(said, 0)
     if usage.reasoning is not None:
         out["thoughtsTokenCount"] = usage.reasoning
     if usage.cache_read is not None:
         out["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
-        crossing.lose("usage.dropped", crossing.ends.usage, "tokens written to a cache")
+        context.lose("usage.dropped", context.ends.usage, "tokens written to a cache")
     if usage.total is not None:
         out["totalTokenCount"] = usage.total
     elif usage.input is not None or usage.output is not None:
         out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
-    tier = service_tiers.write(usage, service_tiers.GEMINI, crossing)
+    tier = service_tiers.write(usage, service_tiers.GEMINI, context)
     if tier is not None:
         out["serviceTier"] = tier
     return out if usage.extra is None else put_back(out, usage.extra)
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `contents`: the model's content, then one content with all results."""
     turns = (Turn("assistant", response.parts), *results.turns)
-    return json_text.encode(write_contents(turns, crossing))
+    return json_text.encode(write_contents(turns, context))

@@ -14,7 +14,7 @@ from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
 from ...codec.schema_losses import fit
 from ...codec.setting_ranges import capped, within
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .original_values import own, peek
 from .tools import OUTPUT
@@ -53,7 +53,7 @@ _TIERS = {"default": "standard", "standard": "standard", "flex": "flex", "priori
 _MAX_STOPS = 5
 
 
-def read_settings(request: wire.GenerateRequest, crossing: Crossing) -> Settings:
+def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
     tier = request.serviceTier
     if tier == "standard":
         tier = "default"
@@ -73,8 +73,8 @@ def read_settings(request: wire.GenerateRequest, crossing: Crossing) -> Settings
         thoughts = thinking.includeThoughts if thinking.includeThoughts is not None else thinking.include_thoughts
         for name in ("include_thoughts", "thinking_budget", "thinking_level"):
             if getattr(thinking, name) is not None:
-                crossing.spelled[(_CONFIG, "thinkingConfig", wire.Thinking.__alias__[name])] = name
-    shape = _read_format(config, crossing)
+                context.spelled[(_CONFIG, "thinkingConfig", wire.Thinking.__alias__[name])] = name
+    shape = _read_format(config, context)
     at = _AT
     if shape is not None and shape.schema is not None:
         at = _AT_JSON_SCHEMA if shape.extra is None else _AT_SCHEMA
@@ -97,14 +97,14 @@ def read_settings(request: wire.GenerateRequest, crossing: Crossing) -> Settings
         format=shape,
         metadata=request.labels,
         tier=tier,
-        images=_asks_for_images(config, crossing) or None,
+        images=_asks_for_images(config, context) or None,
         at=at,
     )
 
 
-def _asks_for_images(config: wire.GenerationConfig, crossing: Crossing) -> bool:
+def _asks_for_images(config: wire.GenerationConfig, context: Context) -> bool:
     """Whether texts and images are asked for, or images alone, and the target's requests can say so."""
-    if not config.responseModalities or crossing.target not in _IMAGES_ELSEWHERE:
+    if not config.responseModalities or context.target not in _IMAGES_ELSEWHERE:
         return False
     words = peek(config.responseModalities)
     return isinstance(words, list) and "IMAGE" in words and all(word in ("TEXT", "IMAGE") for word in words)
@@ -114,7 +114,7 @@ _NOTHING = Settings(at=_AT)
 _EMPTY = wire.GenerationConfig()
 
 
-def _read_format(config: wire.GenerationConfig, crossing: Crossing) -> Format | None:
+def _read_format(config: wire.GenerationConfig, context: Context) -> Format | None:
     mime = config.responseMimeType
     if mime is not None and mime != _JSON:
         return None
@@ -123,7 +123,7 @@ def _read_format(config: wire.GenerationConfig, crossing: Crossing) -> Format | 
     if config.responseSchema and bytes(config.responseSchema) != b"null":
         schema, changes = from_openapi(bytes(config.responseSchema))
         for change in changes:
-            crossing.lose(change.code, (_CONFIG, "responseSchema", *change.path), change.detail)
+            context.lose(change.code, (_CONFIG, "responseSchema", *change.path), change.detail)
         own_schema = {wire.NAME: {"responseSchema": config.responseSchema}}
         return Format("schema", schema.decode(), extra=own_schema, enforced=True)
     return Format("json") if mime is not None else None
@@ -152,7 +152,7 @@ def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
     return None if rest == config else carried(config, wire.CONFIG_EXTRAS)
 
 
-def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
+def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
     """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
     told: dict[Path, Raw] = {}
     silent: dict[Path, Raw] = {}
@@ -166,7 +166,7 @@ def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[
         return told, silent
     for name, value in (_carried(config) or {}).items():
         told[_CONFIG, name] = value
-    if config.responseModalities and not _asks_for_images(config, crossing):
+    if config.responseModalities and not _asks_for_images(config, context):
         plain = peek(config.responseModalities) in (["TEXT"], None)
         (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
     mime = config.responseMimeType
@@ -186,60 +186,60 @@ def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[
     return told, silent
 
 
-def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) -> None:
+def write_settings(request: Request, out: dict[str, Any], context: Context) -> None:
     settings = request.settings
     config: dict[str, Any] = {}
-    mine = crossing.source == wire.NAME
+    mine = context.source == wire.NAME
     limit = settings.max_tokens
-    gates = crossing.gates(wire.NAME)
+    gates = context.gates(wire.NAME)
     if limit is not None and gates:
-        limit = capped(limit, settings.at.get("max_tokens", ()), crossing, streamed=request.stream is True)
+        limit = capped(limit, settings.at.get("max_tokens", ()), context, streamed=request.stream is True)
     if limit is not None:
         config["maxOutputTokens"] = limit
-    _write_sampling(settings, config, crossing)
-    thinking = _write_thinking(request, crossing)
+    _write_sampling(settings, config, context)
+    thinking = _write_thinking(request, context)
     if settings.thoughts is not None:
-        if crossing.profile.thinks or not gates:
+        if context.profile.thinks or not gates:
             thinking["includeThoughts"] = settings.thoughts
         elif settings.thoughts:
-            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+            context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     if thinking:
         config["thinkingConfig"] = thinking
     if settings.format is not None:
-        if crossing.profile.format_beside_tools or not gates or not _has_functions(out):
-            _write_format(settings.format, config, settings.at.get("format", ()), crossing)
+        if context.profile.format_beside_tools or not gates or not _has_functions(out):
+            _write_format(settings.format, config, settings.at.get("format", ()), context)
         else:
-            _say_format(settings.format, out, settings.at.get("format", ()), crossing)
-    if settings.images and crossing.profile.image_output:
+            _say_format(settings.format, out, settings.at.get("format", ()), context)
+    if settings.images and context.profile.image_output:
         config["responseModalities"] = ["TEXT", "IMAGE"]
     elif settings.images:
-        crossing.lose("field.dropped", settings.at.get("images", ()), "the model is not known to make images")
+        context.lose("field.dropped", settings.at.get("images", ()), "the model is not known to make images")
     if config:
         out[_CONFIG] = config
     if settings.tier is not None:
-        _write_tier(settings, out, crossing)
+        _write_tier(settings, out, context)
     if settings.metadata is not None:
         if mine:
             out["labels"] = settings.metadata
         elif settings.metadata:
-            crossing.lose("metadata.dropped", settings.at.get("metadata", ()))
+            context.lose("metadata.dropped", settings.at.get("metadata", ()))
     if settings.parallel is False and "tools" in out:
-        crossing.lose("parallel.unenforced", settings.at.get("parallel", ()))
+        context.lose("parallel.unenforced", settings.at.get("parallel", ()))
     if settings.verbosity is not None:
-        crossing.lose("verbosity.dropped", settings.at.get("verbosity", ()))
+        context.lose("verbosity.dropped", settings.at.get("verbosity", ()))
     if settings.user is not None:
-        crossing.lose("user.dropped", settings.at.get("user", ()))
+        context.lose("user.dropped", settings.at.get("user", ()))
     if settings.cache_key is not None:
-        crossing.lose("cache.dropped", settings.at.get("cache_key", ()))
+        context.lose("cache.dropped", settings.at.get("cache_key", ()))
     if settings.cache is not None:
-        crossing.lose("cache.dropped", settings.at.get("cache", ()))
+        context.lose("cache.dropped", settings.at.get("cache", ()))
 
 
-def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossing) -> None:
+def _write_sampling(settings: Settings, config: dict[str, Any], context: Context) -> None:
     at = settings.at
-    refused = crossing.profile.refuses if crossing.gates(wire.NAME) else ()
+    refused = context.profile.refuses if context.gates(wire.NAME) else ()
     if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
-        taken = crossing.profile.sampling or not crossing.gates(wire.NAME)
+        taken = context.profile.sampling or not context.gates(wire.NAME)
         for value, name, key in (
             (settings.temperature, "temperature", "temperature"),
             (settings.top_p, "top_p", "topP"),
@@ -248,10 +248,10 @@ def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossi
             if value is None:
                 continue
             if not taken:
-                crossing.lose("sampling.dropped", at.get(name, ()), name)
+                context.lose("sampling.dropped", at.get(name, ()), name)
                 continue
-            if name == "temperature" and crossing.source != wire.NAME:
-                value = within(value, 0, 2, at.get(name, ()), crossing)
+            if name == "temperature" and context.source != wire.NAME:
+                value = within(value, 0, 2, at.get(name, ()), context)
             config[key] = int(value) if isinstance(value, float) and value.is_integer() else value
     if settings.seed is not None:
         config["seed"] = settings.seed
@@ -264,108 +264,108 @@ def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossi
         if value is None:
             continue
         if value and name in refused:  # models take the neutral values of what they refuse
-            crossing.lose("logprobs.dropped" if "logprobs" in name else "sampling.dropped", at.get(name, ()), name)
+            context.lose("logprobs.dropped" if "logprobs" in name else "sampling.dropped", at.get(name, ()), name)
         else:
             config[key] = value
     if settings.n is not None:
         config["candidateCount"] = settings.n
     stop = settings.stop
-    if "" in stop and crossing.source != wire.NAME:
-        crossing.lose("stop.dropped", at.get("stop", ()), "an empty sequence")
+    if "" in stop and context.source != wire.NAME:
+        context.lose("stop.dropped", at.get("stop", ()), "an empty sequence")
         stop = tuple([sequence for sequence in stop if sequence])
     if stop:
-        if len(stop) > _MAX_STOPS and crossing.source != wire.NAME:
-            crossing.lose("stop.truncated", at.get("stop", ()), f"{len(stop)} sequences, {_MAX_STOPS} are sent")
+        if len(stop) > _MAX_STOPS and context.source != wire.NAME:
+            context.lose("stop.truncated", at.get("stop", ()), f"{len(stop)} sequences, {_MAX_STOPS} are sent")
             stop = stop[:_MAX_STOPS]
         config["stopSequences"] = list(stop)
 
 
-def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
+def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     """`thinkingLevel` for models with levels and those nothing is known about, `thinkingBudget` for Gemini 2.5 and for
     no thinking at all, which no level says."""
     settings = request.settings
     effort, budget = settings.effort, settings.budget
-    profile = crossing.profile
+    profile = context.profile
     at = settings.at.get("effort" if effort is not None else "budget", ())
     if effort is None and budget is None:
         return {}
-    known = profile.thinking_levels or profile.thinking_budget or (crossing.gated and not profile.thinks)
-    if crossing.source == wire.NAME and not known:
+    known = profile.thinking_levels or profile.thinking_budget or (context.gated and not profile.thinks)
+    if context.source == wire.NAME and not known:
         level = effort.upper() if effort is not None and own(request.extra, _LEVEL) is None else None
         said = {"thinkingLevel": level, "thinkingBudget": budget}
         return {name: value for name, value in said.items() if value is not None}
     if not profile.thinks:
         if effort != "none" and budget != 0:
-            crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
+            context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
         return {}
     if profile.thinking_budget is not None:
         if effort is not None and budget is not None and budget > 0:
-            crossing.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens says how much")
+            context.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens says how much")
             effort, at = None, settings.at.get("budget", ())
-        return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, crossing, at)}
+        return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, context, at)}
     if effort == "none" and not profile.thinking_levels:
         return {"thinkingBudget": 0}
     asked = wish(settings)
     assert asked is not None
     if asked.effort is None:
         if not profile.thinking_levels and not profile.thinking_default:
-            unknown = f"it is not known how {crossing.model or 'the model'} is turned to thinking"
-            crossing.lose("effort.dropped", at, unknown)
-        elif crossing.source != wire.NAME:
-            crossing.lose("effort.approximated", at, THINKS_UNASKED)
+            unknown = f"it is not known how {context.model or 'the model'} is turned to thinking"
+            context.lose("effort.dropped", at, unknown)
+        elif context.source != wire.NAME:
+            context.lose("effort.approximated", at, THINKS_UNASKED)
         return {}  # models with levels think unasked
     if effort is None and not profile.thinking_levels:
         return {"thinkingBudget": budget}
     levels = tuple([level.lower() for level in profile.thinking_levels]) or _LEVELS
     level = nearest(asked.effort, levels)
     if level not in levels:
-        crossing.lose("effort.dropped", at, asked.effort)
+        context.lose("effort.dropped", at, asked.effort)
         return {}
-    lose_budget(settings, level.upper(), crossing)
+    lose_budget(settings, level.upper(), context)
     if level != effort:
-        crossing.lose("effort.approximated", at, f"{asked.words} is sent as {level.upper()}")
-    elif crossing.gated and own(request.extra, _LEVEL) is not None:
+        context.lose("effort.approximated", at, f"{asked.words} is sent as {level.upper()}")
+    elif context.gated and own(request.extra, _LEVEL) is not None:
         return {}  # the level comes back in the client's own spelling
     return {"thinkingLevel": level.upper()}
 
 
-def without_level(extra: Extra | None, crossing: Crossing) -> Extra | None:
+def without_level(extra: Extra | None, context: Context) -> Extra | None:
     """The extra fields of a request without a thinking level in the client's own spelling, if the model that gets the
     request is not steered by levels."""
-    if not crossing.gated or crossing.profile.thinking_levels or own(extra, _LEVEL) is None:
+    if not context.gated or context.profile.thinking_levels or own(extra, _LEVEL) is None:
         return extra
-    if crossing.profile.thinking_budget is None and crossing.profile.thinks:
+    if context.profile.thinking_budget is None and context.profile.thinks:
         return extra
     fields = {name: value for name, value in (extra or {})[wire.NAME].items() if name != _LEVEL}
     return {**(extra or {}), wire.NAME: fields}
 
 
-def _budget(effort: str | None, budget: int | None, limits: tuple[int, int], crossing: Crossing, at: Path) -> int:
+def _budget(effort: str | None, budget: int | None, limits: tuple[int, int], context: Context, at: Path) -> int:
     """A budget within the model's limits; -1 leaves it to the model."""
     low, high = limits
     if budget is None or effort is not None:
         tokens = _BUDGETS.get(effort or "", -1)
         clamped = tokens if tokens < 0 else min(max(tokens, low), high)
-        crossing.lose("effort.approximated", at, f"{effort} is sent as a budget of {clamped} tokens")
+        context.lose("effort.approximated", at, f"{effort} is sent as a budget of {clamped} tokens")
         return clamped
     clamped = budget if budget < 0 else min(max(budget, low), high)
     if clamped != budget:
-        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {clamped}")
+        context.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {clamped}")
     return clamped
 
 
-def _write_format(shape: Format, config: dict[str, Any], at: Path, crossing: Crossing) -> None:
+def _write_format(shape: Format, config: dict[str, Any], at: Path, context: Context) -> None:
     config["responseMimeType"] = _JSON
     older = own(shape.extra, "responseSchema")
     if older is not None:
         config["responseSchema"] = older
     elif shape.schema is not None:
-        mine = crossing.source == wire.NAME
+        mine = context.source == wire.NAME
         config["responseJsonSchema"] = (
-            Raw(shape.schema) if mine else fit(shape.schema, OUTPUT, crossing, at + shape.schema_at)
+            Raw(shape.schema) if mine else fit(shape.schema, OUTPUT, context, at + shape.schema_at)
         )
     if shape.name or shape.description:
-        crossing.lose("format.detail.dropped", at, "the schema's name and description")
+        context.lose("format.detail.dropped", at, "the schema's name and description")
 
 
 def _has_functions(out: dict[str, Any]) -> bool:
@@ -373,9 +373,9 @@ def _has_functions(out: dict[str, Any]) -> bool:
     return tools is not None and b"functionDeclarations" in json_text.encode(tools)
 
 
-def _say_format(shape: Format, out: dict[str, Any], at: Path, crossing: Crossing) -> None:
+def _say_format(shape: Format, out: dict[str, Any], at: Path, context: Context) -> None:
     """Gemini 2 takes no output format beside functions: it is asked for in words."""
-    crossing.lose("format.as_text", at, "this model takes no output format beside functions")
+    context.lose("format.as_text", at, "this model takes no output format beside functions")
     words = "When you do not call a function, answer with one valid JSON value and nothing else."
     if shape.schema is not None:
         words += f" It must fit this JSON Schema:\n{shape.schema}"
@@ -383,12 +383,12 @@ def _say_format(shape: Format, out: dict[str, Any], at: Path, crossing: Crossing
     instruction["parts"].append({"text": words})
 
 
-def _write_tier(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_tier(settings: Settings, out: dict[str, Any], context: Context) -> None:
     tier = settings.tier
     assert tier is not None
-    if crossing.source == wire.NAME:
+    if context.source == wire.NAME:
         out["serviceTier"] = "standard" if tier == "default" else tier
     elif tier in _TIERS:
         out["serviceTier"] = _TIERS[tier]
     elif tier != "auto":
-        crossing.lose("tier.dropped", settings.at.get("tier", ()), tier)
+        context.lose("tier.dropped", settings.at.get("tier", ()), tier)

@@ -20,7 +20,7 @@ from ...codec.extras import carried
 from ...codec.failed_answers import cut_short
 from ...codec.faults import broken_off, said_nothing
 from ...codec.surrogates.documents import decodable_frame
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ...fast.repeated_frames import FrameReader, Refrain, begun
 from . import wire
@@ -107,17 +107,17 @@ _USAGE = b'"usageMetadata": {'
 class StreamReader(FrameReader):
     """Chunks in, events out."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, context: Context) -> None:
         refrain = Refrain((b'"text":',), mark=_USAGE, figures=b"0123456789")
         super().__init__(sse.Splitter(wire.NAME), refrain, keeps_count=True)
-        self._crossing = crossing
+        self._context = context
         self._head = b""
         self._odd = b""  # what is no chunk, in place of the first one
         self._sse = False
         self._array: json_array.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
-        self._ids = Ids(crossing)
+        self._ids = Ids(context)
         self._next = 0
         self._started = False
         self._over = False
@@ -215,7 +215,7 @@ class StreamReader(FrameReader):
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             if data == b"[DONE]":  # compatible servers send it
                 return
-            chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._crossing))
+            chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._context))
         if not self._started:
             if said_nothing(chunk.error):
                 chunk.error = wire.NONE
@@ -267,13 +267,13 @@ class StreamReader(FrameReader):
 
     def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
         self._started = True
-        self._ids = Ids(self._crossing, seed(chunk.responseId, self._crossing))
+        self._ids = Ids(self._context, seed(chunk.responseId, self._context))
         created = None
         extra: Extra | None = None
         if chunk.createTime is not None:
             created = read_time(chunk.createTime)
             extra = with_field(None, "createTime", json_text.raw(chunk.createTime))
-        events.append(Start(chunk.responseId or "", version(chunk.modelVersion, self._crossing), created, None, extra))
+        events.append(Start(chunk.responseId or "", version(chunk.modelVersion, self._context), created, None, extra))
 
     def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
         last = self._last
@@ -284,14 +284,14 @@ class StreamReader(FrameReader):
 
     def _unsaid(self, at: Path, fields: dict[str, Raw]) -> None:
         """Fields of a chunk that no event carries: lost even to the kin, where nothing that is kept becomes a loss."""
-        crossing = self._crossing
-        bare = crossing.within == ()
-        if crossing.target not in wire.KIN or bare == (crossing.target == wire.NAME):
-            crossing.keep(at, fields)
+        context = self._context
+        bare = context.within == ()
+        if context.target not in wire.KIN or bare == (context.target == wire.NAME):
+            context.keep(at, fields)
             return
         for name, value in fields.items():
             if bytes(value) != b"null":
-                crossing.lose("field.dropped", (*at, name))
+                context.lose("field.dropped", (*at, name))
 
     def _candidate(self, candidate: wire.Candidate, place: int, unknown: Unknown, events: list[Event]) -> None:
         answer = self._first
@@ -344,9 +344,9 @@ class StreamReader(FrameReader):
         from ...codec import logprobs  # late: few streams have them
 
         found = logprobs.read(candidate.logprobsResult, "chosen")
-        if found and self._crossing.scored and answer.kind == "text" and self._crossing.target not in wire.KIN:
+        if found and self._context.scored and answer.kind == "text" and self._context.target not in wire.KIN:
             at = ("candidates", place, "logprobsResult")
-            self._crossing.lose("field.dropped", at, "the numbers of the tokens", "info")
+            self._context.lose("field.dropped", at, "the numbers of the tokens", "info")
             events.append(PartDelta(answer.index, "", None, (), tuple(found)))
             candidate.logprobsResult = wire.NONE
         elif "logprobsResult" in answer.told:
@@ -424,7 +424,7 @@ class StreamReader(FrameReader):
             if call.args and json_text.is_object(call.args):
                 pieces.root = json_text.fields(call.args)
             elif call.args:
-                self._crossing.lose("arguments.invalid", at, "the arguments are no object")
+                self._context.lose("arguments.invalid", at, "the arguments are no object")
         elif seal is not None:
             pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
         for piece in call.partialArgs or ():
@@ -448,7 +448,7 @@ class StreamReader(FrameReader):
         fresh = [cited for cited in found if cited not in answer.cited]
         if answer.kind != "text":
             if fresh and not more_to_come:
-                self._crossing.lose("citation.dropped", ("candidates", answer.number), "no text is open")
+                self._context.lose("citation.dropped", ("candidates", answer.number), "no text is open")
             return
         answer.grounding = grounding
         mine: list[Citation] = []
@@ -458,7 +458,7 @@ class StreamReader(FrameReader):
                     answer.grounding = None
                     continue
                 if cited.start is not None:
-                    self._crossing.lose("citation.approximated", ("candidates", answer.number), "its text has ended")
+                    self._context.lose("citation.approximated", ("candidates", answer.number), "its text has ended")
                 mine.append(Citation(cited.url, cited.title, cited.quote))
             else:
                 start, end = cited.start - answer.before, cited.end - answer.before
@@ -470,7 +470,7 @@ class StreamReader(FrameReader):
     def _finish(self, events: list[Event]) -> None:
         self._over = True
         answers = [self._answers[number] for number in sorted(self._answers)]
-        blocked = read_block(self._last.promptFeedback, self._crossing) if not answers else None
+        blocked = read_block(self._last.promptFeedback, self._context) if not answers else None
         broken = self._array is not None and self._array.open
         if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
             events.append(broken_off(self._frames.stray or self._odd, lambda error: fault_from(error, 0, {})))
@@ -487,7 +487,7 @@ class StreamReader(FrameReader):
             events.append(Finish(stop, usage if last else None, answer.number, last, extra))
 
     def _read_usage(self) -> Usage | None:
-        return read_usage(self._usage, self._crossing, self._unknown) if self._usage is not None else None
+        return read_usage(self._usage, self._context, self._unknown) if self._usage is not None else None
 
     def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
         """The searches and fetches that the metadata tells of, which is whole now."""
@@ -504,13 +504,13 @@ class StreamReader(FrameReader):
         at = ("candidates", answer.number)
         answer.join_metadata()
         self._uses(answer, at, events)
-        stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
+        stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._context)
         if answer.pieces is None:
             return stop
         # The limit fell inside a call: half a call is no call.
         call = answer.pieces.call
-        self._crossing.lose("call.truncated", call.at, f"the call of {call.name}")
-        return cut_short(stop, self._crossing, answer.number)
+        self._context.lose("call.truncated", call.at, f"the call of {call.name}")
+        return cut_short(stop, self._context, answer.number)
 
     def _answer_extra(self, answer: _Answer) -> Extra | None:
         at = ("candidates", answer.number)
@@ -518,9 +518,9 @@ class StreamReader(FrameReader):
         fields = dict(answer.told)
         kept = {name: value for name, value in fields.items() if name != FETCHED or not answer.fetched}
         if kept:
-            self._crossing.keep(at, kept)
+            self._context.keep(at, kept)
         if candidate.groundingMetadata or candidate.citationMetadata:
-            report(candidate, answer.places, at, self._crossing, searched=answer.searched)
+            report(candidate, answer.places, at, self._context, searched=answer.searched)
             fields |= carried(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 
@@ -529,6 +529,6 @@ class StreamReader(FrameReader):
         fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
         told = carried(self._last, ("promptFeedback", "modelStatus") if self._answers else ("modelStatus",))
         if told:
-            self._crossing.keep((), told)
+            self._context.keep((), told)
             fields |= told
         return {wire.NAME: fields} if fields else None

@@ -16,7 +16,7 @@ from ...codec import json_text
 from ...codec.answer_ids import original
 from ...codec.failed_answers import left_out, malformed
 from ...codec.surrogates.documents import sound_arguments
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .faults import error_object
 from .grounding import METADATA, write_grounding
@@ -60,8 +60,8 @@ class _Open:
 class StreamWriter:
     """Events in, chunks out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._tail = b"]}" + _END
         self._open: dict[int, _Open] = {}
         self._numbers: dict[int, int] = {}  # answer -> index of its candidate, which is the same where it can be
@@ -105,7 +105,7 @@ class StreamWriter:
         return b""
 
     def _start(self, event: Start) -> bytes:
-        model = self._crossing.model or event.model
+        model = self._context.model or event.model
         if model:
             self._head["modelVersion"] = model
         if event.id:
@@ -161,7 +161,7 @@ class StreamWriter:
             self._text[event.index] = ([], list(part.citations), part.at)
             self._texts.setdefault(answer, []).append(self._text[event.index])
             if part.refusal:
-                self._crossing.lose("refusal.as_text", part.at)
+                self._context.lose("refusal.as_text", part.at)
         if isinstance(part, ToolCall) or (
             isinstance(part, Text | Reasoning)
             and (part.seal is not None or (part.extra is not None and wire.NAME in part.extra))
@@ -174,7 +174,7 @@ class StreamWriter:
         elif isinstance(part, Opaque) and is_metadata(part):
             self._uses.setdefault(answer, []).append(part)
         elif isinstance(part, Media | Opaque):
-            written = write_part(part, self._crossing, request=False)
+            written = write_part(part, self._context, request=False)
             if written is not None:
                 out += self._chunk(answer, written)
         return out
@@ -217,10 +217,10 @@ class StreamWriter:
             seal = opened.seal or part.seal
             if isinstance(part, ToolCall):
                 if "\\u" in text and not part.custom:
-                    text = sound_arguments(text, part.at, self._crossing)
+                    text = sound_arguments(text, part.at, self._context)
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
                 self._called.add(answer)
-                if left_out(part, text, self._crossing):
+                if left_out(part, text, self._context):
                     self._cut.add(answer)
                     return b""
                 if event.cut:
@@ -236,7 +236,7 @@ class StreamWriter:
         return out
 
     def _written(self, answer: int, part: Part, metadata: dict[str, Any] | None = None) -> bytes:
-        written = write_part(part, self._crossing, request=False)
+        written = write_part(part, self._context, request=False)
         if written is None:
             return b""
         return self._cited(answer, written, metadata) if metadata else self._chunk(answer, written)
@@ -265,8 +265,8 @@ class StreamWriter:
             out["promptFeedback"] = blocked
         else:
             candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
-            stop = malformed(event.stop, self._crossing, event.answer) if number in self._cut else event.stop
-            write_stop(stop, number in self._called, candidate, self._crossing, event.answer)
+            stop = malformed(event.stop, self._context, event.answer) if number in self._cut else event.stop
+            write_stop(stop, number in self._called, candidate, self._context, event.answer)
             candidate.setdefault("finishReason", "STOP")
             candidate["index"] = number
             if not first:
@@ -276,9 +276,9 @@ class StreamWriter:
             if not any(own(extra, prefix + name) for name in METADATA):
                 candidate.update(self._metadata(number))
         if event.usage is not None:
-            out["usageMetadata"] = write_usage(event.usage, self._crossing)
+            out["usageMetadata"] = write_usage(event.usage, self._context)
         elif event.last:
-            self._crossing.lose("usage.invented")
+            self._context.lose("usage.invented")
             out["usageMetadata"] = {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}
         out |= self._head
         if first:
@@ -297,6 +297,6 @@ class StreamWriter:
         grounding = None
         if any(citations for _, citations, _ in texts):
             whole = [("".join(words), tuple(citations), at) for words, citations, at in texts]
-            grounding = write_grounding(whole, self._crossing)
+            grounding = write_grounding(whole, self._context)
         uses = self._uses.get(answer, [])
         return write_metadata(grounding, uses) if grounding is not None or uses else {}

@@ -14,7 +14,7 @@ from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolRes
 from ...codec import json_text
 from ...codec.extras import carried
 from ...codec.media import note, proper
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .media import read_blob, read_file, was_read, write_media
@@ -58,7 +58,7 @@ def read_result(
             extra = with_field(extra, ID, mark)
     if result.willContinue or result.scheduling:
         fields = carried(result, ("willContinue", "scheduling")) or {}
-        ids.crossing.keep((*at, "functionResponse"), fields)
+        ids.context.keep((*at, "functionResponse"), fields)
         for name, value in fields.items():
             extra = with_field(extra, f"functionResponse/{name}", value)
     try:
@@ -123,18 +123,18 @@ def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
     return Opaque(wire.NAME, "functionResponse.parts", json_text.raw(part), at=at)
 
 
-def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+def write_result(result: ToolResult, asked: Any, siblings: list[Any], context: Context) -> dict[str, Any]:
     """A functionResponse part. `asked` is the call as it was sent, or None: the API pairs by its id and its name.
     Media that cannot stand inside goes to `siblings`, which follow all results."""
     nested: list[Any] = []
     text = plain_text(result.parts)
     if text is None:
-        text, nested = _write_content(result, siblings, crossing)
+        text, nested = _write_content(result, siblings, context)
         if text is None and not result.is_error:
-            text = _words_for_media(result, crossing)
+            text = _words_for_media(result, context)
         for part in result.parts:
             if part.cache is not None:
-                crossing.lose("cache.dropped", part.at)
+                context.lose("cache.dropped", part.at)
     response: Any
     if text is None or result.structured:
         response = _write_response(result, text)
@@ -143,22 +143,22 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
     call_id, name = result.call_id, result.name
     if asked is not None:
         call_id = asked.get("id", "")
-        if not name or crossing.source != wire.NAME:
+        if not name or context.source != wire.NAME:
             name = asked["name"]
     elif not name:
-        crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
+        context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
     inner = {"id": call_id, "name": name, "response": response}
     if nested:
         inner["parts"] = nested
     out: dict[str, Any] = {"functionResponse": inner}
     if result.cache is not None:
-        crossing.lose("cache.dropped", result.at)
+        context.lose("cache.dropped", result.at)
     if result.seal is not None:
         if result.seal.dialect == wire.NAME:
             out["thoughtSignature"] = result.seal.data
         else:
-            crossing.lose("seal.dropped", result.at)
+            context.lose("seal.dropped", result.at)
     if not call_id:
         del inner["id"]
     if result.extra is None:
@@ -171,11 +171,11 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
     return put_back(out, result.extra)
 
 
-def _words_for_media(result: ToolResult, crossing: Crossing) -> str | None:
+def _words_for_media(result: ToolResult, context: Context) -> str | None:
     """The words for a result that is media alone, as Google's own client has them: an empty object tells the model
     nothing. None for a result that stood in a document of this dialect without words."""
     media = next((part for part in result.parts if isinstance(part, Media)), None)
-    return None if media is None or was_read(media, crossing) else note(media)
+    return None if media is None or was_read(media, context) else note(media)
 
 
 def write_missing(asked: Any) -> dict[str, Any]:
@@ -184,13 +184,13 @@ def write_missing(asked: Any) -> dict[str, Any]:
     return {"functionResponse": {**inner, "name": asked["name"], "response": {"error": NO_RESULT}}}
 
 
-def write_orphan(result: ToolResult, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+def write_orphan(result: ToolResult, siblings: list[Any], context: Context) -> dict[str, Any]:
     """A result whose call is not in the history, as the user's words."""
     of = f" of {result.name}" if result.name else ""
     head = f"[result{of}, call {result.call_id}]" if result.call_id else f"[result{of}]"
     text = plain_text(result.parts)
     if text is None:
-        text, nested = _write_content(result, siblings, crossing)
+        text, nested = _write_content(result, siblings, context)
         siblings.extend(nested)
     return {"text": f"{head}\n{text}" if text else head}
 
@@ -217,7 +217,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) -> tuple[str | None, list[Any]]:
+def _write_content(result: ToolResult, siblings: list[Any], context: Context) -> tuple[str | None, list[Any]]:
     """The result's text (None: there is none, but media) and the media that stands inside it."""
     texts: list[str] = []
     nested: list[Any] = []
@@ -226,13 +226,13 @@ def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) 
         if isinstance(part, Text):
             texts.append(part.text)
         elif isinstance(part, Media):
-            moved |= _write_nested(part, texts, nested, siblings, crossing)
+            moved |= _write_nested(part, texts, nested, siblings, context)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             nested.append(json_text.fields(part.value))  # open: fields nobody knows are put back into it
         else:
-            crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+            context.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if len(texts) > 1:
-        crossing.lose("result.texts.joined", result.at, f"{len(texts)} texts")
+        context.lose("result.texts.joined", result.at, f"{len(texts)} texts")
     if texts:
         return "\n".join(texts), nested
     if moved:
@@ -240,16 +240,16 @@ def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) 
     return (None if nested else ""), nested
 
 
-def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: list[Any], crossing: Crossing) -> bool:
+def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: list[Any], context: Context) -> bool:
     """Puts media where it may stand; True when that is beside the result."""
-    if crossing.binary == "summarise":
-        crossing.lose("media.summarised", media.at)
+    if context.binary == "summarise":
+        context.lose("media.summarised", media.at)
         texts.append(note(media))
         return False
-    taken = was_read(media, crossing) or (media.data and proper(media.mime) in NESTED)
-    if crossing.profile.nested_media and taken:
-        nested.append(put_back(write_media(media, crossing, nested=True), media.extra))
+    taken = was_read(media, context) or (media.data and proper(media.mime) in NESTED)
+    if context.profile.nested_media and taken:
+        nested.append(put_back(write_media(media, context, nested=True), media.extra))
         return False
-    crossing.lose("result.media.moved", media.at)
-    siblings.append(put_back(write_media(media, crossing, result=True), media.extra))
+    context.lose("result.media.moved", media.at)
+    siblings.append(put_back(write_media(media, context, result=True), media.extra))
     return True

@@ -17,7 +17,7 @@ from ...codec.extras import carried, gather
 from ...codec.schema import Subset, from_openapi
 from ...codec.schema_losses import fit
 from ...codec.tool_names import Names, by_name
-from ...context import Crossing
+from ...context import Context
 from ...fast.tool_declarations import ToolMemo
 from . import wire
 from .original_values import own, put_back, with_field
@@ -73,10 +73,10 @@ VALIDATED = "VALIDATED"
 CHOICE_AT: Path = ("toolConfig", "functionCallingConfig")
 
 
-def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     wire.check_text(body)
     tools, unknown, spelled = wire.TOOLS.admit(body, ("tools",))
-    crossing.spelled.update(spelled)
+    context.spelled.update(spelled)
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
@@ -85,7 +85,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             ("function_declarations", tool.function_declarations),
         ):
             for j, declaration in enumerate(declared or ()):
-                out.append(_read_declaration(declaration, at + (key, j), crossing, unknown))
+                out.append(_read_declaration(declaration, at + (key, j), context, unknown))
         for name in _HOSTED:
             value = getattr(tool, name)
             if value and bytes(value) != b"null":
@@ -101,16 +101,16 @@ def _hosted(kind: str, value: Raw, at: Path) -> HostedTool:
     return HostedTool(wire.NAME, kind, Raw(json_text.encode({kind: value})), at)
 
 
-def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, unknown: Unknown) -> Tool:
+def _read_declaration(declared: wire.Declaration, at: Path, context: Context, unknown: Unknown) -> Tool:
     extra = None
     if unknown or declared.behavior:
-        extra = gather(crossing, at, unknown, carried(declared, ("behavior",)))
+        extra = gather(context, at, unknown, carried(declared, ("behavior",)))
     for twin, taken in (
         ("parameters_json_schema", declared.parametersJsonSchema),
         ("response_json_schema", declared.responseJsonSchema),
     ):
         if taken and getattr(declared, twin):
-            crossing.keep(at, {twin: getattr(declared, twin)})
+            context.keep(at, {twin: getattr(declared, twin)})
             extra = with_field(extra, twin, getattr(declared, twin))
     if declared.description == "":
         extra = with_field(extra, "description", _EMPTY)
@@ -119,7 +119,7 @@ def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, 
         declared.parameters,
         "parametersJsonSchema" if declared.parametersJsonSchema else "parameters_json_schema",
         "parameters",
-        (at, crossing, extra),
+        (at, context, extra),
     )
     output = None
     if declared.response or declared.responseJsonSchema or declared.response_json_schema:
@@ -128,7 +128,7 @@ def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, 
             declared.response,
             "responseJsonSchema",
             "response",
-            (at, crossing, extra),
+            (at, context, extra),
         )
     return Tool(
         declared.name,
@@ -142,15 +142,15 @@ def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, 
 
 
 def _read_schema(
-    standard: Raw, openapi: Raw, standard_key: str, openapi_key: str, where: tuple[Path, Crossing, Extra | None]
+    standard: Raw, openapi: Raw, standard_key: str, openapi_key: str, where: tuple[Path, Context, Extra | None]
 ) -> tuple[str | None, Path, Extra | None]:
     """A schema in either of its notations as standard JSON Schema; the older one is kept to be written back."""
-    at, crossing, extra = where
+    at, context, extra = where
     if standard:
         text = str(standard, "utf-8")
         if text != "null":
             if openapi:
-                crossing.keep(at, {openapi_key: openapi})
+                context.keep(at, {openapi_key: openapi})
                 extra = with_field(extra, openapi_key, openapi)
             return text, (standard_key,), extra
     if not openapi or bytes(openapi) == b"null":
@@ -158,18 +158,18 @@ def _read_schema(
     source = bytes(openapi)
     read, changes = from_openapi(source)
     for change in changes:
-        crossing.lose(change.code, (*at, openapi_key, *change.path), change.detail)
+        context.lose(change.code, (*at, openapi_key, *change.path), change.detail)
     return read.decode(), (openapi_key,), with_field(extra, openapi_key, openapi)
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
     tools = tuple(tools)
-    if crossing.source != wire.NAME:
-        lose_strict(tools, crossing, "it is a mode of the request here")
-    return json_text.encode(tools_to(tools, crossing))
+    if context.source != wire.NAME:
+        lose_strict(tools, context, "it is a mode of the request here")
+    return json_text.encode(tools_to(tools, context))
 
 
-def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     """All functions in one Tool object where the first of them stands, every hosted tool in its own."""
     out: list[Any] = []
     functions: list[Any] = []
@@ -178,26 +178,26 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
             else:
-                crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+                context.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
         if not functions:
             out.append({"functionDeclarations": functions})
-        functions.append(_write_declaration(tool, crossing))
+        functions.append(_write_declaration(tool, context))
     return out
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def _write_declaration(tool: Tool, crossing: Crossing) -> dict[str, Any]:
-    mine = crossing.source == wire.NAME
+def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
+    mine = context.source == wire.NAME
     if tool.deferred:
-        crossing.lose("tool.deferred.expanded", tool.at)
+        context.lose("tool.deferred.expanded", tool.at)
     if tool.cache is not None:
-        crossing.lose("cache.dropped", tool.at, "on a tool")
-    name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, crossing, tool.at)
+        context.lose("cache.dropped", tool.at, "on a tool")
+    name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, context, tool.at)
     if tool.custom:
-        tool = wrap_tool(tool, name, crossing)
+        tool = wrap_tool(tool, name, context)
     out: dict[str, Any] = {"name": name}
     if tool.description:
         out["description"] = tool.description
@@ -210,11 +210,11 @@ def _write_declaration(tool: Tool, crossing: Crossing) -> dict[str, Any]:
         return out if extra is None else put_back(out, extra)
     if schema is not None:
         if not _says_nothing(schema):
-            out["parametersJsonSchema"] = fit(schema, PARAMETERS, crossing, tool.at + tool.schema_at)
+            out["parametersJsonSchema"] = fit(schema, PARAMETERS, context, tool.at + tool.schema_at)
         elif '"title"' in schema or '"description"' in schema:
-            crossing.lose("schema.keyword.dropped", tool.at + tool.schema_at, "of a tool without arguments")
+            context.lose("schema.keyword.dropped", tool.at + tool.schema_at, "of a tool without arguments")
     if tool.output_schema is not None:
-        out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, crossing, (*tool.at, "output_schema"))
+        out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, context, (*tool.at, "output_schema"))
     return out
 
 
@@ -234,7 +234,7 @@ def _says_nothing(schema: str) -> bool:
     )
 
 
-def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None:
+def read_choice(config: wire.CallingConfig, context: Context) -> Choice | None:
     names = tuple(config.allowedFunctionNames or config.allowed_function_names or ())
     mode = config.mode
     word = wire.mode_word(mode)
@@ -252,14 +252,14 @@ def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None
     # VALIDATED alone (`validated_mode.py`), a mode that is not known, names where the mode takes none.
     extra = {wire.NAME: {"mode": json_text.raw(mode)}}
     if word not in ("AUTO", VALIDATED) and mode is not None:
-        crossing.keep(CHOICE_AT, extra[wire.NAME])
+        context.keep(CHOICE_AT, extra[wire.NAME])
     return Choice("auto", names, extra, CHOICE_AT)
 
 
 _MODES: dict[str, Literal["AUTO", "NONE", "ANY"]] = {"auto": "AUTO", "none": "NONE", "required": "ANY", "one": "ANY"}
 
 
-def write_choice(choice: Choice, request: Request, crossing: Crossing) -> dict[str, Any]:
+def write_choice(choice: Choice, request: Request, context: Context) -> dict[str, Any]:
     """The `functionCallingConfig`."""
     names = choice.names
     out: dict[str, Any] = {"mode": "VALIDATED" if names and choice.mode == "auto" else _MODES[choice.mode]}
@@ -267,15 +267,15 @@ def write_choice(choice: Choice, request: Request, crossing: Crossing) -> dict[s
     if mode is not None:
         out["mode"] = mode
     if names:
-        table = ANY_NAMES if crossing.source == wire.NAME else NAMES
+        table = ANY_NAMES if context.source == wire.NAME else NAMES
         declared = by_name(request.tools)
         allowed = []
         for name in names:
             tool = declared.get(name)
-            if tool is None and crossing.source != wire.NAME:
-                crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+            if tool is None and context.source != wire.NAME:
+                context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
                 continue
-            allowed.append(table.send(name, tool.namespace if tool is not None else "", crossing, choice.at))
+            allowed.append(table.send(name, tool.namespace if tool is not None else "", context, choice.at))
         if allowed:
             out["allowedFunctionNames"] = allowed
         else:

@@ -13,7 +13,7 @@ import msgspec
 
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -21,10 +21,10 @@ _OWN = frozenset({wire.NAME, "code-assist"})
 _CONFIG = "functionCallingConfig"
 
 
-def strict_tools(tools: Tools, crossing: Crossing) -> Tools:
+def strict_tools(tools: Tools, context: Context) -> Tools:
     """Tools under VALIDATED, for a target of another family: strict where the schema obeys the strict subset as it is.
     Others would have to say something else for the sake of strict mode."""
-    if crossing.target in _OWN:
+    if context.target in _OWN:
         return tools
     from ...codec.schema.strict_subset import strict_form  # few requests have this mode
 
@@ -34,42 +34,42 @@ def strict_tools(tools: Tools, crossing: Crossing) -> Tools:
             form = strict_form(tool.schema.encode())
             if form.obstacle or form.changes:
                 why = form.obstacle or form.changes[0].detail
-                crossing.lose("tool.strict.dropped", tool.at, f"VALIDATED: {why}")
+                context.lose("tool.strict.dropped", tool.at, f"VALIDATED: {why}")
             else:
                 tool = msgspec.structs.replace(tool, strict=True)
         elif isinstance(tool, Tool):
-            crossing.lose("tool.strict.dropped", tool.at, "VALIDATED: the tool takes no arguments")
+            context.lose("tool.strict.dropped", tool.at, "VALIDATED: the tool takes no arguments")
         out.append(tool)
     return tuple(out)
 
 
-def write_mode(request: Request, out: dict[str, Any], crossing: Crossing) -> None:
+def write_mode(request: Request, out: dict[str, Any], context: Context) -> None:
     """The mode of calling for strict tools, behind a choice that was written already."""
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
-    if crossing.source == wire.NAME or not any(tool.strict for tool in functions) or "tools" not in out:
+    if context.source == wire.NAME or not any(tool.strict for tool in functions) or "tools" not in out:
         return
     config = out.get("toolConfig", {}).get(_CONFIG, {})
     mode = config.get("mode", "AUTO")
     if mode == "NONE":
-        lose_strict(functions, crossing, "under the mode NONE there are no calls")
+        lose_strict(functions, context, "under the mode NONE there are no calls")
         return
     if mode != "AUTO":
         # The guarantee is kept, but the mode does not say that it was asked for: the way back cannot restore `strict`.
         for tool in functions:
             if tool.strict:
-                crossing.lose("tool.strict.approximated", tool.at, f"the mode {mode} holds all calls to their schemas")
+                context.lose("tool.strict.approximated", tool.at, f"the mode {mode} holds all calls to their schemas")
         return
-    if not crossing.profile.validated:
-        lose_strict(functions, crossing, f"{crossing.model or 'the model'} has no mode VALIDATED")
+    if not context.profile.validated:
+        lose_strict(functions, context, f"{context.model or 'the model'} has no mode VALIDATED")
         return
     out.setdefault("toolConfig", {})[_CONFIG] = {**config, "mode": "VALIDATED"}
     for tool in functions:
         if not tool.strict:
-            crossing.lose("tool.strict.approximated", tool.at, "the mode VALIDATED is for all functions")
+            context.lose("tool.strict.approximated", tool.at, "the mode VALIDATED is for all functions")
 
 
-def lose_strict(tools: Iterable[Tool | HostedTool], crossing: Crossing, why: str = "") -> None:
+def lose_strict(tools: Iterable[Tool | HostedTool], context: Context, why: str = "") -> None:
     """Report the strict tools that no mode speaks for."""
     for tool in tools:
         if isinstance(tool, Tool) and tool.strict:
-            crossing.lose("tool.strict.dropped", tool.at, why)
+            context.lose("tool.strict.dropped", tool.at, why)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import Raw, Struct
 
-from ...codec.admit import Admitted, Door
+from ...codec.admit import Admitted, Admitter
 from ...codec.extras import Fields
 from ...errors import WireError
 
@@ -358,12 +358,12 @@ for _struct in _structs(Wire):
     _struct.__alias__ = {snake(field): field for field in _struct.__struct_fields__ if snake(field) != field}
 
 
-TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
+TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
 
 _request = msgspec.json.Decoder(GenerateRequest).decode
-_wide_request = Door[GenerateRequest](NAME, WideRequest)
+_wide_request = Admitter[GenerateRequest](NAME, WideRequest)
 _answer = msgspec.json.Decoder(Answer).decode
-_wide_answer = Door[Answer](NAME, WideAnswer, lenient=True)
+_wide_answer = Admitter[Answer](NAME, WideAnswer, lenient=True)
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...codec.hosted_calls_as_text import write_as_text
-from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
+from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, write_request
@@ -96,10 +96,10 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     write_hosted=write_as_text,
-    ends=Ends(("done_reason",)),
+    ends=AnswerPlaces(("done_reason",)),
     logprobs=Place(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,
-    demands=Demands(thoughts_lead=False),
+    requirements=HistoryRequirements(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),
     noise=frozenset(
         {

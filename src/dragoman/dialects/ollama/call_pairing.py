@@ -8,7 +8,7 @@ from ...canon.parts import Path
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.open_calls import UnansweredCalls
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .original_values import ID, NULL, own
 
@@ -16,11 +16,11 @@ from .original_values import ID, NULL, own
 class Ids:
     """The ids of calls and results in one document."""
 
-    __slots__ = ("_made", "_seed", "crossing", "waiting")
+    __slots__ = ("_made", "_seed", "context", "waiting")
 
-    def __init__(self, crossing: Crossing, seed: str = "") -> None:
+    def __init__(self, context: Context, seed: str = "") -> None:
         """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
-        self.crossing = crossing
+        self.context = context
         self._seed = seed
         self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
         """The calls of the last step that no result was found for yet."""
@@ -38,15 +38,15 @@ class Ids:
 
     def mint(self, at: Path) -> str:
         """An id for a call that came without one. Of an answer the calls are counted: a stream has other places."""
-        if self.crossing.target != wire.NAME:
-            self.crossing.lose("call.id.invented", at)
+        if self.context.target != wire.NAME:
+            self.context.lose("call.id.invented", at)
         if not self._seed:
             return hashed("\x1f".join([str(step) for step in at]))
         self._made += 1
         return hashed(f"{self._seed}{self._made}")
 
 
-def seed(created_at: str | None, crossing: Crossing) -> str:
+def seed(created_at: str | None, context: Context) -> str:
     """What tells the calls of this answer from those of any other answer in the same conversation."""
-    turns = len(crossing.answers.turns) if crossing.answers is not None else 0
-    return f"{created_at or ''}\x1f{turns}\x1f{crossing.created}\x1f"
+    turns = len(context.answers.turns) if context.answers is not None else 0
+    return f"{created_at or ''}\x1f{turns}\x1f{context.created}\x1f"

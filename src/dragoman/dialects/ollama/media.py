@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...canon.parts import Media, Path
 from ...codec import json_text
 from ...codec.media import split_data_url
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .original_values import URL, own, with_field
 
@@ -38,13 +38,13 @@ def _type_of(data: str) -> str:
     return _ELSE
 
 
-def write_image(media: Media, crossing: Crossing) -> str | None:
+def write_image(media: Media, context: Context) -> str | None:
     """The value for `images`; None for what is no image, or none that is at hand."""
     if not media.data or media.kind != "image":
         return None
-    if media.name and crossing.source != wire.NAME:
-        crossing.lose("media.name.dropped", media.at, media.name)
+    if media.name and context.source != wire.NAME:
+        context.lose("media.name.dropped", media.at, media.name)
     if media.detail and media.detail != "auto":
-        crossing.lose("media.detail.dropped", media.at, media.detail)
+        context.lose("media.detail.dropped", media.at, media.detail)
     head = own(media.extra, URL)
     return media.data if head is None else str(json_text.plain(head)) + media.data

@@ -14,7 +14,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
 from ...codec.extras import gather
 from ...codec.media import missing
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .media import read_image, write_image
@@ -74,7 +74,7 @@ def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall
         marks["function/index"] = json_text.raw(function.index)
     if not call.id:
         marks[ID] = NULL
-    extra = gather(ids.crossing, at, unknown) if unknown else None
+    extra = gather(ids.context, at, unknown) if unknown else None
     if marks:
         extra = {wire.NAME: marks if extra is None else {**extra[wire.NAME], **marks}}
     out = ToolCall(call.id or ids.mint(at), function.name or "", arguments, extra=extra, at=at)
@@ -110,14 +110,14 @@ class Said:
         self.moved = False
         self.ends = False  # an image stands behind words
 
-    def move(self, at: Path, crossing: Crossing) -> None:
+    def move(self, at: Path, context: Context) -> None:
         """Something stands behind what the message has in a later field: said once a turn."""
         if not self.moved:
             self.moved = True
-            crossing.lose("order.approximated", at)
+            context.lose("order.approximated", at)
 
 
-def write_content(role: str, parts: tuple[Part, ...], crossing: Crossing) -> list[dict[str, Any]]:
+def write_content(role: str, parts: tuple[Part, ...], context: Context) -> list[dict[str, Any]]:
     """What a user or the system says. An image between words ends its message, so that it stays between them."""
     text = plain_text(parts)
     if text is not None:
@@ -129,11 +129,11 @@ def write_content(role: str, parts: tuple[Part, ...], crossing: Crossing) -> lis
             if said.ends and isinstance(part, Text) and part.text:
                 messages.append(_message(role, said))
                 said = Said()
-            _write_part(part, said, crossing)
+            _write_part(part, said, context)
         elif isinstance(part, Opaque):
-            crossing.lose("part.dropped", part.at, part.kind)
+            context.lose("part.dropped", part.at, part.kind)
         else:
-            crossing.lose("part.dropped", part.at, type(part).__name__)
+            context.lose("part.dropped", part.at, type(part).__name__)
     messages.append(_message(role, said))
     return messages
 
@@ -145,28 +145,28 @@ def _message(role: str, said: Said) -> dict[str, Any]:
     return message
 
 
-def _write_part(part: Text | Media, said: Said, crossing: Crossing) -> None:
+def _write_part(part: Text | Media, said: Said, context: Context) -> None:
     if part.cache is not None:
-        crossing.lose("cache.dropped", part.at)
+        context.lose("cache.dropped", part.at)
     if part.seal is not None:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
     if isinstance(part, Media):
-        image = write_image(part, crossing)
+        image = write_image(part, context)
         if image is not None:
             said.images.append(image)
             said.ends = bool(said.words)
             return
-        crossing.lose("media.dropped", part.at, part.url or part.mime or part.kind)
+        context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
         said.words.append(missing(part))
         return
     if not part.text:
         return
     if part.citations:
-        crossing.lose("citation.dropped", cited_at(part.at))
+        context.lose("citation.dropped", cited_at(part.at))
     if part.refusal:
-        crossing.lose("refusal.as_text", part.at)
+        context.lose("refusal.as_text", part.at)
     if said.images or said.calls:
-        said.move(part.at, crossing)
+        said.move(part.at, context)
     said.words.append(part.text)
 
 
@@ -177,22 +177,22 @@ def cited_at(at: Path) -> Path:
     return at[:-1] if at[-1:] == ("content",) else at
 
 
-def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
+def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
     """An assistant's message; None when nothing is left of it (an answer always says something)."""
     said = Said()
     for part in parts:
         if isinstance(part, Text | Media):
             if isinstance(part, Media) and said.calls:
-                said.move(part.at, crossing)
-            _write_part(part, said, crossing)
+                said.move(part.at, context)
+            _write_part(part, said, context)
         elif isinstance(part, ToolCall):
-            said.calls.append(write_call(part, len(said.calls), crossing, request=request))
+            said.calls.append(write_call(part, len(said.calls), context, request=request))
         elif isinstance(part, Reasoning):
-            _write_thought(part, said, crossing)
+            _write_thought(part, said, context)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             said.calls.append(part.value)  # a kind of call that nobody knows
         else:
-            crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+            context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if request and not (said.words or said.images or said.thoughts or said.calls):
         return None
     # Texts of an answer are pieces of one text, in every dialect.
@@ -206,31 +206,31 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
     return message
 
 
-def _write_thought(part: Reasoning, said: Said, crossing: Crossing) -> None:
+def _write_thought(part: Reasoning, said: Said, context: Context) -> None:
     """Thinking is plain text here and goes back to any model that shows it; a seal has no place."""
     if part.seal is not None and part.seal.data:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
     if part.cache is not None:
-        crossing.lose("cache.dropped", part.at)
+        context.lose("cache.dropped", part.at)
     if not part.text:
         return
     if said.words or said.images or said.calls:
-        said.move(part.at, crossing)
+        said.move(part.at, context)
     said.thoughts.append(part.text)
 
 
-def write_call(call: ToolCall, number: int, crossing: Crossing, *, request: bool) -> dict[str, Any]:
-    mine = crossing.source == wire.NAME
+def write_call(call: ToolCall, number: int, context: Context, *, request: bool) -> dict[str, Any]:
+    mine = context.source == wire.NAME
     names = NAMES if request and not mine else ANY_NAMES
-    function: dict[str, Any] = {"name": names.send(call.name, call.namespace, crossing, call.at)}
+    function: dict[str, Any] = {"name": names.send(call.name, call.namespace, context, call.at)}
     if not request and not mine:
         function = {"index": number, **function}
-    function["arguments"] = _write_arguments(call, crossing)
-    out: dict[str, Any] = {"id": send_id(call.id, IDS, crossing, call.at), "function": function}
+    function["arguments"] = _write_arguments(call, context)
+    out: dict[str, Any] = {"id": send_id(call.id, IDS, context, call.at), "function": function}
     if call.cache is not None:
-        crossing.lose("cache.dropped", call.at)
+        context.lose("cache.dropped", call.at)
     if call.seal is not None:
-        crossing.lose("seal.dropped", call.at)
+        context.lose("seal.dropped", call.at)
     if call.extra is None:
         return out
     if own(call.extra, ID) is not None:
@@ -238,10 +238,10 @@ def write_call(call: ToolCall, number: int, crossing: Crossing, *, request: bool
     return put_back(out, call.extra)
 
 
-def _write_arguments(call: ToolCall, crossing: Crossing) -> Any:
+def _write_arguments(call: ToolCall, context: Context) -> Any:
     """`arguments` is an object: what is none stands under __raw, by which the reader knows it again."""
     if call.custom:
-        crossing.lose("call.custom.wrapped", call.at)
+        context.lose("call.custom.wrapped", call.at)
         return Raw(wrap_input(call.arguments))
     if own(call.extra, TEXT) is not None:
         return call.arguments
@@ -250,6 +250,6 @@ def _write_arguments(call: ToolCall, crossing: Crossing) -> Any:
         return found
     if own(call.extra, BARE) is not None:
         return Raw(call.arguments)
-    if crossing.source != wire.NAME:
-        crossing.lose("arguments.invalid", call.at)
+    if context.source != wire.NAME:
+        context.lose("arguments.invalid", call.at)
     return {"__raw": call.arguments}

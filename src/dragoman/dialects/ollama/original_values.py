@@ -1,6 +1,6 @@
 """Marks: what is remembered of an Ollama document so that the same value goes back, and says nothing to anyone else.
 
-A mark is an extra under a name that no wire has ("dragoman. ..."). It is not kept in the Crossing, so it is no loss.
+A mark is an extra under a name that no wire has ("dragoman. ..."). It is not kept in the Context, so it is no loss.
 """
 
 from __future__ import annotations

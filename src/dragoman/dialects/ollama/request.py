@@ -10,8 +10,8 @@ from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced
-from ...codec.result_order import arrange
-from ...context import Crossing
+from ...codec.result_order import results_after_calls
+from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .message import read_assistant, read_content, write_assistant, write_content
@@ -24,11 +24,11 @@ NO_INPUT = "(nothing was said)"
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
+def read_request(body: bytes, context: Context) -> Request:
     request, unknown, spelled = wire.REQUEST.admit(body)
-    crossing.spelled = spelled
-    turns = _read_turns(request.messages, crossing, unknown)
-    tools = MEMO.read(request.tools, crossing) if request.tools else ()
+    context.spelled = spelled
+    turns = _read_turns(request.messages, context, unknown)
+    tools = MEMO.read(request.tools, context) if request.tools else ()
     return Request(
         turns,
         request.model or "",
@@ -36,22 +36,22 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         None,
         read_settings(request),
         request.stream is not False,
-        _read_extra(request, crossing, unknown),
+        _read_extra(request, context, unknown),
     )
 
 
-def _read_extra(request: wire.ChatRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
+def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -> Extra | None:
     told, silent = read_extras(request)
-    extra = gather(crossing, (), unknown, told or None) if unknown or told else None
+    extra = gather(context, (), unknown, told or None) if unknown or told else None
     for name, value in silent.items():
         extra = with_field(extra, name, value)
     return with_field(extra, UNSAID, TRUE) if request.stream is None else extra
 
 
-def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
+def _read_turns(messages: list[wire.Message], context: Context, unknown: Unknown) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     results: list[Part] = []
-    ids = Ids(crossing)
+    ids = Ids(context)
     spoken = False
     for i, message in enumerate(messages):
         at: Path = ("messages", i)
@@ -64,7 +64,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             results = []
         if role is None:
-            turns.append(_read_strange(message, at, crossing, unknown))
+            turns.append(_read_strange(message, at, context, unknown))
             spoken = False
             continue
         if role == "assistant":
@@ -74,11 +74,11 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         else:
             parts = read_content(message, at)
         spoken = role == "assistant"
-        extra = gather(crossing, at, unknown) if unknown else None
+        extra = gather(context, at, unknown) if unknown else None
         if not spoken and (message.tool_calls is not None or message.thinking is not None):
-            extra = misplaced(crossing, at, message, ("tool_calls", "thinking"), extra)
+            extra = misplaced(context, at, message, ("tool_calls", "thinking"), extra)
         if message.tool_name is not None or message.tool_call_id is not None:
-            extra = misplaced(crossing, at, message, ("tool_name", "tool_call_id"), extra)
+            extra = misplaced(context, at, message, ("tool_name", "tool_call_id"), extra)
         if message.role != role:  # the server does not mind capitals
             extra = with_field(extra, "role", json_text.raw(message.role))
         turns.append(Turn(role, tuple(parts), "", extra, at))
@@ -87,31 +87,31 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
     return tuple(turns)
 
 
-def _read_strange(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown) -> Turn:
+def _read_strange(message: wire.Message, at: Path, context: Context, unknown: Unknown) -> Turn:
     """A whole message of a role nobody knows."""
     fields = dict(json_text.fields(json_text.raw(message)))
-    extra = gather(crossing, at, unknown) if unknown else None
+    extra = gather(context, at, unknown) if unknown else None
     value = json_text.raw(put_back(fields, extra))
     return Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), "", None, at)
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    mine = crossing.source == wire.NAME
-    model = crossing.model or request.model
+def write_request(request: Request, context: Context) -> bytes:
+    mine = context.source == wire.NAME
+    model = context.model or request.model
     if not model and not mine:
-        crossing.lose("model.invented")
+        context.lose("model.invented")
         model = "unspecified"
     out: dict[str, Any] = {"model": model} if model else {}
-    out["messages"] = _write_turns(request, crossing)
+    out["messages"] = _write_turns(request, context)
     if request.tools or request.choice is not None:
-        chosen = offered(request, crossing)
-        tools = MEMO.write(chosen, crossing) if chosen else None
+        chosen = offered(request, context)
+        tools = MEMO.write(chosen, context) if chosen else None
         if tools:
             out["tools"] = tools
     if own(request.extra, UNSAID) is None:
         # Left out it would mean true.
         out["stream"] = bool(request.stream)
-    write_settings(request.settings, out, crossing)
+    write_settings(request.settings, out, context)
     if request.extra is None or wire.NAME not in request.extra:
         return json_text.encode(out)
     if any(name.startswith("options/") for name in request.extra[wire.NAME]):
@@ -119,48 +119,48 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     return json_text.encode(put_back(out, request.extra))
 
 
-def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
+def _write_turns(request: Request, context: Context) -> list[Any]:
     messages: list[Any] = []
     calls: list[ToolCall] = []  # those of the step under way
-    mine = crossing.source == wire.NAME
-    turns = request.turns if mine else arrange(request.turns, crossing)
+    mine = context.source == wire.NAME
+    turns = request.turns if mine else results_after_calls(request.turns, context)
     for i, turn in enumerate(turns):
         if turn.role == "tool":
-            write_results_messages(turn, calls, messages, crossing)
+            write_results_messages(turn, calls, messages, context)
             calls = calls if mine else []  # `arrange` put all their results into this turn
             continue
-        _write_turn(turn, messages, crossing)
+        _write_turn(turn, messages, context)
         calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
         if calls and not mine and (i + 1 == len(turns) or turns[i + 1].role != "tool"):
-            write_results_messages(Turn("tool", ()), calls, messages, crossing)
-    if not messages and crossing.source != wire.NAME:
+            write_results_messages(Turn("tool", ()), calls, messages, context)
+    if not messages and context.source != wire.NAME:
         # An empty list is taken here, but all it does is load the model.
         what = "nothing is left of the conversation" if turns else "nothing was said"
-        crossing.lose("turn.invented", turns[0].at if turns else (), what)
+        context.lose("turn.invented", turns[0].at if turns else (), what)
         messages.append({"role": "user", "content": NO_INPUT})
     return messages
 
 
-def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
+def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
     written: list[dict[str, Any]]
     parts = turn.parts
-    mine = crossing.source == wire.NAME
+    mine = context.source == wire.NAME
     if turn.name:
-        crossing.lose("name.dropped", turn.at)
+        context.lose("name.dropped", turn.at)
     if turn.role == "assistant":
-        message = write_assistant(parts, crossing, request=True)
+        message = write_assistant(parts, context, request=True)
         written = [message] if message is not None else [{"role": "assistant", "content": ""}] if mine else []
     elif len(parts) == 1 and isinstance(parts[0], Opaque) and parts[0].dialect == wire.NAME:
         messages.append(parts[0].value)
         return
     else:
         if turn.role != "user" and not mine:
-            parts = _words_only(parts, crossing)
-        written = write_content("system" if turn.role == "developer" else turn.role, parts, crossing)
+            parts = _words_only(parts, context)
+        written = write_content("system" if turn.role == "developer" else turn.role, parts, context)
         if not mine and not written[0]["content"] and "images" not in written[0]:
             written = []
     if not written:
-        crossing.lose("turn.dropped", turn.at)
+        context.lose("turn.dropped", turn.at)
         return
     if turn.extra is not None:
         spelled = own(turn.extra, "role")
@@ -170,12 +170,12 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
     messages.extend(written)
 
 
-def _words_only(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
+def _words_only(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
     """Templates show no images of the system."""
     kept = []
     for part in parts:
         if isinstance(part, Media):
-            crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+            context.lose("system.media.dropped", part.at, part.mime or part.kind)
         else:
             kept.append(part)
     return tuple(kept)

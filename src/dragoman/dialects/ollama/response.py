@@ -20,7 +20,7 @@ from ...codec.failed_answers import (
     says_it_all,
     with_failure,
 )
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .call_pairing import Ids, seed
 from .message import read_assistant, write_assistant
@@ -35,38 +35,38 @@ _YEAR_10000 = 253402300800
 MESSAGE: Path = ("message",)
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     if b'"message"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
             # An assistant's message by itself, as clients keep it in their history.
-            parts = read_assistant(message, (), Ids(crossing, seed(None, crossing)), unknown)
-            extra = gather(crossing, (), unknown) if unknown else None
-            extra = misplaced(crossing, (), message, ("tool_name", "tool_call_id"), extra)
+            parts = read_assistant(message, (), Ids(context, seed(None, context)), unknown)
+            extra = gather(context, (), unknown) if unknown else None
+            extra = misplaced(context, (), message, ("tool_name", "tool_call_id"), extra)
             if extra is not None:
                 extra = {wire.NAME: {f"message/{name}": value for name, value in extra[wire.NAME].items()}}
-            return Response(tuple(parts), read_stop(None, parts, crossing), extra=extra)
+            return Response(tuple(parts), read_stop(None, parts, context), extra=extra)
     answer, unknown, _ = wire.ANSWER.admit(body)
     message = answer.message
-    parts = read_assistant(message, MESSAGE, Ids(crossing, seed(answer.created_at, crossing)), unknown)
+    parts = read_assistant(message, MESSAGE, Ids(context, seed(answer.created_at, context)), unknown)
     if message.tool_name is not None or message.tool_call_id is not None:
         for name in ("tool_name", "tool_call_id"):
             if getattr(message, name) is not None:
                 unknown.setdefault(MESSAGE, {})[name] = json_text.raw(getattr(message, name))
-    extra = gather(crossing, (), unknown, carried(answer, wire.ANSWER_EXTRAS))
-    created, extra = read_created(answer.created_at, extra, crossing)
-    stop = read_stop(answer.done_reason, parts, crossing)
+    extra = gather(context, (), unknown, carried(answer, wire.ANSWER_EXTRAS))
+    created, extra = read_created(answer.created_at, extra, context)
+    stop = read_stop(answer.done_reason, parts, context)
     return Response(tuple(parts), stop, "", answer.model or "", created, read_usage(answer), extra=extra)
 
 
-def read_created(text: str | None, extra: Extra | None, crossing: Crossing) -> tuple[int | None, Extra | None]:
+def read_created(text: str | None, extra: Extra | None, context: Context) -> tuple[int | None, Extra | None]:
     """Unix time of an RFC 3339 time; its exact text is remembered."""
     if text is None:
         return None, extra
     value = json_text.raw(text)
     created = read_time(text)
     if created is None:
-        crossing.keep((), {"created_at": value})
+        context.keep((), {"created_at": value})
     return created, with_field(extra, "created_at", value)
 
 
@@ -83,7 +83,7 @@ def write_time(created: int) -> str:
     return datetime.fromtimestamp(created if 0 < created < _YEAR_10000 else 0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
+def read_stop(word: str | None, parts: list[Part], context: Context) -> Stop:
     """Why it ended. A tool turn ends with `stop`: the content decides."""
     reason = _REASONS.get(word or "", "stop" if word else "unknown")
     if reason in ("stop", "unknown") and any(isinstance(part, ToolCall) for part in parts):
@@ -99,34 +99,34 @@ def read_usage(answer: wire.Answer) -> Usage | None:
     return Usage(answer.prompt_eval_count, answer.eval_count)
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
+def write_response(response: Response, context: Context) -> bytes:
     if response.alternatives:
-        first_only(response, crossing)
-    out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, crossing)
+        first_only(response, context)
+    out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, context)
     out["message"] = write_assistant(
-        with_failure(response.parts, failure(response.stop, wire.NAME), GAP), crossing, request=False
+        with_failure(response.parts, failure(response.stop, wire.NAME), GAP), context, request=False
     )
     called = any(type(part) is ToolCall for part in response.parts)
-    write_end(response.stop, called, response.usage, out, crossing)
+    write_end(response.stop, called, response.usage, out, context)
     return json_text.encode(put_back(out, response.extra))
 
 
-def head(answer_id: str, model: str, created: int | None, extra: Extra | None, crossing: Crossing) -> dict[str, Any]:
+def head(answer_id: str, model: str, created: int | None, extra: Extra | None, context: Context) -> dict[str, Any]:
     """The fields before the message, in an answer and in every line of a stream."""
     if answer_id:
-        crossing.lose("id.dropped", _ID_AT.get(crossing.source, ("id",)), answer_id)
+        context.lose("id.dropped", _ID_AT.get(context.source, ("id",)), answer_id)
     stamp = own(extra, "created_at")
     return {
-        "model": crossing.model or model,
-        "created_at": stamp or write_time(crossing.created if created is None else created),
+        "model": context.model or model,
+        "created_at": stamp or write_time(context.created if created is None else created),
     }
 
 
-def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any], crossing: Crossing) -> None:
+def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any], context: Context) -> None:
     """Write how an answer ended and what it cost. `called`: the answer has a call."""
-    lose_missing_call(stop, called, "stop", crossing)
+    lose_missing_call(stop, called, "stop", context)
     out["done"] = True
-    out["done_reason"] = _write_stop(stop, crossing)
+    out["done_reason"] = _write_stop(stop, context)
     if usage is None:
         return
     if usage.input is not None:
@@ -134,30 +134,30 @@ def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any]
     if usage.output is not None:
         out["eval_count"] = usage.output
     if usage.total is not None:
-        crossing.lose("usage.dropped", crossing.ends.usage, f"the total, {usage.total}, which is not the sum")
+        context.lose("usage.dropped", context.ends.usage, f"the total, {usage.total}, which is not the sum")
     if usage.tier is not None:
-        crossing.lose("tier.dropped", usage.tier.at, usage.tier.word)
+        context.lose("tier.dropped", usage.tier.at, usage.tier.word)
     if usage.cache_read or usage.cache_write or usage.reasoning:
-        crossing.lose("usage.dropped", crossing.ends.usage, "cached and thinking tokens are not told apart")
+        context.lose("usage.dropped", context.ends.usage, "cached and thinking tokens are not told apart")
 
 
-def _write_stop(stop: Stop, crossing: Crossing) -> Any:
+def _write_stop(stop: Stop, context: Context) -> Any:
     said = own(stop.extra, "done_reason")
     if said is not None:
         return said
     word = "length" if stop.reason in ("length", "context_full") else "stop"
-    if crossing.source != wire.NAME:
-        lose_stop(stop, word, crossing, exact=says_it_all(stop, _EXACT), written=stop.reason in FAILED)
+    if context.source != wire.NAME:
+        lose_stop(stop, word, context, exact=says_it_all(stop, _EXACT), written=stop.reason in FAILED)
     return word
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `messages`: the assistant's message, then one message a result."""
     messages: list[Any] = []
     calls = [part for part in response.parts if isinstance(part, ToolCall)]
-    assistant = write_assistant(response.parts, crossing, request=True)
+    assistant = write_assistant(response.parts, context, request=True)
     if assistant is not None:
         messages.append(assistant)
     for turn in results.turns:
-        write_results_messages(turn, calls, messages, crossing)
+        write_results_messages(turn, calls, messages, context)
     return json_text.encode(messages)

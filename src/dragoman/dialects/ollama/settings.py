@@ -11,7 +11,7 @@ from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.extras import carried
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
-from ...context import Crossing, Profile
+from ...context import Context, Profile
 from . import wire
 
 _AT: dict[str, Path] = {
@@ -95,24 +95,24 @@ def _read_format(shape: Raw) -> Format | None:
     return Format("schema", text, enforced=True) if text.startswith("{") else None
 
 
-def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def write_settings(settings: Settings, out: dict[str, Any], context: Context) -> None:
     at = settings.at
-    options = _write_options(settings, crossing)
+    options = _write_options(settings, context)
     if options:
         out["options"] = options
     if settings.logprobs is not None:
         out["logprobs"] = settings.logprobs
     if settings.top_logprobs is not None:
         out["top_logprobs"] = settings.top_logprobs
-    think = _write_think(settings, crossing)
+    think = _write_think(settings, context)
     if think is not None:
         out["think"] = think
     if settings.format is not None:
-        out["format"] = _write_format(settings.format, at.get("format", ()), crossing)
+        out["format"] = _write_format(settings.format, at.get("format", ()), context)
     if settings.parallel is False and "tools" in out:
-        crossing.lose("parallel.unenforced", at.get("parallel", ()))
+        context.lose("parallel.unenforced", at.get("parallel", ()))
     if settings.n is not None and settings.n > 1:
-        crossing.lose("n.dropped", at.get("n", ()))
+        context.lose("n.dropped", at.get("n", ()))
     for value, name, code in (
         (settings.verbosity, "verbosity", "verbosity.dropped"),
         (settings.user, "user", "user.dropped"),
@@ -121,12 +121,12 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
         (settings.cache, "cache", "cache.dropped"),
     ):
         if value is not None:
-            crossing.lose(code, at.get(name, ()))
+            context.lose(code, at.get(name, ()))
     if settings.tier is not None and settings.tier != "auto":
-        crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+        context.lose("tier.dropped", at.get("tier", ()), settings.tier)
 
 
-def _write_options(settings: Settings, crossing: Crossing) -> dict[str, Any]:
+def _write_options(settings: Settings, context: Context) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for value, name in (
         (settings.max_tokens, "num_predict"),
@@ -141,37 +141,37 @@ def _write_options(settings: Settings, crossing: Crossing) -> dict[str, Any]:
     if settings.top_k is not None:
         options["top_k"] = int(settings.top_k)
         if options["top_k"] != settings.top_k:
-            crossing.lose("sampling.clamped", settings.at.get("top_k", ()), f"top_k is sent as {options['top_k']}")
+            context.lose("sampling.clamped", settings.at.get("top_k", ()), f"top_k is sent as {options['top_k']}")
     if settings.stop:
         options["stop"] = list(settings.stop)
     return options
 
 
-def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
+def _write_think(settings: Settings, context: Context) -> bool | str | None:
     """`think`: a level, true (the model decides how much) or false; None to leave it to the model."""
     effort, budget, thoughts = settings.effort, settings.budget, settings.thoughts
     if effort is None and budget is None and thoughts is None:
         return None
-    profile = crossing.profile
-    if crossing.source == wire.NAME:
+    profile = context.profile
+    if context.source == wire.NAME:
         said = False if effort == "none" else effort or (True if thoughts else None)
-        if not crossing.gated or _takes(profile, said):
+        if not context.gated or _takes(profile, said):
             return said
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
     if thoughts is False and not off:
-        crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()), "a model that thinks shows it here")
+        context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "a model that thinks shows it here")
     if not profile.thinks:
         if not off and (effort is not None or budget is not None):
-            crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
+            context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
         if thoughts:
-            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+            context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
         return None
     levels = profile.efforts or _LEVELS
     if off:
         if profile.thinking_off:
             return False
-        crossing.lose("effort.approximated", at, f"the model cannot but think: none is sent as {levels[0]}")
+        context.lose("effort.approximated", at, f"the model cannot but think: none is sent as {levels[0]}")
         return levels[0]
     asked = wish(settings)
     if asked is None or asked.effort is None:
@@ -179,11 +179,11 @@ def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
         return True if profile.thinking_off and (budget is not None or thoughts) else None
     level = nearest(asked.effort, levels)
     if level not in levels:
-        crossing.lose("effort.dropped", at, asked.effort)
+        context.lose("effort.dropped", at, asked.effort)
         return None
-    lose_budget(settings, level, crossing)
+    lose_budget(settings, level, context)
     if level != effort:
-        crossing.lose("effort.approximated", at, f"{asked.words} is sent as {level}")
+        context.lose("effort.approximated", at, f"{asked.words} is sent as {level}")
     return level
 
 
@@ -194,7 +194,7 @@ def _takes(profile: Profile, think: bool | str | None) -> bool:
     return think in profile.efforts if profile.efforts else profile.thinking_off or think is not False
 
 
-def _write_format(shape: Format, at: Path, crossing: Crossing) -> Any:
+def _write_format(shape: Format, at: Path, context: Context) -> Any:
     if shape.name or shape.description:
-        crossing.lose("format.detail.dropped", at, "the schema's name and description")
+        context.lose("format.detail.dropped", at, "the schema's name and description")
     return Raw(shape.schema) if shape.schema is not None else "json"

@@ -20,7 +20,7 @@ from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off
 from ...codec.sse import MAX_STRAY
 from ...codec.surrogates.documents import decodable_frame
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from . import wire
 from .call_pairing import Ids, seed
@@ -38,10 +38,10 @@ _strict = msgspec.json.Decoder(wire.Answer).decode
 class StreamReader:
     """Lines in, events out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._lines = ndjson.Splitter(wire.NAME)
-        self._ids = Ids(crossing)
+        self._ids = Ids(context)
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open
         self._seen: list[Part] = []
@@ -67,7 +67,7 @@ class StreamReader:
                 self._take(line, events)
         if not self._over:
             stray = b"\n".join(self._stray)
-            found = told_whole(stray, read_response, self._crossing)
+            found = told_whole(stray, read_response, self._context)
             self._over = True
             events.extend(found or [broken_off(stray, lambda error: fault_from({"error": error}, 0, {}))])
         return events
@@ -106,7 +106,7 @@ class StreamReader:
 
     def _take_odd(self, line: bytes, events: list[Event]) -> None:
         """A line with an error in it, with fields nobody knows, or broken."""
-        line = decodable_frame(line, self._crossing)
+        line = decodable_frame(line, self._context)
         if not self._started and (self._stray or not json_text.is_whole(line)):
             if sum(map(len, self._stray)) < MAX_STRAY:
                 self._stray.append(line)
@@ -131,8 +131,8 @@ class StreamReader:
         """A line, with all that may stand in it."""
         if not self._started:
             self._started = True
-            self._ids = Ids(self._crossing, seed(answer.created_at, self._crossing))
-            created, extra = read_created(answer.created_at, None, self._crossing)
+            self._ids = Ids(self._context, seed(answer.created_at, self._context))
+            created, extra = read_created(answer.created_at, None, self._context)
             events.append(Start("", answer.model or "", created, None, extra))
         message = answer.message
         if message.thinking:
@@ -157,7 +157,7 @@ class StreamReader:
         """Log probabilities of the words of this line, if they are such and have a place."""
         from ...codec import logprobs  # late: few streams have them
 
-        found = logprobs.read(scores, "tokens") if self._crossing.scored and self._kind == "text" else None
+        found = logprobs.read(scores, "tokens") if self._context.scored and self._kind == "text" else None
         if found:
             events.append(PartDelta(self._next - 1, "", None, (), tuple(found)))
         return found is not None
@@ -191,7 +191,7 @@ class StreamReader:
     def _finish(self, answer: wire.Answer, events: list[Event]) -> None:
         self._over = True
         self._end(events)
-        stop = read_stop(answer.done_reason, self._seen, self._crossing)
+        stop = read_stop(answer.done_reason, self._seen, self._context)
         told: dict[str, Raw] | None = carried(answer, wire.ANSWER_EXTRAS)
         if told:
             self._note((), told)
@@ -202,4 +202,4 @@ class StreamReader:
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
-            self._crossing.keep(at, fresh)
+            self._context.keep(at, fresh)

@@ -17,7 +17,7 @@ from ...codec.failed_answers import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson import one_line
 from ...codec.surrogates.documents import sound_arguments
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .faults import error_line
 from .media import write_image
@@ -34,9 +34,9 @@ class StreamWriter:
     fault: Fault | None = None
     """The fault with which the stream was ended here."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._fields: dict[str, Any] = head("", "", None, None, crossing)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._fields: dict[str, Any] = head("", "", None, None, context)
         self._message = b""
         self._open: dict[int, bytes] = {}  # part -> what stands before its text in every line
         self._parts: dict[int, Part] = {}
@@ -82,7 +82,7 @@ class StreamWriter:
         return b""
 
     def _start(self, event: Start) -> bytes:
-        self._fields = head(event.id, event.model, event.created, event.extra, self._crossing)
+        self._fields = head(event.id, event.model, event.created, event.extra, self._context)
         self._extra = event.extra
         return b""
 
@@ -105,19 +105,19 @@ class StreamWriter:
             self._first = 0
             self._drop_early()
         elif event.answer != self._first:
-            self._crossing.lose(
-                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            self._context.lose(
+                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
             self._dropped.add(event.index)
             return b""
         if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
-            self._crossing.lose("seal.dropped", part.at)
+            self._context.lose("seal.dropped", part.at)
         self._parts[event.index] = part
         if isinstance(part, Text):
             if part.refusal:
-                self._crossing.lose("refusal.as_text", part.at)
+                self._context.lose("refusal.as_text", part.at)
             if part.citations:
-                self._crossing.lose("citation.dropped", part.at)
+                self._context.lose("citation.dropped", part.at)
             self._said = True
             self._open[event.index] = self._before(b'"content":')
         elif isinstance(part, Reasoning):
@@ -129,15 +129,15 @@ class StreamWriter:
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             return self._line_of({"role": "assistant", "content": "", "tool_calls": [part.value]})
         else:
-            self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
+            self._context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return b""
 
     def _drop_early(self) -> None:
         """Leave out what other answers said before the first one began."""
         for event in self._early:
             if isinstance(event, PartStart):
-                at = self._crossing.ends.answer(event.answer)
-                self._crossing.lose("answer.dropped", at, "only the first answer is written")
+                at = self._context.ends.answer(event.answer)
+                self._context.lose("answer.dropped", at, "only the first answer is written")
                 self._dropped.add(event.index)
         self._early.clear()
 
@@ -149,10 +149,10 @@ class StreamWriter:
         return b"".join([self.send(event) for event in early])
 
     def _media(self, part: Media) -> bytes:
-        image = write_image(part, self._crossing)
+        image = write_image(part, self._context)
         if image is not None:
             return self._line_of({"role": "assistant", "content": "", "images": [image]})
-        self._crossing.lose("media.dropped", part.at, part.url or part.mime or part.kind)
+        self._context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
         return self._line_of({"role": "assistant", "content": missing(part)})
 
     def _delta(self, event: PartDelta) -> bytes:
@@ -163,9 +163,9 @@ class StreamWriter:
             return b""
         part = self._parts[event.index]
         if event.seal is not None and event.seal.data:
-            self._crossing.lose("seal.dropped", part.at)
+            self._context.lose("seal.dropped", part.at)
         if event.citations:
-            self._crossing.lose("citation.dropped", part.at)
+            self._context.lose("citation.dropped", part.at)
         if event.tokens:
             from ...codec import logprobs  # late: few streams have them
 
@@ -188,13 +188,13 @@ class StreamWriter:
             return b""
         arguments = part.arguments + "".join(pieces)
         if "\\u" in arguments and not part.custom:
-            arguments = sound_arguments(arguments, part.at, self._crossing)
+            arguments = sound_arguments(arguments, part.at, self._context)
         call = msgspec.structs.replace(part, arguments=arguments)
-        if left_out(call, call.arguments, self._crossing):
+        if left_out(call, call.arguments, self._context):
             self._cut = True
             return b""
         self._cut = event.cut or self._cut
-        written = write_call(call, self._calls, self._crossing, request=False)
+        written = write_call(call, self._calls, self._context, request=False)
         self._calls += 1
         return self._line_of({"role": "assistant", "content": "", "tool_calls": [written]})
 
@@ -215,20 +215,20 @@ class StreamWriter:
         if event.answer == self._first:
             self._ended = event
         else:
-            self._crossing.lose(
-                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            self._context.lose(
+                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
         if not event.last:
             return b""
         self._over = True
         ended = self._ended or event
-        stop = malformed(ended.stop, self._crossing, ended.answer) if self._cut else ended.stop
+        stop = malformed(ended.stop, self._context, ended.answer) if self._cut else ended.stop
         if stop is not ended.stop:
             self.fault = unusable()
             return error_line(self.fault)
         words = failure(stop, wire.NAME)
         words = GAP + words if words and self._said else words
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
-        write_end(stop, self._calls > 0, event.usage or ended.usage, out, self._crossing)
+        write_end(stop, self._calls > 0, event.usage or ended.usage, out, self._context)
         put_back(out, self._extra)
         return out_early + one_line(json_text.encode(put_back(out, ended.extra))) + b"\n"

@@ -11,7 +11,7 @@ from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
 from ...codec.extras import gather, misplaced
 from ...codec.media import note
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .media import read_image, write_image
@@ -30,9 +30,9 @@ def read_result(message: wire.Message, i: int, ids: Ids, unknown: Unknown) -> To
         parts.append(Text(message.content, at=at + ("content",)))
     for j, image in enumerate(message.images or ()):
         parts.append(read_image(image, at + ("images", j)))
-    extra = gather(ids.crossing, at, unknown) if unknown else None
+    extra = gather(ids.context, at, unknown) if unknown else None
     if message.tool_calls is not None or message.thinking is not None:
-        extra = misplaced(ids.crossing, at, message, ("tool_calls", "thinking"), extra)
+        extra = misplaced(ids.context, at, message, ("tool_calls", "thinking"), extra)
     if message.role != "tool":  # the server does not mind capitals
         extra = with_field(extra, "role", json_text.raw(message.role))
     name = message.tool_name or ""
@@ -42,30 +42,30 @@ def read_result(message: wire.Message, i: int, ids: Ids, unknown: Unknown) -> To
     return ToolResult(call_id, tuple(parts), name, extra=extra, at=at)
 
 
-def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any], crossing: Crossing) -> None:
+def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any], context: Context) -> None:
     """One message a result. Templates match results and calls by order, so they come in the order of `calls`."""
-    mine = crossing.source == wire.NAME
+    mine = context.source == wire.NAME
     moved: list[Part] = []
     results: list[ToolResult] = []
     answered: set[str] = set()
     asked = {call.id: call for call in calls}
     for result in turn.parts:
         if not isinstance(result, ToolResult):
-            crossing.lose("part.dropped", result.at)
+            context.lose("part.dropped", result.at)
         elif not mine and result.call_id in answered and result.call_id in asked:
-            crossing.lose("result.duplicate", result.at)
+            context.lose("result.duplicate", result.at)
         else:
             answered.add(result.call_id)
             results.append(result)
     if not mine:
-        results = _in_order(results, calls, crossing)
+        results = _in_order(results, calls, context)
     for result in results:
-        messages.append(_write_result(result, asked.get(result.call_id), moved, crossing))
+        messages.append(_write_result(result, asked.get(result.call_id), moved, context))
     if moved:
-        messages.extend(write_content("user", tuple(moved), crossing))
+        messages.extend(write_content("user", tuple(moved), context))
 
 
-def _in_order(results: list[ToolResult], calls: list[ToolCall], crossing: Crossing) -> list[ToolResult]:
+def _in_order(results: list[ToolResult], calls: list[ToolCall], context: Context) -> list[ToolResult]:
     """Results in the order of the calls, then those of no call. A call without a result gets one that says so: the
     server takes an open call, but the result of a later call would be read as its own, and a model that sees no result
     calls again."""
@@ -74,28 +74,28 @@ def _in_order(results: list[ToolResult], calls: list[ToolCall], crossing: Crossi
     for call in calls:
         found = by_id.get(call.id)
         if found is None:
-            crossing.lose("result.invented", call.at, call.id)
+            context.lose("result.invented", call.at, call.id)
             found = ToolResult(call.id, (Text(NO_RESULT),), call.name)
         out.append(found)
     ids = {call.id for call in calls}
     return out + [result for result in results if result.call_id not in ids]
 
 
-def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part], crossing: Crossing) -> dict[str, Any]:
-    mine = crossing.source == wire.NAME
+def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part], context: Context) -> dict[str, Any]:
+    mine = context.source == wire.NAME
     content = plain_text(result.parts)
     images: list[str] = []
     if content is None:
-        content, images = _write_inside(result, moved, crossing)
+        content, images = _write_inside(result, moved, context)
     if result.is_error:
-        crossing.lose("result.error.as_text", result.at)
+        context.lose("result.error.as_text", result.at)
         content = content if content.startswith("Error") else f"Error: {content}"
     if result.structured:
-        crossing.lose("result.structured.as_text", result.at)
+        context.lose("result.structured.as_text", result.at)
     if result.cache is not None:
-        crossing.lose("cache.dropped", result.at)
+        context.lose("cache.dropped", result.at)
     if result.seal is not None:
-        crossing.lose("seal.dropped", result.at)
+        context.lose("seal.dropped", result.at)
     message: dict[str, Any] = {"role": "tool", "content": content}
     if images:
         message["images"] = images
@@ -103,12 +103,12 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
     if mine:
         name, namespace = result.name, ""
     elif not name and asked is None:
-        crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
+        context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
     if name or not mine:
-        message["tool_name"] = (ANY_NAMES if mine else NAMES).send(name, namespace, crossing, result.at)
+        message["tool_name"] = (ANY_NAMES if mine else NAMES).send(name, namespace, context, result.at)
     if result.call_id:
-        message["tool_call_id"] = send_id(result.call_id, IDS, crossing, result.at)
+        message["tool_call_id"] = send_id(result.call_id, IDS, context, result.at)
     if result.extra is None:
         return message
     spelled, mark = own(result.extra, "role"), own(result.extra, ID)
@@ -121,38 +121,38 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
     return put_back(message, result.extra)
 
 
-def _write_inside(result: ToolResult, moved: list[Part], crossing: Crossing) -> tuple[str, list[str]]:
+def _write_inside(result: ToolResult, moved: list[Part], context: Context) -> tuple[str, list[str]]:
     """A result's words, and its images where this dialect's client put them there itself."""
-    mine = crossing.source == wire.NAME
+    mine = context.source == wire.NAME
     texts: list[str] = []
     images: list[str] = []
     for part in result.parts:
         if part.cache is not None:
-            crossing.lose("cache.dropped", part.at)
+            context.lose("cache.dropped", part.at)
         if isinstance(part, Text):
             if part.citations:
-                crossing.lose("citation.dropped", part.at)
+                context.lose("citation.dropped", part.at)
             texts.append(part.text)
         elif not isinstance(part, Media):
-            crossing.lose("part.dropped", part.at, type(part).__name__)
-        elif crossing.binary == "summarise":
-            crossing.lose("media.summarised", part.at)
+            context.lose("part.dropped", part.at, type(part).__name__)
+        elif context.binary == "summarise":
+            context.lose("media.summarised", part.at)
             texts.append(note(part))
-        elif mine and (image := write_image(part, crossing)) is not None:
+        elif mine and (image := write_image(part, context)) is not None:
             images.append(image)
         else:
-            texts.append(_move(part, result, moved, crossing))
+            texts.append(_move(part, result, moved, context))
     if len(texts) > 1:
-        crossing.lose("result.texts.joined", result.at, f"{len(texts)} texts")
+        context.lose("result.texts.joined", result.at, f"{len(texts)} texts")
     return "\n".join(texts), images
 
 
-def _move(media: Media, result: ToolResult, moved: list[Part], crossing: Crossing) -> str:
+def _move(media: Media, result: ToolResult, moved: list[Part], context: Context) -> str:
     """The words that stand in the result for media, which the user then shows."""
     if not media.data or media.kind != "image":
-        crossing.lose("media.dropped", media.at, media.url or media.mime or media.kind)
+        context.lose("media.dropped", media.at, media.url or media.mime or media.kind)
         return note(media)
-    crossing.lose("result.media.moved", media.at)
+    context.lose("result.media.moved", media.at)
     moved.append(Text(f"[returned by tool call {result.call_id}]"))
     moved.append(media)
     return f"[tool call {result.call_id} returned {media.mime or media.kind}, attached below]"

@@ -18,7 +18,7 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.extras import gather
 from ...codec.schema import Subset, adapt
 from ...codec.tool_names import Names
-from ...context import Crossing
+from ...context import Context
 from ...fast.tool_declarations import ToolMemo
 from . import wire
 from .original_values import put_back
@@ -49,13 +49,13 @@ _IDLE = " dropped"
 _MAX_REMEMBERED = 65_536
 
 
-def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
         function = tool.function
-        extra = gather(crossing, at, unknown) if unknown else None
+        extra = gather(context, at, unknown) if unknown else None
         if function is None:
             value = tool.strange or json_text.raw(put_back(dict(json_text.fields(json_text.raw(tool))), extra))
             out.append(HostedTool(wire.NAME, json_text.kind(value), value, at=at))
@@ -74,38 +74,38 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
     return tuple(out)
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return json_text.encode(tools_to(tools, crossing))
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    return json_text.encode(tools_to(tools, context))
 
 
-def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     out: list[Any] = []
     for tool in tools:
         if not isinstance(tool, HostedTool):
-            out.append(_write_tool(tool, crossing))
+            out.append(_write_tool(tool, context))
         elif tool.dialect == wire.NAME:
             out.append(tool.value)
         else:
-            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            context.lose("tool.hosted.dropped", tool.at, tool.kind)
     return out
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
-    mine = crossing.source == wire.NAME
+def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
+    mine = context.source == wire.NAME
     if tool.deferred:
-        crossing.lose("tool.deferred.expanded", tool.at)
+        context.lose("tool.deferred.expanded", tool.at)
     if tool.output_schema is not None:
-        crossing.lose("tool.output_schema.dropped", tool.at)
+        context.lose("tool.output_schema.dropped", tool.at)
     if tool.cache is not None:
-        crossing.lose("cache.dropped", tool.at, "on a tool")
+        context.lose("cache.dropped", tool.at, "on a tool")
     if tool.strict:
-        crossing.lose("tool.strict.dropped", tool.at)
-    name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, crossing, tool.at)
+        context.lose("tool.strict.dropped", tool.at)
+    name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, context, tool.at)
     if tool.custom:
-        tool = wrap_tool(tool, name, crossing)
+        tool = wrap_tool(tool, name, context)
     inner: dict[str, Any] = {"name": name}
     if tool.description:
         inner["description"] = tool.description
@@ -114,7 +114,7 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
             inner["parameters"] = Raw(tool.schema)
         return put_back({"type": "function", "function": inner}, tool.extra)
     if tool.schema is not None:
-        _write_schema(tool, tool.schema, inner, crossing)
+        _write_schema(tool, tool.schema, inner, context)
     else:
         inner["parameters"] = _NOTHING
     return {"type": "function", "function": inner}
@@ -158,50 +158,50 @@ def _fit(schema: str) -> _Fitted:
 _remembered = remembered(_fit, lambda fitted, schema: 500 + 2 * len(schema) + 300 * len(fitted.changes))
 
 
-def _write_schema(tool: Tool, schema: str, function: dict[str, Any], crossing: Crossing) -> None:
+def _write_schema(tool: Tool, schema: str, function: dict[str, Any], context: Context) -> None:
     fitted = _remembered(schema) if len(schema) <= _MAX_REMEMBERED else _fit(schema)
     if fitted.changes:
         at = tool.at + tool.schema_at
         for code, path, detail in fitted.changes:
-            crossing.lose(code, at + path, detail)
+            context.lose(code, at + path, detail)
     if fitted.words:
         before = function.get("description", "")
         function["description"] = f"{before}\n\n{fitted.words}" if before else fitted.words
     function["parameters"] = fitted.schema
 
 
-def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]:
     """The tools to declare. There is no choice on this wire: none means no tools, a tool or a subset means a shorter
     list, and nothing forces a call."""
     choice = request.choice
     if choice is None or not request.tools:
         if choice is not None and choice.mode in ("required", "one"):
-            crossing.lose("choice.dropped", choice.at, "there is no tool to choose")
+            context.lose("choice.dropped", choice.at, "there is no tool to choose")
         return request.tools
     if choice.mode == "none":
         for tool in request.tools:
-            crossing.lose("choice.none.by_omission", tool.at, tool.kind if isinstance(tool, HostedTool) else tool.name)
-        crossing.lose("choice.none.by_omission", choice.at)
+            context.lose("choice.none.by_omission", tool.at, tool.kind if isinstance(tool, HostedTool) else tool.name)
+        context.lose("choice.none.by_omission", choice.at)
         return ()
     tools = request.tools
     if choice.names and any(isinstance(tool, Tool) and tool.name in choice.names for tool in tools):
-        tools = _named(request.tools, choice.names, crossing)
+        tools = _named(request.tools, choice.names, context)
         if len(tools) < len(request.tools):
-            crossing.lose("choice.by_filter", choice.at)
+            context.lose("choice.by_filter", choice.at)
     elif choice.names:
-        crossing.lose("choice.dropped", choice.at, f"{', '.join(choice.names)} is not among the tools")
+        context.lose("choice.dropped", choice.at, f"{', '.join(choice.names)} is not among the tools")
     if choice.mode in ("required", "one"):
-        crossing.lose("choice.dropped", choice.at, "the model is free not to call")
+        context.lose("choice.dropped", choice.at, "the model is free not to call")
     return tools
 
 
 def _named(
-    tools: tuple[Tool | HostedTool, ...], names: tuple[str, ...], crossing: Crossing
+    tools: tuple[Tool | HostedTool, ...], names: tuple[str, ...], context: Context
 ) -> tuple[Tool | HostedTool, ...]:
     kept: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, HostedTool) or tool.name in names:
             kept.append(tool)
         else:
-            crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
+            context.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
     return tuple(kept)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec import Raw, Struct
 
-from ...codec.admit import Door
+from ...codec.admit import Admitter
 
 NAME = "ollama"
 NONE = Raw()
@@ -135,7 +135,7 @@ class Answer(Wire):
 
 ANSWER_EXTRAS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs")
 
-REQUEST = Door[ChatRequest](NAME, ChatRequest)
-TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
-ANSWER = Door[Answer](NAME, Answer, lenient=True)
-MESSAGE = Door[Message](NAME, Message, lenient=True)
+REQUEST = Admitter[ChatRequest](NAME, ChatRequest)
+TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
+ANSWER = Admitter[Answer](NAME, Answer, lenient=True)
+MESSAGE = Admitter[Message](NAME, Message, lenient=True)

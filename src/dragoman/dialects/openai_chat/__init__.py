@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...codec.hosted_calls_as_text import write_as_text
-from ...dialect import Dialect, Endpoint, Ends, Place, listed
+from ...dialect import AnswerPlaces, Dialect, Endpoint, Place, listed
 from ...rules.rule import Rule
 from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
@@ -111,7 +111,7 @@ DIALECT = Dialect(
     is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
-    ends=Ends(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
+    ends=AnswerPlaces(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     write_hosted=write_as_text,

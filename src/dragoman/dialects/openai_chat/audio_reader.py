@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall
 from ...codec import json_text
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 AUDIO = "audio"
@@ -32,7 +32,7 @@ else is raw: 24,000 samples a second, 16 bits, one channel."""
 _RAW = "audio/L16;rate=24000"
 
 
-def spoken_parts(audio: Raw, parts: list[Part], at: Path, crossing: Crossing, *, request: bool = False) -> list[Part]:
+def spoken_parts(audio: Raw, parts: list[Part], at: Path, context: Context, *, request: bool = False) -> list[Part]:
     """The parts of a message with the words of its sound, before any calls, and the sound itself where the target holds
     sound or nothing else says what the answer is. `at`: where the message stands. A message of a history has only its
     words: nothing shows that an upstream takes the assistant's sound back."""
@@ -43,11 +43,11 @@ def spoken_parts(audio: Raw, parts: list[Part], at: Path, crossing: Crossing, *,
     if isinstance(words, str) and words:
         found.append(Text(words, at=(*at, "transcript")))
     if isinstance(data, str) and data:
-        if not found or (crossing.target in _HOLDS_SOUND and not request):
+        if not found or (context.target in _HOLDS_SOUND and not request):
             found.append(Media("audio", mime_of(data), data, at=(*at, "data")))
         else:
-            crossing.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
-    _report_rest(fields, at, crossing)
+            context.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
+    _report_rest(fields, at, context)
     first = next((i for i, part in enumerate(parts) if type(part) is ToolCall), len(parts))
     return [*parts[:first], *found, *parts[first:]]
 
@@ -60,22 +60,22 @@ class StreamedSound:
     def __init__(self) -> None:
         self._mime = ""
 
-    def read(self, audio: Raw, at: Path, crossing: Crossing) -> tuple[str, Media | Opaque | None]:
+    def read(self, audio: Raw, at: Path, context: Context) -> tuple[str, Media | Opaque | None]:
         """The words in one piece of the sound, and the piece itself where the target holds sound. Kin get the field as
         it is. `at`: where the delta stands."""
         at = (*at, AUDIO)
         fields = _members(audio)
-        if not becomes_words(crossing):
+        if not becomes_words(context):
             return "", Opaque(wire.NAME, AUDIO, audio, at=at) if fields else None
         words, data = fields.pop("transcript", None), fields.pop("data", None)
         sound: Media | None = None
         if isinstance(data, str) and data:
             self._mime = self._mime or mime_of(data)
-            if crossing.target in _HOLDS_SOUND:
+            if context.target in _HOLDS_SOUND:
                 sound = Media("audio", self._mime, data, at=(*at, "data"))
             else:
-                crossing.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
-        _report_rest(fields, at, crossing)
+                context.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
+        _report_rest(fields, at, context)
         return words if isinstance(words, str) else "", sound
 
 
@@ -84,12 +84,12 @@ def _members(audio: Raw) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _report_rest(fields: dict[str, Any], at: Path, crossing: Crossing) -> None:
+def _report_rest(fields: dict[str, Any], at: Path, context: Context) -> None:
     """Report the other fields of the sound, such as the id under which the upstream holds the sound."""
     for name, value in fields.items():
         if value not in (None, "", 0):
             known = name in ("id", "expires_at")
-            crossing.lose("field.dropped", (*at, name), severity="info" if known else None)
+            context.lose("field.dropped", (*at, name), severity="info" if known else None)
 
 
 def mime_of(data: str) -> str:
@@ -109,6 +109,6 @@ def is_empty(audio: Raw) -> bool:
     return isinstance(fields, dict) and not any(fields.values())
 
 
-def becomes_words(crossing: Crossing) -> bool:
+def becomes_words(context: Context) -> bool:
     """Whether the sound of an answer is to become text: kin have the same field."""
-    return crossing.target not in wire.KIN
+    return context.target not in wire.KIN

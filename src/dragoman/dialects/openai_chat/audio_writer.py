@@ -18,7 +18,7 @@ from typing import Any
 from ...canon.parts import Media
 from ...codec import json_text
 from ...codec.call_ids import hashed
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 _RAW = re.compile(r"audio/(?:l16|pcm)\b", re.IGNORECASE)
@@ -33,7 +33,7 @@ def is_sound(media: Media) -> bool:
     return media.kind == "audio" and bool(media.data)
 
 
-def write_sounds(sounds: list[Media], crossing: Crossing) -> dict[str, Any]:
+def write_sounds(sounds: list[Media], context: Context) -> dict[str, Any]:
     """The field of a message with the sounds of an answer. Raw samples of several parts are one sound."""
     first = sounds[0]
     joined = [first.data]
@@ -41,11 +41,11 @@ def write_sounds(sounds: list[Media], crossing: Crossing) -> dict[str, Any]:
         if sound.mime == first.mime and _RAW.match(sound.mime):
             joined.append(sound.data)
         else:
-            crossing.lose("media.dropped", sound.at, f"{sound.mime}: a message has one sound")
+            context.lose("media.dropped", sound.at, f"{sound.mime}: a message has one sound")
     for sound in sounds:
-        report_rest(sound, crossing)
-    data = _whole(joined, first, crossing)
-    return {"id": sound_id(first), "data": data, "expires_at": crossing.created, "transcript": ""}
+        report_rest(sound, context)
+    data = _whole(joined, first, context)
+    return {"id": sound_id(first), "data": data, "expires_at": context.created, "transcript": ""}
 
 
 def sound_id(sound: Media) -> str:
@@ -53,31 +53,29 @@ def sound_id(sound: Media) -> str:
     return hashed(f"{len(sound.data)}:{sound.data[:256]}", "audio_")
 
 
-def report_rest(sound: Media, crossing: Crossing) -> None:
+def report_rest(sound: Media, context: Context) -> None:
     """Report the fields of a sound for which the field has no place."""
     if sound.seal is not None:
-        crossing.lose("seal.dropped", sound.at)
+        context.lose("seal.dropped", sound.at)
     if sound.name:
-        crossing.lose("media.name.dropped", sound.at, sound.name)
+        context.lose("media.name.dropped", sound.at, sound.name)
 
 
-def report_format(sound: Media, crossing: Crossing) -> None:
+def report_format(sound: Media, context: Context) -> None:
     """Report that the client gets a sound in another format than the one that the client asked for."""
-    asked = _asked_format(crossing)
+    asked = _asked_format(context)
     sent = _format_of(sound)
     if asked != sent or (sent == "pcm16" and _rate(sound) != _USUAL_RATE):
-        crossing.lose(
-            "media.retyped", sound.at, f"the sound is {sound.mime}, the client asked for {asked or 'nothing'}"
-        )
+        context.lose("media.retyped", sound.at, f"the sound is {sound.mime}, the client asked for {asked or 'nothing'}")
 
 
-def _whole(pieces: list[str], sound: Media, crossing: Crossing) -> str:
+def _whole(pieces: list[str], sound: Media, context: Context) -> str:
     """The data of a sound. Raw samples become a WAV file for a client that asked for a file: the samples stay as they
     are, and most players open the file whatever its name is."""
-    asked = _asked_format(crossing)
+    asked = _asked_format(context)
     as_file = asked not in ("", "pcm16") and _format_of(sound) == "pcm16"
     if asked != "wav" or not as_file:
-        report_format(sound, crossing)
+        report_format(sound, context)
     if not as_file and len(pieces) == 1:
         return pieces[0]
     try:
@@ -107,9 +105,9 @@ def _format_of(sound: Media) -> str:
     return _FORMATS.get(sound.mime.partition(";")[0], sound.mime)
 
 
-def _asked_format(crossing: Crossing) -> str:
+def _asked_format(context: Context) -> str:
     """The format that the client asked for; "" where the request is not known, or asks for no sound."""
-    extra = crossing.answers.extra if crossing.answers is not None else None
+    extra = context.answers.extra if context.answers is not None else None
     wished = (extra or {}).get(wire.NAME, {}).get("audio")
     fields = json_text.plain(wished) if wished is not None else None
     found = fields.get("format") if isinstance(fields, dict) else None

@@ -15,7 +15,7 @@ from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.media import guess_mime, split_data_url
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .tools import CACHE_CONTROL, lifetime
 
@@ -45,40 +45,40 @@ def is_mixed(request: Request) -> bool:
     return any(type(part) is Opaque and part.kind in _KNOWN for turn in request.turns for part in turn.parts)
 
 
-def sorted_out(request: Request, crossing: Crossing) -> Request:
+def sorted_out(request: Request, context: Context) -> Request:
     """The request with those tools, calls and results as such."""
     turns: list[Turn] = []
     for turn in request.turns:
-        parts = [_read(part, crossing) for part in turn.parts]
+        parts = [_read(part, context) for part in turn.parts]
         results = tuple([part for part in parts if type(part) is ToolResult])
         rest = tuple([part for part in parts if type(part) is not ToolResult])
         if results:
             turns.append(Turn("tool", results, at=turn.at))
         if rest or not results:
             turns.append(msgspec.structs.replace(turn, parts=rest))
-    tools = tuple([_tool(tool, crossing) for tool in request.tools])
-    choice, extra = _choice(request.choice, crossing), request.extra
+    tools = tuple([_tool(tool, context) for tool in request.tools])
+    choice, extra = _choice(request.choice, context), request.extra
     if choice is not request.choice and extra is not None:
         extra = {**extra, wire.NAME: {name: extra[wire.NAME][name] for name in extra[wire.NAME] if name != _NAMED}}
     return msgspec.structs.replace(request, turns=tuple(turns), tools=tools, choice=choice, extra=extra)
 
 
-def _read(part: Part, crossing: Crossing) -> Part:
+def _read(part: Part, context: Context) -> Part:
     if type(part) is not Opaque or part.kind not in _KNOWN:
         return part
     if part.kind not in (_CALL, _RESULT):
-        return _block(json_text.plain(part.value), part.at, crossing)
+        return _block(json_text.plain(part.value), part.at, context)
     fields = json_text.fields(part.value)
     name = _word(fields, "name")
     if part.kind == _CALL and not name:
         return part
     for more in fields.keys() - _KNOWN[part.kind]:
-        crossing.lose("field.dropped", (*part.at, more))
+        context.lose("field.dropped", (*part.at, more))
     if part.kind == _CALL:
         arguments = json_text.text(fields["input"]) if "input" in fields else "{}"
         return ToolCall(_word(fields, "id"), name, arguments, at=part.at)
     failed = "is_error" in fields and bytes(fields["is_error"]) == b"true"
-    content = _content(fields.get("content"), part.at, crossing)
+    content = _content(fields.get("content"), part.at, context)
     return ToolResult(_word(fields, "tool_use_id"), content, is_error=failed, at=part.at)
 
 
@@ -87,18 +87,18 @@ def _word(fields: dict[str, Raw], name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _content(content: Raw | None, at: Path, crossing: Crossing) -> tuple[Part, ...]:
+def _content(content: Raw | None, at: Path, context: Context) -> tuple[Part, ...]:
     found: Any = json_text.plain(content) if content is not None else None
     if isinstance(found, str):
         return (Text(found, at=(*at, "content")),)
     blocks = found if isinstance(found, list) else []
-    return tuple([_block(block, (*at, "content", i), crossing) for i, block in enumerate(blocks)])
+    return tuple([_block(block, (*at, "content", i), context) for i, block in enumerate(blocks)])
 
 
-def _block(block: Any, at: Path, crossing: Crossing) -> Part:
+def _block(block: Any, at: Path, context: Context) -> Part:
     kind = block.get("type") if isinstance(block, dict) else None
     for more in block.keys() - _KNOWN[kind] if kind in _KNOWN else ():
-        crossing.lose("field.dropped", (*at, more))
+        context.lose("field.dropped", (*at, more))
     if kind in ("text", "input_text", "output_text") and isinstance(block.get("text"), str):
         return Text(block["text"], at=at)
     source = block.get("source") if kind == "image" else None
@@ -113,7 +113,7 @@ def _block(block: Any, at: Path, crossing: Crossing) -> Part:
     return Opaque(wire.NAME, str(kind or ""), json_text.raw(block), at=at)
 
 
-def _tool(tool: Tool | HostedTool, crossing: Crossing) -> Tool | HostedTool:
+def _tool(tool: Tool | HostedTool, context: Context) -> Tool | HostedTool:
     if not isinstance(tool, HostedTool) or tool.kind not in _TOOLS:
         return tool
     fields = json_text.fields(tool.value)
@@ -122,7 +122,7 @@ def _tool(tool: Tool | HostedTool, crossing: Crossing) -> Tool | HostedTool:
     schema = json_text.text(fields[place]) if place in fields else "null"
     if not name or (schema == "null" and tool.kind != "function"):
         return tool
-    _understood(tool.at, _TOOL, crossing)
+    _understood(tool.at, _TOOL, context)
     cache = lifetime(fields[CACHE_CONTROL]) if CACHE_CONTROL in fields else None
     strict = json_text.plain(fields["strict"]) if "strict" in fields else None
     return Tool(
@@ -136,28 +136,28 @@ def _tool(tool: Tool | HostedTool, crossing: Crossing) -> Tool | HostedTool:
     )
 
 
-def _choice(choice: Choice | None, crossing: Crossing) -> Choice | None:
+def _choice(choice: Choice | None, context: Context) -> Choice | None:
     """`{"type": "any"}`, `{"type": "function", "name": ...}` and the like."""
     if choice is None or choice.extra is None or wire.NAME not in choice.extra:
         return choice
     value = next(iter(choice.extra[wire.NAME].values()))
     mode = _CHOICES.get(json_text.kind(value))
     fields = json_text.fields(value) if mode is not None else {}
-    for place, kept in crossing.kept:
+    for place, kept in context.kept:
         fields |= kept if place == ("tool_choice",) else {}
     name = _word(fields, "name")
     if mode is None or (mode == "one" and not name):
         return choice
-    _understood((), frozenset({"tool_choice"}), crossing)
-    _understood(("tool_choice",), frozenset({"name"}), crossing)
+    _understood((), frozenset({"tool_choice"}), context)
+    _understood(("tool_choice",), frozenset({"name"}), context)
     return Choice(mode, (name,) if mode == "one" else (), at=choice.at)  # type: ignore[arg-type]
 
 
-def _understood(at: Path, names: frozenset[str], crossing: Crossing) -> None:
+def _understood(at: Path, names: frozenset[str], context: Context) -> None:
     """These fields are no losses after all."""
     kept: list[tuple[Path, dict[str, Raw]]] = []
-    for place, fields in crossing.kept:
+    for place, fields in context.kept:
         left = fields if place != at else {name: value for name, value in fields.items() if name not in names}
         if left:
             kept.append((place, left))
-    crossing.kept = kept
+    context.kept = kept

@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.extras import restore
-from ...context import Crossing
+from ...context import Context
 from ...fast.prefix import Begun, Written
 from . import wire
 from .message import write_assistant, write_content, write_plain
@@ -26,27 +26,27 @@ Prepare = Callable[[Turn], Turn]
 """A kin's last word on a turn before it is written. Plain turns are not asked about: they are the same in every kin."""
 
 
-def write_own(turns: tuple[Turn, ...], messages: list[Any], crossing: Crossing, prepare: Prepare | None) -> None:
+def write_own(turns: tuple[Turn, ...], messages: list[Any], context: Context, prepare: Prepare | None) -> None:
     """What comes from this dialect keeps its shape."""
     for turn in turns:
         turn = turn if prepare is None else prepare(turn)
-        if crossing.gated and not crossing.profile.system and turn.role in ("system", "developer"):
-            crossing.lose("system.demoted", turn.at)
+        if context.gated and not context.profile.system and turn.role in ("system", "developer"):
+            context.lose("system.demoted", turn.at)
             turn = msgspec.structs.replace(turn, role="user")
         if turn.role == "tool":
-            write_results_messages(turn, None, messages, crossing)
+            write_results_messages(turn, None, messages, context)
         else:
-            _write_turn(turn, messages, crossing)
+            _write_turn(turn, messages, context)
 
 
 class History:
     """Messages written so far, and the calls of the last step that have no result yet."""
 
-    __slots__ = ("_calls", "_crossing", "_failed", "_first", "_messages", "_prepare", "_sound")
+    __slots__ = ("_calls", "_context", "_failed", "_first", "_messages", "_prepare", "_sound")
 
-    def __init__(self, messages: list[Any], crossing: Crossing, prepare: Prepare | None) -> None:
+    def __init__(self, messages: list[Any], context: Context, prepare: Prepare | None) -> None:
         self._messages = messages
-        self._crossing = crossing
+        self._context = context
         self._prepare = prepare
         self._calls: Sequence[ToolCall] = ()
         self._sound = False  # they were written as they are
@@ -55,11 +55,11 @@ class History:
     def system(self, turns: tuple[Turn, ...]) -> None:
         """The turns that a request begins with."""
         for turn in turns:
-            _write_turn(self._prepared(turn), self._messages, self._crossing)
+            _write_turn(self._prepared(turn), self._messages, self._context)
 
     def write(self, turns: tuple[Turn, ...], begin: int) -> None:
         """All turns of a request from `begin` on, behind the system's."""
-        run = self._crossing.run
+        run = self._context.run
         if run is not None:
             self._first = len(self._messages)
             begin = _WRITTEN.begin(self, run, turns, begin)
@@ -67,7 +67,7 @@ class History:
             if not self.plain(turn):
                 self._turn(turn)
         if self._calls:
-            answer_for(self._calls, self._messages, self._crossing)
+            answer_for(self._calls, self._messages, self._context)
 
     def plain(self, turn: Turn) -> bool:
         """What nearly all turns are: one text, text and calls, or the results of the calls before, and nothing hangs on
@@ -111,24 +111,24 @@ class History:
 
     def _told(self, failed: list[Path]) -> None:
         for at in failed:
-            self._crossing.lose("result.error.as_text", at)
+            self._context.lose("result.error.as_text", at)
         self._failed += failed
 
     def _turn(self, turn: Turn) -> None:
         """Any turn that is not plain here."""
-        calls, messages, crossing = self._calls, self._messages, self._crossing
+        calls, messages, context = self._calls, self._messages, self._context
         self._calls = ()
         if turn.role == "tool":
-            write_results_messages(self._prepared(turn), calls, messages, crossing)
+            write_results_messages(self._prepared(turn), calls, messages, context)
             return
         if calls:
-            answer_for(calls, messages, crossing)
+            answer_for(calls, messages, context)
             if self.plain(turn):
                 return
         if turn.role == "assistant":
             self._calls = [part for part in turn.parts if type(part) is ToolCall]
             self._sound = False
-        _write_turn(self._prepared(turn), messages, crossing)
+        _write_turn(self._prepared(turn), messages, context)
 
     def _prepared(self, turn: Turn) -> Turn:
         return turn if self._prepare is None else self._prepare(turn)
@@ -137,17 +137,17 @@ class History:
 _WRITTEN = Written()
 
 
-def some_input(turns: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any]:
+def some_input(turns: tuple[Turn, ...], context: Context) -> dict[str, Any]:
     """What is said where there is nothing to say: the host would refuse it."""
     what = "nothing is left of the conversation" if turns else "nothing was said"
-    crossing.lose("turn.invented", turns[0].at if turns else (), what)
+    context.lose("turn.invented", turns[0].at if turns else (), what)
     return {"role": "user", "content": NO_INPUT}
 
 
-def say_json(messages: list[Any], request: Request, crossing: Crossing) -> None:
+def say_json(messages: list[Any], request: Request, context: Context) -> None:
     """JSON mode is refused unless some message has the word. Only the head of the conversation is looked at, so that
     the answer is the same in every later turn."""
-    if crossing.source in _OPENAI or crossing.source == crossing.target:
+    if context.source in _OPENAI or context.source == context.target:
         return  # there it holds too
     for message in messages:
         text = json_text.encode(message).lower()
@@ -155,9 +155,9 @@ def say_json(messages: list[Any], request: Request, crossing: Crossing) -> None:
             return
         if b'"role":"user"' in text:
             break
-    role = _system_role(crossing)
+    role = _system_role(context)
     messages.insert(0, {"role": role, "content": "Answer with one valid JSON object and nothing else."})
-    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in a message")
+    context.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in a message")
 
 
 def _plain_texts(parts: tuple[Part, ...]) -> list[Any]:
@@ -166,11 +166,11 @@ def _plain_texts(parts: tuple[Part, ...]) -> list[Any]:
     return [{"type": "text", "text": text} for text in texts] if len(texts) > 1 and all(texts) else []
 
 
-def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
+def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
     role: str = turn.role
     message: dict[str, Any] | None
     if role == "assistant":
-        message = write_assistant(turn.parts, crossing, request=True)
+        message = write_assistant(turn.parts, context, request=True)
         if (
             message is not None
             and FIELD in message
@@ -180,11 +180,11 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
             message[FIELD] = among_others(message[FIELD], turn.extra[wire.NAME][FIELD])
     else:
         parts = turn.parts
-        if role != "user" and crossing.source != wire.NAME:
-            role = _system_role(crossing)
+        if role != "user" and context.source != wire.NAME:
+            role = _system_role(context)
             if role == "user":
-                crossing.lose("system.demoted", turn.at, "the model has no system role")
-            parts = _words_only(parts, crossing)
+                context.lose("system.demoted", turn.at, "the model has no system role")
+            parts = _words_only(parts, context)
         if (
             len(parts) == 1
             and isinstance(parts[0], Opaque)
@@ -193,30 +193,30 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
         ):
             messages.append(parts[0].value)  # a whole message of a role nobody knows
             return
-        content = write_content(parts, crossing)
+        content = write_content(parts, context)
         message = {"role": role, "content": content}
         if not content and turn.parts and not all(type(part) is Text for part in turn.parts):
             message = None
     if message is None:
-        crossing.lose("turn.dropped", turn.at)
+        context.lose("turn.dropped", turn.at)
         return
     if turn.name:
         message["name"] = turn.name
     messages.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
 
-def _system_role(crossing: Crossing) -> str:
-    if not crossing.profile.system:
+def _system_role(context: Context) -> str:
+    if not context.profile.system:
         return "user"
-    return "developer" if crossing.profile.reasoning else "system"
+    return "developer" if context.profile.reasoning else "system"
 
 
-def _words_only(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
+def _words_only(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
     """A system message holds text only."""
     kept = []
     for part in parts:
         if isinstance(part, Media):
-            crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+            context.lose("system.media.dropped", part.at, part.mime or part.kind)
         else:
             kept.append(part)
     return tuple(kept)

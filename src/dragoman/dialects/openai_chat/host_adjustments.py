@@ -20,10 +20,10 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.custom_tools import wrap_input, wrap_tool
-from ...codec.host_fields import trim
+from ...codec.host_fields import without_refused_fields
 from ...codec.packed_seals import Origin, same_origin
 from ...codec.reasoning_effort import opens, wish
-from ...context import Crossing, Host
+from ...context import Context, Host
 from . import wire
 from .message import field_mark, marked_field
 from .reasoning_details import FIELD, is_entry
@@ -34,11 +34,11 @@ _EXTRA_CONTENT = "tool_calls[].extra_content"
 """The field of a call in which Google's host has its seals: it goes only to hosts whose row takes it."""
 
 
-def suited(request: Request, host: Host, crossing: Crossing) -> Request:
+def suited(request: Request, host: Host, context: Context) -> Request:
     """The request as this host takes it, in canon."""
     if host.id_pattern or not host.null_content or not host.text_lists:
-        crossing.forget()
-    suit = _Suit(request, host, crossing)
+        context.forget()
+    suit = _Suit(request, host, context)
     tools, choice = suit.tools(request.tools, request.choice)
     settings = suit.settings(request.settings)
     turns = (*suit.words, *[suit.turn(turn) for turn in request.turns])
@@ -51,14 +51,14 @@ def _ids(pattern: str) -> re.Pattern[str]:
 
 
 class _Suit:
-    def __init__(self, request: Request, host: Host, crossing: Crossing) -> None:
+    def __init__(self, request: Request, host: Host, context: Context) -> None:
         self._host = host
-        self._crossing = crossing
-        self._own = crossing.source == wire.NAME
-        self._origin = Origin(wire.NAME, crossing.model or request.model, host.name)
+        self._context = context
+        self._own = context.source == wire.NAME
+        self._origin = Origin(wire.NAME, context.model or request.model, host.name)
         self._ids = _ids(host.id_pattern) if host.id_pattern else None
-        self._quiet = not crossing.profile.thinks or _is_switched(request, host, "off")
-        self._loud = not self._quiet and (crossing.profile.thinking_default or _is_switched(request, host, "on"))
+        self._quiet = not context.profile.thinks or _is_switched(request, host, "off")
+        self._loud = not self._quiet and (context.profile.thinking_default or _is_switched(request, host, "on"))
         self._demanded = host.demanded and not self._quiet and _calls(request.turns)
         self.words: list[Turn] = []
         """What has to be said in words instead."""
@@ -67,8 +67,8 @@ class _Suit:
         return self._host.fields.get(field) is False
 
     def _lose(self, code: str, at: Path, detail: str = "") -> None:
-        self._crossing.suited = True
-        self._crossing.lose(code, at, detail or f"{self._host.name} does not take it")
+        self._context.suited = True
+        self._context.lose(code, at, detail or f"{self._host.name} does not take it")
 
     def tools(
         self, tools: tuple[Tool | HostedTool, ...], choice: Choice | None
@@ -87,9 +87,9 @@ class _Suit:
         for tool in tools:
             if isinstance(tool, Tool):
                 if custom and tool.custom:
-                    self._crossing.suited = True
-                    sent = NAMES.send(tool.name, tool.namespace, self._crossing, tool.at)
-                    tool = wrap_tool(tool, sent, self._crossing)
+                    self._context.suited = True
+                    sent = NAMES.send(tool.name, tool.namespace, self._context, tool.at)
+                    tool = wrap_tool(tool, sent, self._context)
                 if strict and tool.strict:
                     self._lose("tool.strict.dropped", tool.at)
                     tool = msgspec.structs.replace(tool, strict=None)
@@ -125,7 +125,7 @@ class _Suit:
         if force == "ok" or (force == "without_thinking" and not self._loud):
             return choice
         self._lose("choice.weakened", choice.at)
-        name = NAMES.send(choice.names[0], "", self._crossing, choice.at) if choice.mode == "one" else ""
+        name = NAMES.send(choice.names[0], "", self._context, choice.at) if choice.mode == "one" else ""
         order = f"You must call the tool `{name}`" if name else "You must call at least one of the tools"
         self._say(f"{order} in your next answer.", choice.at)
         return Choice("auto", () if name else choice.names, at=choice.at)
@@ -152,7 +152,7 @@ class _Suit:
     def turn(self, turn: Turn) -> Turn:
         if not self._host.empty_content and turn.role == "assistant":
             if all(type(part) is not Text for part in turn.parts):
-                self._crossing.suited = True  # an empty text is no part, and is not written
+                self._context.suited = True  # an empty text is no part, and is not written
         if self._ids is None and not turn.name and turn.extra is None:
             # Nearly all turns: nothing hangs on them that a host could refuse.
             if turn.role != "assistant" or not self._demanded:
@@ -227,12 +227,12 @@ class _Suit:
         if not host.echo or not mine:
             self._lose("reasoning.dropped", thought.at, "" if mine else "it is another upstream's")
             if seal is not None and seal.data:
-                self._crossing.lose("seal.dropped", thought.at)
+                self._context.lose("seal.dropped", thought.at)
             return None
         # Many hosts take both words; the client's stands, unless this host is known to look for its own.
         if field and (field == host.reasoning or (not host.demanded and "thinking" not in (field, host.reasoning))):
             return thought
-        self._crossing.suited = True
+        self._context.suited = True
         extra = field_mark(host.reasoning)
         if host.reasoning == "thinking":
             extra = with_own(extra, "thinking", json_text.raw([{"type": "text", "text": thought.text}]))
@@ -297,54 +297,54 @@ def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> boo
     )
 
 
-def trimmed(out: dict[str, Any], request: Request, host: Host, crossing: Crossing) -> dict[str, Any]:
+def trimmed(out: dict[str, Any], request: Request, host: Host, context: Context) -> dict[str, Any]:
     """What was written, with the host's names for fields and roles, and without what it refuses."""
-    _switch(out, host, request, crossing)
-    out = trim(out, request.settings, host, crossing, wire.NOISE, own=crossing.source == wire.NAME)
+    _switch(out, host, request, context)
+    out = without_refused_fields(out, request.settings, host, context, wire.NOISE, own=context.source == wire.NAME)
     for message in out["messages"]:
         if isinstance(message, dict):
-            _suit_message(message, host, crossing)
+            _suit_message(message, host, context)
     last = out["messages"][-1] if out["messages"] else None
     if host.prefix and isinstance(last, dict) and last.get("role") == "assistant" and host.prefix not in last:
         last[host.prefix] = True
-        crossing.suited = True
+        context.suited = True
     return out
 
 
-def _switch(out: dict[str, Any], host: Host, request: Request, crossing: Crossing) -> None:
+def _switch(out: dict[str, Any], host: Host, request: Request, context: Context) -> None:
     """Hosts that turn thinking on and off by a field of their own."""
     effort = out.get("reasoning_effort")
     if effort is None:
-        if opens(request.settings) and crossing.profile.thinks:
+        if opens(request.settings) and context.profile.thinks:
             for name, value in host.switch.get("on", {}).items():
                 out.setdefault(name, value)
-                crossing.suited = True
+                context.suited = True
         return
     if effort == "none" and "off" in host.switch:
         fields = host.switch["off"]
     elif effort != "none" and "on" in host.switch and host.fields.get("reasoning_effort") is False:
         fields = host.switch["on"]
         asked = wish(request.settings)
-        crossing.lose("effort.approximated", asked.at if asked is not None else (), f"{effort} is sent as on")
+        context.lose("effort.approximated", asked.at if asked is not None else (), f"{effort} is sent as on")
     else:
         return
     del out["reasoning_effort"]
-    crossing.suited = True
+    context.suited = True
     for name, value in fields.items():
         out.setdefault(name, value)
 
 
-def _suit_message(message: dict[str, Any], host: Host, crossing: Crossing) -> None:
+def _suit_message(message: dict[str, Any], host: Host, context: Context) -> None:
     role = host.roles.get(message.get("role", ""))
     if role is not None:
         message["role"] = role
-        crossing.suited = True
+        context.suited = True
     content = message.get("content")
     if content is None and not host.null_content and message.get("role") == "assistant":
         message["content"] = ""
-        crossing.suited = True
+        context.suited = True
     elif isinstance(content, list) and not host.text_lists:
         texts = [str(part["text"]) for part in content if isinstance(part, dict) and part.keys() == {"type", "text"}]
         if len(texts) == len(content):
             message["content"] = "\n".join(texts)
-            crossing.suited = True
+            context.suited = True

@@ -17,7 +17,7 @@ from ...codec.failed_answers import decoded_once
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .audio_writer import is_sound, write_sounds
 from .reasoning_details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
@@ -44,10 +44,10 @@ def marked_field(part: Part) -> str:
     return str(json_text.plain(mark)) if mark else ""
 
 
-def thought_origin(field: str, crossing: Crossing) -> Seal | None:
+def thought_origin(field: str, context: Context) -> Seal | None:
     """The empty seal of a thought in an answer: it names the field in which its host takes it back. None for the usual
     field, and within the dialect, where the client has the field itself."""
-    return Seal(wire.NAME, "", field) if field != _HOME_FIELDS[0] and crossing.target != wire.NAME else None
+    return Seal(wire.NAME, "", field) if field != _HOME_FIELDS[0] and context.target != wire.NAME else None
 
 
 def text_value(arguments: str | dict[str, Raw] | None) -> str:
@@ -58,21 +58,21 @@ def text_value(arguments: str | dict[str, Raw] | None) -> str:
 
 
 def read_content(
-    content: str | list[wire.ContentPart] | None, base: Path, crossing: Crossing, unknown: Unknown
+    content: str | list[wire.ContentPart] | None, base: Path, context: Context, unknown: Unknown
 ) -> list[Part]:
     if content is None:
         return []
     if isinstance(content, str):
         return [Text(content, at=base + ("content",))]
-    return [_read_part(part, base + ("content", i), crossing, unknown) for i, part in enumerate(content)]
+    return [_read_part(part, base + ("content", i), context, unknown) for i, part in enumerate(content)]
 
 
 _PART_FIELDS = tuple(sorted(wire.ContentPart.__kinds__))
 """Every kind of part has its value in the field of that name."""
 
 
-def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
-    extra = gather(crossing, at, unknown) if unknown else None
+def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unknown) -> Part:
+    extra = gather(context, at, unknown) if unknown else None
     cache = None
     if part.prompt_cache_breakpoint and bytes(part.prompt_cache_breakpoint) != b"null":
         cache = lifetime(part.prompt_cache_breakpoint)
@@ -82,7 +82,7 @@ def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Un
     kind = part.type
     if kind in wire.ContentPart.__kinds__:
         others = tuple([name for name in _PART_FIELDS if name != kind])
-        extra = misplaced(crossing, at, part, others, extra)
+        extra = misplaced(context, at, part, others, extra)
     if kind == "text" and part.text is not None:
         return Text(part.text, cache=cache, extra=extra, at=at)
     if kind == "refusal" and part.refusal is not None:
@@ -99,18 +99,18 @@ def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Un
     if kind == "file" and part.file is not None:
         return _read_file(part.file, cache, extra, at)
     if kind == "thinking" and part.thinking is not None:
-        text = thinking_text(part.thinking, at, crossing)
+        text = thinking_text(part.thinking, at, context)
         extra = with_own(extra, "thinking", json_text.raw(part.thinking))
         return Reasoning(text, extra=field_mark("thinking", extra), at=at)
     value = part.strange or json_text.raw(part)
-    if json_text.kind(value) == "document_url" and crossing.target != wire.NAME:
-        document = _read_document(value, at, crossing)
+    if json_text.kind(value) == "document_url" and context.target != wire.NAME:
+        document = _read_document(value, at, context)
         if document is not None:
             return document
     return Opaque(wire.NAME, json_text.kind(value), value, at=at)
 
 
-def _read_document(value: Raw, at: Path, crossing: Crossing) -> Media | None:
+def _read_document(value: Raw, at: Path, context: Context) -> Media | None:
     """Mistral's part for a document, which stands at an address or in a data URL."""
     fields = json_text.fields(value)
     address = json_text.plain(fields.pop("document_url", NULL))
@@ -120,14 +120,14 @@ def _read_document(value: Raw, at: Path, crossing: Crossing) -> Media | None:
     fields.pop("type", None)
     extra: Extra | None = None
     if fields:
-        crossing.keep(at, fields)
-        extra = {crossing.source: fields}
+        context.keep(at, fields)
+        extra = {context.source: fields}
     called = name if isinstance(name, str) else ""
     mime, data = split_data_url(address) or (guess_mime(called) or guess_mime(address), "")
     return Media("document", mime, data, url="" if data else address, name=called, extra=extra, at=at)
 
 
-def thinking_text(thinking: str | list[Raw], at: Path, crossing: Crossing) -> str:
+def thinking_text(thinking: str | list[Raw], at: Path, context: Context) -> str:
     """The words of a thinking part, which may be a list with other things in it."""
     if isinstance(thinking, str):
         return thinking
@@ -135,12 +135,12 @@ def thinking_text(thinking: str | list[Raw], at: Path, crossing: Crossing) -> st
     for i, piece in enumerate(thinking):
         value = json_text.plain(piece)
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-            crossing.keep(at + ("thinking",), {str(i): piece})
+            context.keep(at + ("thinking",), {str(i): piece})
             continue
         words.append(value["text"])
         if value.keys() - {"type", "text"}:
             fields = json_text.fields(piece)
-            crossing.keep(at + ("thinking", i), {key: fields[key] for key in fields if key not in ("type", "text")})
+            context.keep(at + ("thinking", i), {key: fields[key] for key in fields if key not in ("type", "text")})
     return "".join(words)
 
 
@@ -164,7 +164,7 @@ def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Medi
 
 
 def read_assistant(
-    message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "", *, request: bool = False
+    message: wire.Message, at: Path, context: Context, unknown: Unknown, salt: str = "", *, request: bool = False
 ) -> list[Part]:
     """Parts of an assistant's message in the one order Chat has: thinking, content, refusal, calls.
 
@@ -173,8 +173,8 @@ def read_assistant(
     parts: list[Part] = []
     details: list[Part] = []
     if message.reasoning_details:
-        details = take_marked(message, at) if request or crossing.target != wire.NAME else []
-        if crossing.target not in wire.KIN and message.reasoning_details:
+        details = take_marked(message, at) if request or context.target != wire.NAME else []
+        if context.target not in wire.KIN and message.reasoning_details:
             details += take_own(message, at)
     thought = message.reasoning_content
     field = "reasoning_content"
@@ -186,20 +186,20 @@ def read_assistant(
             # Some hosts say it in both fields; a second text of its own would be a loss elsewhere.
             extra[wire.NAME]["reasoning"] = json_text.raw(message.reasoning)
             if message.reasoning != thought:
-                crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
-        seal = None if request else thought_origin(field, crossing)
+                context.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
+        seal = None if request else thought_origin(field, context)
         parts.append(Reasoning(thought, seal=seal, extra=extra, at=at + (field,)))
     parts += details
     content = message.content
     notes = message.annotations
     if content and isinstance(content, str):
-        citations = read_annotations(notes, at + ("annotations",), crossing, unknown) if notes else ()
+        citations = read_annotations(notes, at + ("annotations",), context, unknown) if notes else ()
         parts.append(Text(content, citations=citations, at=at + ("content",)))
     else:
         if content:
-            for part in read_content(content, at, crossing, unknown):
+            for part in read_content(content, at, context, unknown):
                 if type(part) is Reasoning and not request:
-                    part = msgspec.structs.replace(part, seal=thought_origin("thinking", crossing))
+                    part = msgspec.structs.replace(part, seal=thought_origin("thinking", context))
                 parts.append(part)
         if notes:  # there is no one text they belong to
             unknown[at + ("annotations",)] = {str(i): json_text.raw(note_) for i, note_ in enumerate(notes)}
@@ -207,14 +207,14 @@ def read_assistant(
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
         for i, call in enumerate(message.tool_calls):
-            part = read_call(call, at + ("tool_calls", i), crossing, unknown, salt)
+            part = read_call(call, at + ("tool_calls", i), context, unknown, salt)
             if request and type(part) is ToolCall and (own := from_chat_client(part.id)) != part.id:
                 part = msgspec.structs.replace(part, id=own)
             parts.append(part)
     return parts
 
 
-def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall | Opaque:
+def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, salt: str = "") -> ToolCall | Opaque:
     if call.function is None and call.custom is None:
         fields = json_text.fields(json_text.raw(call)) | unknown.pop(at, {})
         return Opaque(wire.NAME, call.type or "", json_text.raw(fields), at=at)
@@ -222,26 +222,26 @@ def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, s
     extra = None
     if unknown or call.extra_content:
         seal = read_seal(call.extra_content) if call.extra_content else None
-        extra = gather(crossing, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
+        extra = gather(context, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
     if call.type and call.type not in ("function", "custom"):  # it is read by what it holds
-        crossing.keep(at, {"type": json_text.raw(call.type)})
-    call_id = call.id or minted(at, crossing, salt)
+        context.keep(at, {"type": json_text.raw(call.type)})
+    call_id = call.id or minted(at, context, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
     function = call.function or wire.Function()
     text = text_value(function.arguments)
     if text[:1] == '"':
-        text = decoded_once(text, at, crossing)
+        text = decoded_once(text, at, context)
     if "\\u" in text:
-        text = sound_arguments(text, (*at, "function", "arguments"), crossing)
+        text = sound_arguments(text, (*at, "function", "arguments"), context)
     return ToolCall(call_id, function.name or "", text, seal=seal, extra=extra, at=at)
 
 
-def read_legacy(call: wire.Function, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
+def read_legacy(call: wire.Function, call_id: str, at: Path, context: Context, unknown: Unknown) -> ToolCall:
     """A legacy `function_call`, which is read as a call like any other."""
-    found = gather(crossing, at, unknown) if unknown else None
+    found = gather(context, at, unknown) if unknown else None
     extra = found and {wire.NAME: {f"function/{name}": value for name, value in found[wire.NAME].items()}}
-    text = sound_arguments(text_value(call.arguments), (*at, "arguments"), crossing)
+    text = sound_arguments(text_value(call.arguments), (*at, "arguments"), context)
     return ToolCall(call_id, call.name or "", text, extra=extra, at=at)
 
 
@@ -253,12 +253,12 @@ def read_seal(extra_content: Raw) -> Seal | None:
     return origin(data, "gemini") if isinstance(data, str) else None
 
 
-def write_seal(seal: Seal, crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
+def write_seal(seal: Seal, context: Context, *, request: bool) -> dict[str, Any] | None:
     """What Google's compatible endpoint has for it: for clients Gemini's seals and those that travel under our mark,
     for an upstream only its own. None for any other."""
     if seal.dialect == BUNDLE and not request:
         return {"google": {"thought_signature": pack(seal)}}
-    if seal.dialect == wire.NAME or (seal.dialect == "gemini" and (not request or crossing.source == wire.NAME)):
+    if seal.dialect == wire.NAME or (seal.dialect == "gemini" and (not request or context.source == wire.NAME)):
         return {"google": {"thought_signature": seal.data}}
     return None
 
@@ -268,7 +268,7 @@ _QUOTING = frozenset({wire.NAME, "openrouter", "anthropic"})
 
 
 def read_annotations(
-    notes: list[wire.Annotation], at: Path, crossing: Crossing, unknown: Unknown
+    notes: list[wire.Annotation], at: Path, context: Context, unknown: Unknown
 ) -> tuple[Citation, ...]:
     """Citations of addresses; other annotations are noted like unknown fields, and so are words without a place."""
     out = []
@@ -276,7 +276,7 @@ def read_annotations(
         cited = note_.url_citation
         if cited is not None:
             quote = cited.content or ""
-            if quote and crossing.target not in _QUOTING:
+            if quote and context.target not in _QUOTING:
                 unknown.setdefault((*at, i, "url_citation"), {})["content"] = json_text.raw(quote)
                 quote = ""
             out.append(Citation(cited.url, cited.title or "", quote, cited.start_index, cited.end_index))
@@ -285,39 +285,39 @@ def read_annotations(
     return tuple(out)
 
 
-def write_content(parts: tuple[Part, ...], crossing: Crossing) -> Any:
+def write_content(parts: tuple[Part, ...], context: Context) -> Any:
     """A string when there is nothing but one text, else a list of parts."""
     text = plain_text(parts)
-    if text is None and len(parts) == 1 and parts[0].cache is not None and not _takes_marks(crossing):
-        crossing.lose("cache.dropped", parts[0].at)
+    if text is None and len(parts) == 1 and parts[0].cache is not None and not _takes_marks(context):
+        context.lose("cache.dropped", parts[0].at)
         parts = (msgspec.structs.replace(parts[0], cache=None),)
         text = plain_text(parts)
     if text is not None:
         return text
     out = []
     for part in parts:
-        written = _write_part(part, crossing)
+        written = _write_part(part, context)
         if written is not None:
             out.append(written)
     return out or ""
 
 
-def _write_part(part: Part, crossing: Crossing) -> Any:
+def _write_part(part: Part, context: Context) -> Any:
     if part.seal is not None:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
     out: dict[str, Any]
     if isinstance(part, Text):
         if not part.text:
             return None
         if part.citations:
-            crossing.lose("citation.dropped", part.at)
+            context.lose("citation.dropped", part.at)
         if part.refusal:
-            crossing.lose("refusal.as_text", part.at)
+            context.lose("refusal.as_text", part.at)
         out = {"type": "text", "text": part.text}
     elif isinstance(part, Media):
-        found = write_media(part, crossing)
+        found = write_media(part, context)
         if found is None:
-            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            context.lose("media.dropped", part.at, part.mime or part.kind)
             found = {"type": "text", "text": missing(part)}
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
@@ -325,31 +325,31 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
     elif isinstance(part, Reasoning):
         out = {"type": "thinking"}  # how it was said stands in the extra
     else:
-        crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        context.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
     out = restore(out, part.extra, wire.NAME)
     out.pop(_FIELD, None)
     if part.cache is not None and CACHE_CONTROL not in out:
-        mark = breakpoint_mark(part.cache, part.at, crossing)
+        mark = breakpoint_mark(part.cache, part.at, context)
         if mark is not None:
             out["prompt_cache_breakpoint"] = mark
     return out
 
 
-def _takes_marks(crossing: Crossing) -> bool:
-    return not crossing.gates(wire.NAME) or crossing.profile.cache_marks
+def _takes_marks(context: Context) -> bool:
+    return not context.gates(wire.NAME) or context.profile.cache_marks
 
 
-def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str] | None:
+def breakpoint_mark(ttl: str, at: Path, context: Context) -> dict[str, str] | None:
     """A cache mark with the lifetime Chat has for it; None for models that take no marks (before gpt-5.6)."""
-    if not _takes_marks(crossing):
-        crossing.lose("cache.dropped", at)
+    if not _takes_marks(context):
+        context.lose("cache.dropped", at)
         return None
     mark = {"mode": "explicit"}
     if ttl:
         own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
         if own != ttl:
-            crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+            context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
         mark["ttl"] = own
     return mark
 
@@ -357,19 +357,19 @@ def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str] | 
 _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "document": "file"}
 
 
-def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
-    own = crossing.source == wire.NAME
-    if crossing.host is not None:
-        fact = crossing.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
+def write_media(media: Media, context: Context) -> dict[str, Any] | None:
+    own = context.source == wire.NAME
+    if context.host is not None:
+        fact = context.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
         if fact is False or (isinstance(fact, str) and (media.data or media.url)):
-            crossing.suited = True
-            return _at_address(media, fact, crossing) if fact else None
-    if crossing.profile.media is not None and media.kind not in crossing.profile.media and crossing.gates(wire.NAME):
+            context.suited = True
+            return _at_address(media, fact, context) if fact else None
+    if context.profile.media is not None and media.kind not in context.profile.media and context.gates(wire.NAME):
         return None
-    if unknown_to_openai(media, crossing.source):
+    if unknown_to_openai(media, context.source):
         return None
     if media.name and media.kind != "document":
-        crossing.lose("media.name.dropped", media.at, media.name)
+        context.lose("media.name.dropped", media.at, media.name)
     if media.kind == "image" or (media.kind == "video" and own):
         if not (media.data or media.url):
             return None
@@ -377,7 +377,7 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
         if media.detail in _DETAILS or (media.detail and own):
             image["detail"] = media.detail
         elif media.detail:
-            crossing.lose("media.detail.dropped", media.at, media.detail)
+            context.lose("media.detail.dropped", media.at, media.detail)
         return {"type": f"{media.kind}_url", f"{media.kind}_url": image}
     if media.kind == "audio":
         format_ = _AUDIO.get(media.mime) or (media.mime.partition("/")[2] if own else None)
@@ -386,29 +386,29 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}
     if media.kind == "document":
         if media.detail:
-            crossing.lose("media.detail.dropped", media.at, media.detail)
-        return _write_file(media, crossing, own)
+            context.lose("media.detail.dropped", media.at, media.detail)
+        return _write_file(media, context, own)
     return None
 
 
-def _at_address(media: Media, kind: str, crossing: Crossing) -> dict[str, Any]:
+def _at_address(media: Media, kind: str, context: Context) -> dict[str, Any]:
     """Media in a part of a host's own kind, which holds an address (Mistral's documents)."""
     out = {"type": kind, kind: media.url or data_url(media.mime, media.data)}
     if media.name:
         out[kind.replace("_url", "_name")] = media.name
     if media.detail:
-        crossing.lose("media.detail.dropped", media.at, media.detail)
+        context.lose("media.detail.dropped", media.at, media.detail)
     return out
 
 
-def _write_file(media: Media, crossing: Crossing, own: bool) -> dict[str, Any] | None:
+def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | None:
     if media.data:
         name = media.name or "document" + {"application/pdf": ".pdf", "text/plain": ".txt"}.get(media.mime, "")
         return {"type": "file", "file": {"filename": name, "file_data": data_url(media.mime, media.data)}}
     name_field = {"filename": media.name} if media.name else {}
     if media.file:
-        if crossing.source not in _SAME_FILES:
-            crossing.lose("media.reference", media.at, f"file {media.file} of {crossing.source}")
+        if context.source not in _SAME_FILES:
+            context.lose("media.reference", media.at, f"file {media.file} of {context.source}")
         return {"type": "file", "file": {"file_id": media.file, **name_field}}
     if media.url and own:
         return {"type": "file", "file": {"file_data": media.url, **name_field}}
@@ -443,7 +443,7 @@ def write_plain(parts: tuple[Part, ...]) -> dict[str, Any] | None:
     return None if content is None else {"role": "assistant", "content": content}
 
 
-def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
+def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
     """An assistant's message; None when nothing is left of it. In an answer thoughts are shown; in a request they go
     back only to the host that uses such a field itself."""
     content: list[Part] = []
@@ -462,50 +462,50 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
                 refusals.append(part.text)
                 continue
             if calls or refusals:
-                crossing.lose("order.approximated", part.at)
-            if part.citations and (not request or crossing.source == wire.NAME):
-                annotations.extend(annotations_to(part.citations, part.at, crossing, length, len(part.text)))
+                context.lose("order.approximated", part.at)
+            if part.citations and (not request or context.source == wire.NAME):
+                annotations.extend(annotations_to(part.citations, part.at, context, length, len(part.text)))
                 part = msgspec.structs.replace(part, citations=())
             length += len(part.text)
             content.append(part)
         elif isinstance(part, ToolCall):
-            calls.append(write_call(part, crossing, request=request))
+            calls.append(write_call(part, context, request=request))
         elif isinstance(part, Reasoning):
-            if part.seal is not None and part.seal.data and _listed(part, entries, crossing, request):
+            if part.seal is not None and part.seal.data and _listed(part, entries, context, request):
                 continue
-            own = marked_field(part) or _home_field(part, crossing, request)
+            own = marked_field(part) or _home_field(part, context, request)
             if own == "thinking":
                 content.append(part)
             elif request and not own:
-                crossing.lose("reasoning.dropped", part.at)
+                context.lose("reasoning.dropped", part.at)
             else:
                 if content or calls:
-                    crossing.lose("order.approximated", part.at)
+                    context.lose("order.approximated", part.at)
                 field = own or field
                 if part.text:
                     thoughts.append(part.text)
                 if own and part.extra is not None:
                     restore(message, part.extra, wire.NAME)
         elif isinstance(part, Opaque) and part.dialect != wire.NAME:
-            crossing.lose("hosted.dropped", part.at, part.kind)
+            context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
         elif isinstance(part, Media) and not request and is_sound(part):
             sounds.append(part)
         else:
             if calls or refusals:
-                crossing.lose("order.approximated", part.at)
+                context.lose("order.approximated", part.at)
             if isinstance(part, Media):
-                if request and crossing.target == wire.NAME != crossing.source:
+                if request and context.target == wire.NAME != context.source:
                     # Chat takes media from users only; kin have a place for what an assistant showed.
-                    crossing.lose("media.dropped", part.at, part.mime or part.kind)
+                    context.lose("media.dropped", part.at, part.mime or part.kind)
                     part = Text(missing(part), at=part.at)
                 length += len(missing(part)) if isinstance(part, Media) else len(part.text)
             content.append(part)
     message.pop(_FIELD, None)
     if thoughts:
         message[field] = "\n\n".join(thoughts)
-    message["content"] = _assistant_content(content, crossing, request)
+    message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
     if annotations:
@@ -515,23 +515,23 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
     if entries:
         message[FIELD] = entries
     if sounds:
-        message["audio"] = write_sounds(sounds, crossing)
+        message["audio"] = write_sounds(sounds, context)
     if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message
 
 
-def _home_field(part: Reasoning, crossing: Crossing, request: bool) -> str:
+def _home_field(part: Reasoning, context: Context, request: bool) -> str:
     """The field of a thought that goes back to the host that thought it, though nothing is known of the host. What
     comes from another upstream has no seal of this dialect any more (`codec.recovery`)."""
     seal = part.seal
-    if not request or crossing.host is not None or seal is None or seal.dialect != wire.NAME or seal.data:
+    if not request or context.host is not None or seal is None or seal.dialect != wire.NAME or seal.data:
         return ""
     field = seal.kind or _HOME_FIELDS[0]
     return field if field in _HOME_FIELDS else ""
 
 
-def _listed(part: Reasoning, entries: list[Any], crossing: Crossing, request: bool) -> bool:
+def _listed(part: Reasoning, entries: list[Any], context: Context, request: bool) -> bool:
     """Write a thought that only carries seals into the list of a message. False for a thought whose words are still to
     be written; its own seal has no place."""
     if part.seal is not None and not request and is_carrier(part):
@@ -543,43 +543,41 @@ def _listed(part: Reasoning, entries: list[Any], crossing: Crossing, request: bo
     if request and part.seal is not None and part.seal.dialect == wire.NAME and part.seal.data.startswith(MARK):
         put_back(entries, part)  # to a gateway of our kind, whose entry it is, or as it came
         return True
-    crossing.lose("seal.dropped", part.at)
+    context.lose("seal.dropped", part.at)
     return False
 
 
-def _assistant_content(texts: list[Part], crossing: Crossing, request: bool) -> Any:
+def _assistant_content(texts: list[Part], context: Context, request: bool) -> Any:
     if not texts:
         return None
     if request or any(marked_field(part) == "thinking" for part in texts):
-        return write_content(tuple(texts), crossing) or None
+        return write_content(tuple(texts), context) or None
     # An answer's content is one string in every SDK's type.
     words = []
     for part in texts:
         if isinstance(part, Text):
             words.append(part.text)
             if part.seal is not None:
-                crossing.lose("seal.dropped", part.at)
+                context.lose("seal.dropped", part.at)
         elif isinstance(part, Media):
-            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            context.lose("media.dropped", part.at, part.mime or part.kind)
             words.append(missing(part))
         else:
-            crossing.lose("part.dropped", part.at)
+            context.lose("part.dropped", part.at)
     return "".join(words) or None
 
 
-def annotations_to(
-    citations: tuple[Citation, ...], at: Path, crossing: Crossing, before: int, length: int
-) -> list[Any]:
+def annotations_to(citations: tuple[Citation, ...], at: Path, context: Context, before: int, length: int) -> list[Any]:
     """Citations of a text of `length` with `before` characters of other texts in front of it. One without a position
     is of the whole text."""
     out: list[Any] = []
     for cited in citations:
         if not cited.url:
-            crossing.lose("citation.dropped", at)
+            context.lose("citation.dropped", at)
             continue
-        quoted = cited.quote and (crossing.target != wire.NAME or crossing.source == wire.NAME)  # kin have a place
+        quoted = cited.quote and (context.target != wire.NAME or context.source == wire.NAME)  # kin have a place
         if cited.quote and not quoted:
-            crossing.lose("citation.approximated", at, "the quoted text has no place")
+            context.lose("citation.approximated", at, "the quoted text has no place")
         start, end = cited.start or 0, length if cited.end is None else cited.end
         where = {"start_index": before + start, "end_index": before + end, "url": cited.url, "title": cited.title}
         if quoted:
@@ -588,9 +586,9 @@ def annotations_to(
     return out
 
 
-def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str, Any]:
-    name = NAMES.send(call.name, call.namespace, crossing, call.at)
-    call_id = (send_id if request else to_chat_client)(call.id, IDS, crossing, call.at)
+def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, Any]:
+    name = NAMES.send(call.name, call.namespace, context, call.at)
+    call_id = (send_id if request else to_chat_client)(call.id, IDS, context, call.at)
     out: dict[str, Any]
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
@@ -598,11 +596,11 @@ def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str
         function = {"name": name, "arguments": call.arguments if call.arguments.strip() else "{}"}
         out = {"id": call_id, "type": "function", "function": function}
     if call.cache is not None:
-        crossing.lose("cache.dropped", call.at, "on a call")
+        context.lose("cache.dropped", call.at, "on a call")
     if call.seal is not None:
-        slot = write_seal(call.seal, crossing, request=request)
+        slot = write_seal(call.seal, context, request=request)
         if slot is None:
-            crossing.lose("seal.dropped", call.at)
+            context.lose("seal.dropped", call.at)
         else:
             out["extra_content"] = slot
     return out if call.extra is None else restore(out, call.extra, wire.NAME)

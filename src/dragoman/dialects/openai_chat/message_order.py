@@ -10,14 +10,14 @@ import msgspec
 from ...canon.parts import Part, Text
 from ...canon.request import Request
 from ...canon.turns import Turn
-from ...context import Crossing
+from ...context import Context
 
 SYSTEM_MARK = "[system]\n"
 BETWEEN = "I have the results."
 _SYSTEM = ("system", "developer")
 
 
-def system_first(request: Request, crossing: Crossing) -> Request:
+def system_first(request: Request, context: Context) -> Request:
     """The request with one system turn, the first; what is said later as system text becomes the user's words."""
     turns = request.turns
     begin = 0
@@ -26,13 +26,13 @@ def system_first(request: Request, crossing: Crossing) -> Request:
     later = [i for i in range(begin, len(turns)) if turns[i].role in _SYSTEM]
     if begin < 2 and not later:
         return request
-    crossing.suited = True
+    context.suited = True
     out = list(turns[:begin])
     if begin > 1:
         out = [msgspec.structs.replace(turns[0], parts=_joined([part for turn in out for part in turn.parts]))]
     for turn in turns[begin:]:
         if turn.role in _SYSTEM:
-            crossing.lose("system.demoted", turn.at)
+            context.lose("system.demoted", turn.at)
             turn = Turn("user", tuple([_marked(part) for part in turn.parts]), turn.name, turn.extra, turn.at)
         out.append(turn)
     return msgspec.structs.replace(request, turns=tuple(out))
@@ -48,15 +48,15 @@ def _marked(part: Part) -> Part:
     return msgspec.structs.replace(part, text=SYSTEM_MARK + part.text) if type(part) is Text else part
 
 
-def bridged(messages: list[Any], crossing: Crossing) -> list[Any]:
+def bridged(messages: list[Any], context: Context) -> list[Any]:
     """The messages with a word of the assistant's wherever the user speaks right after results."""
     out: list[Any] = []
     before = ""
     for message in messages:
         role = message.get("role", "") if isinstance(message, dict) else ""
         if role == "user" and before == "tool":
-            crossing.suited = True
-            crossing.lose("turn.invented", (), "the model refuses a user's message right after results")
+            context.suited = True
+            context.lose("turn.invented", (), "the model refuses a user's message right after results")
             out.append({"role": "assistant", "content": BETWEEN})
         out.append(message)
         before = role

@@ -13,7 +13,7 @@ from msgspec import Raw
 from ...canon.events import Event, PartDelta
 from ...canon.parts import Part, Path, Reasoning, Seal
 from ...codec import json_text
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .reasoning_details import (
     ENCRYPTED,
@@ -70,10 +70,10 @@ class DetailStreamReader(StreamReader):
     _reads_details: ClassVar[bool] = False
     """Always; else only for another dialect than this one."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        super().__init__(crossing)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self._details: dict[int, GrowingDetail] = {}
-        self._reads = self._reads_details or crossing.target != wire.NAME
+        self._reads = self._reads_details or context.target != wire.NAME
 
     def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         if delta.reasoning_details and self._reads:

@@ -17,9 +17,9 @@ from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import from_chat_client
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.features_in_words import with_taken_format
-from ...codec.result_order import arrange
+from ...codec.result_order import results_after_calls
 from ...codec.surrogates.documents import has_lone_surrogate
-from ...context import DEFAULT_PROFILE, Crossing
+from ...context import DEFAULT_PROFILE, Context
 from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...fast.prefix import Recall, skimmer
 from . import wire
@@ -41,60 +41,58 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
+def read_request(body: bytes, context: Context) -> Request:
     skimmed = _skim(body)
-    read = read_skimmed(skimmed, crossing) if skimmed is not None else None
+    read = read_skimmed(skimmed, context) if skimmed is not None else None
     if read is None:
-        return read_admitted(wire.REQUEST.admit(body), crossing)
-    if not crossing.kept or not read.tools:  # else its turns may have been looked into
-        AROUND.learn(body, skimmed.messages, read, crossing)
+        return read_admitted(wire.REQUEST.admit(body), context)
+    if not context.kept or not read.tools:  # else its turns may have been looked into
+        AROUND.learn(body, skimmed.messages, read, context)
     return read
 
 
-def read_skimmed(skimmed: Any, crossing: Crossing) -> Request | None:
+def read_skimmed(skimmed: Any, context: Context) -> Request | None:
     """A request whose messages are still raw; None unless all of them are plain."""
     turns: list[Turn] = []
-    if not _SAID.turns(skimmed.messages, crossing, turns):
+    if not _SAID.turns(skimmed.messages, context, turns):
         return None
-    read = _read_rest(skimmed, tuple(turns), crossing, {})
-    return _sorted_out(read, crossing) if crossing.kept and read.tools else read
+    read = _read_rest(skimmed, tuple(turns), context, {})
+    return _sorted_out(read, context) if context.kept and read.tools else read
 
 
-def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> Request:
+def read_admitted(admitted: Admitted[wire.ChatRequest], context: Context) -> Request:
     request, unknown, spelled = admitted
-    crossing.spelled = spelled
-    return _sorted_out(
-        _read_rest(request, _read_turns(request.messages, crossing, unknown), crossing, unknown), crossing
-    )
+    context.spelled = spelled
+    return _sorted_out(_read_rest(request, _read_turns(request.messages, context, unknown), context, unknown), context)
 
 
-def _sorted_out(request: Request, crossing: Crossing) -> Request:
-    if crossing.target == wire.NAME:
+def _sorted_out(request: Request, context: Context) -> Request:
+    if context.target == wire.NAME:
         return request
     from .foreign_shapes import is_mixed, sorted_out  # what few clients send
 
-    return sorted_out(request, crossing) if is_mixed(request) else request
+    return sorted_out(request, context) if is_mixed(request) else request
 
 
-def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Crossing, unknown: Unknown) -> Request:
+def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
     """Everything but the messages."""
     tools: tuple[Any, ...] = ()
     if request.tools:
-        tools = MEMO.read(request.tools, crossing)
+        tools = MEMO.read(request.tools, context)
     if request.functions:
-        tools += functions_from(request.functions, crossing, unknown)
-    choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
+        tools += functions_from(request.functions, context, unknown)
+    choice = read_choice(request.tool_choice, context) if request.tool_choice is not None else None
     if request.function_call is not None and choice is None:
         named = request.function_call
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
-        choice = read_choice(legacy, crossing, "function_call")
+        choice = read_choice(legacy, context, "function_call")
     extras = read_extras(request)
-    if extras and OPTIONS in extras and crossing.target != wire.NAME:
+    if extras and OPTIONS in extras and context.target != wire.NAME:
         value = extras.pop(OPTIONS)
         if bytes(value) != b"null":
             tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
     settings = read_settings(request)
-    if unknown and crossing.target != wire.NAME and type(request) is wire.ChatRequest:
+    if unknown and context.target != wire.NAME and type(request) is wire.ChatRequest:
         from .thinking_switches import read_switches  # what clients of some hosts send
 
         settings = read_switches(settings, unknown)
@@ -105,7 +103,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Cro
         choice,
         settings,
         request.stream,
-        gather(crossing, (), unknown, extras),
+        gather(context, (), unknown, extras),
     )
 
 
@@ -192,7 +190,7 @@ _SAID: Recall[Any] = Recall(_read_raw, _group)
 AROUND = Arounds(_SAID, "messages")
 
 
-def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
+def _read_turns(messages: list[wire.Message], context: Context, unknown: Unknown) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     results: list[Part] = []
     waiting: _OpenCalls | None = None
@@ -224,7 +222,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
                 if waiting is None:
                     waiting = _OpenCalls(turns[-1] if turns else None, results)
                 call_id = waiting.next(message.name)
-            results.append(_read_result(message, call_id, at, crossing, unknown))
+            results.append(_read_result(message, call_id, at, context, unknown))
             if waiting is not None:
                 waiting.answer(call_id)
             continue
@@ -237,26 +235,26 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
             continue
         if role == "assistant":
-            parts = read_assistant(message, at, crossing, unknown, request=True)
-            if message.audio and becomes_words(crossing) and is_heard(message.audio, request=True):
-                parts = spoken_parts(message.audio, parts, at, crossing, request=True)
+            parts = read_assistant(message, at, context, unknown, request=True)
+            if message.audio and becomes_words(context) and is_heard(message.audio, request=True):
+                parts = spoken_parts(message.audio, parts, at, context, request=True)
                 message.audio = _NONE
             if message.function_call is not None and message.function_call.name:
                 # It has no id; the n-th of a conversation is the n-th in every later turn too.
                 legacy += 1
                 call_at = at + ("function_call",)
-                parts.append(read_legacy(message.function_call, f"call_legacy_{legacy}", call_at, crossing, unknown))
+                parts.append(read_legacy(message.function_call, f"call_legacy_{legacy}", call_at, context, unknown))
         else:
-            parts = read_content(message.content, at, crossing, unknown)
+            parts = read_content(message.content, at, context, unknown)
         extra = None
         if unknown or message.audio or message.reasoning_details:
-            extra = gather(crossing, at, unknown, carried(message, ("audio", "reasoning_details")))
+            extra = gather(context, at, unknown, carried(message, ("audio", "reasoning_details")))
         if role != "assistant":
-            extra = misplaced(crossing, at, message, _CALLERS, extra)
-        elif message.reasoning_content == "" and crossing.target == wire.NAME:
+            extra = misplaced(context, at, message, _CALLERS, extra)
+        elif message.reasoning_content == "" and context.target == wire.NAME:
             extra = with_own(extra, "reasoning_content", json_text.raw(""))  # there are hosts that demand it
         if message.tool_call_id is not None:
-            extra = misplaced(crossing, at, message, ("tool_call_id",), extra)
+            extra = misplaced(context, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
     if results:
         turns.append(Turn("tool", tuple(results), at=results[0].at))
@@ -293,56 +291,56 @@ class _OpenCalls:
         self._answered.add(call_id)
 
 
-def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
-    parts = read_content(message.content, at, crossing, unknown)
-    extra = gather(crossing, at, unknown) if unknown else None
-    extra = misplaced(crossing, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
+def _read_result(message: wire.Message, call_id: str, at: Path, context: Context, unknown: Unknown) -> ToolResult:
+    parts = read_content(message.content, at, context, unknown)
+    extra = gather(context, at, unknown) if unknown else None
+    extra = misplaced(context, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
     if message.name is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": json_text.raw(message.name)}}
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
 
 
-def write_request(request: Request, crossing: Crossing, prepare: Prepare | None = None) -> bytes:
-    rim = known_rim(request, request.turns, crossing)
+def write_request(request: Request, context: Context, prepare: Prepare | None = None) -> bytes:
+    rim = known_rim(request, request.turns, context)
     if rim is None or rim.state is None:
-        return _write_anew(request, rim, crossing, prepare)
-    turns = arrange(request.turns, crossing)
+        return _write_anew(request, rim, context, prepare)
+    turns = results_after_calls(request.turns, context)
     if rim.early:
-        crossing.losses.replay(rim.early)
+        context.losses.replay(rim.early)
     messages = [*rim.state]
-    History(messages, crossing, prepare).write(turns, len(rim.lead))
+    History(messages, context, prepare).write(turns, len(rim.lead))
     if not messages:
-        messages.append(some_input(turns, crossing))
+        messages.append(some_input(turns, context))
     if rim.late:
-        crossing.losses.replay(rim.late)
+        context.losses.replay(rim.late)
     return rim.around(messages)
 
 
-def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: Prepare | None) -> bytes:
+def _write_anew(request: Request, rim: Rim | None, context: Context, prepare: Prepare | None) -> bytes:
     """`rim`: what is known of it, though not of the system's messages."""
-    host, own = crossing.host, crossing.source == wire.NAME
-    strict = crossing.profile if host is not None or crossing.gates(wire.NAME) else DEFAULT_PROFILE
+    host, own = context.host, context.source == wire.NAME
+    strict = context.profile if host is not None or context.gates(wire.NAME) else DEFAULT_PROFILE
     if request.settings.format is not None and not (strict.formats and strict.json_mode):
-        request = with_taken_format(request, strict, crossing)
-        crossing.suited = crossing.suited or host is not None
+        request = with_taken_format(request, strict, context)
+        context.suited = context.suited or host is not None
     lead = leading(request.turns)
     if host is not None:
-        request = suited(request, host, crossing)
+        request = suited(request, host, context)
     if not strict.late_system or (host is not None and not host.late_system):
         from .message_order import system_first  # few models and hosts are strict
 
-        request = system_first(request, crossing)
+        request = system_first(request, context)
     json_mode = request.settings.format is not None and request.settings.format.kind == "json"
     if json_mode or not strict.user_after_results:
-        crossing.forget()  # the messages are looked into below
-    turns = request.turns if own else arrange(request.turns, crossing)
-    noting = Noting(crossing)
+        context.forget()  # the messages are looked into below
+    turns = request.turns if own else results_after_calls(request.turns, context)
+    noting = Noting(context)
     messages: list[Any] = []
     state: list[Raw] | None = None
     if own:
-        write_own(turns, messages, crossing, prepare)
+        write_own(turns, messages, context, prepare)
     else:
-        history = History(messages, crossing, prepare)
+        history = History(messages, context, prepare)
         known = host is None and strict.late_system and strict.user_after_results and not json_mode
         begin = len(lead if known else leading(turns))
         history.system(turns[:begin])
@@ -353,47 +351,47 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: 
     if not strict.user_after_results:
         from .message_order import bridged
 
-        messages = bridged(messages, crossing)
-    model = crossing.model or request.model
+        messages = bridged(messages, context)
+    model = context.model or request.model
     if not own:
         if not messages:
-            messages.append(some_input(turns, crossing))
+            messages.append(some_input(turns, context))
         if json_mode:
-            say_json(messages, request, crossing)
+            say_json(messages, request, context)
         if not model:
-            crossing.lose("model.invented")
+            context.lose("model.invented")
             model = "unspecified"
     noting.behind()
     if rim is not None:
-        crossing.losses.replay(rim.late)
+        context.losses.replay(rim.late)
         return rim.around(messages)
-    out = _write_rest(request, model, crossing)
+    out = _write_rest(request, model, context)
     if host is None:
         return noting.rim(out, "messages", request, lead, state).around(messages)
     out["messages"] = messages
-    return json_text.encode(trimmed(out, request, host, crossing))
+    return json_text.encode(trimmed(out, request, host, context))
 
 
-def _write_rest(request: Request, model: str, crossing: Crossing) -> dict[str, Any]:
+def _write_rest(request: Request, model: str, context: Context) -> dict[str, Any]:
     """Everything but the messages."""
     out: dict[str, Any] = {"model": model, "messages": HERE} if model else {"messages": HERE}
     if request.tools:
         offered = request.tools
-        if crossing.source != wire.NAME:
+        if context.source != wire.NAME:
             offered = _take_search(offered, out)
-        tools = MEMO.write(offered, crossing) if offered else None
+        tools = MEMO.write(offered, context) if offered else None
         if tools:
             out["tools"] = tools
     if request.choice is not None:
-        choice = write_choice(request, request.choice, crossing)
-        if choice is not None and ("tools" in out or crossing.source == wire.NAME):
+        choice = write_choice(request, request.choice, context)
+        if choice is not None and ("tools" in out or context.source == wire.NAME):
             out["tool_choice"] = choice
         elif choice not in (None, "auto", "none"):
-            crossing.lose("choice.dropped", request.choice.at, "there is no tool to choose")
+            context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
     if request.stream is not None:
         out["stream"] = request.stream
-    write_settings(request.settings, out, crossing)
-    if out.get("stream") and request.settings.stream_usage is None and crossing.source != wire.NAME:
+    write_settings(request.settings, out, context)
+    if out.get("stream") and request.settings.stream_usage is None and context.source != wire.NAME:
         # Every other dialect reports usage at the end of a stream unasked.
         out["stream_options"] = {"include_usage": True}
     return restore(out, request.extra, wire.NAME)

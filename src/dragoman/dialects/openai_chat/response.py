@@ -16,7 +16,7 @@ from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import hashed, to_chat_client
 from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.failed_answers import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .audio_reader import becomes_words, is_empty, is_heard, spoken_parts
 from .message import read_assistant, read_legacy, write_assistant, write_plain
@@ -63,30 +63,30 @@ _COMPLETION = "completion_tokens"
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "content_filter", "refusal"})
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     if b'"choices"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
-            return read_message(message, crossing, unknown)
-    return read_admitted(wire.COMPLETION.admit(body), crossing)
+            return read_message(message, context, unknown)
+    return read_admitted(wire.COMPLETION.admit(body), context)
 
 
-def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Response:
+def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Response:
     answer, unknown, _ = admitted
-    answers = [_read_choice(choice, i, answer.id or "", crossing, unknown) for i, choice in enumerate(answer.choices)]
+    answers = [_read_choice(choice, i, answer.id or "", context, unknown) for i, choice in enumerate(answer.choices)]
     answers = in_order(answers, [choice.index for choice in answer.choices])
     first = answers[0] if answers else Alternative((), Stop("unknown"))
-    search = take_search(unknown[()], crossing) if () in unknown and answers else None
+    search = take_search(unknown[()], context) if () in unknown and answers else None
     if search is not None:
         parts = with_search(list(first.parts), search, answer.id or "")
         first = msgspec.structs.replace(first, parts=tuple(parts))
-    usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
-    if answer.service_tier and usage is not None and crossing.target not in wire.KIN:
+    usage = read_usage(answer.usage, context, unknown) if answer.usage is not None else None
+    if answer.service_tier and usage is not None and context.target not in wire.KIN:
         tier = service_tiers.read(answer.service_tier)
         if tier is not None:
             usage, answer.service_tier = service_tiers.with_tier(usage, tier, TIER_AT), wire.NONE
     extra = carried(answer, wire.COMPLETION_EXTRAS)
-    whole = gather(crossing, (), unknown, extra) if unknown or extra else None
+    whole = gather(context, (), unknown, extra) if unknown or extra else None
     if first.extra is not None:
         whole = {wire.NAME: {**(whole or {}).get(wire.NAME, {}), **_below_first(first.extra[wire.NAME])}}
     return Response(
@@ -101,23 +101,23 @@ def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Re
     )
 
 
-def read_message(message: wire.Message, crossing: Crossing, unknown: Unknown) -> Response:
+def read_message(message: wire.Message, context: Context, unknown: Unknown) -> Response:
     """An assistant's message by itself, as clients keep it in their history."""
-    parts = _with_sound(message, _read_parts(message, "", (), crossing, unknown), (), crossing)
-    extra = gather(crossing, (), unknown, carried(message, _MESSAGE_EXTRAS))
+    parts = _with_sound(message, _read_parts(message, "", (), context, unknown), (), context)
+    extra = gather(context, (), unknown, carried(message, _MESSAGE_EXTRAS))
     if extra is not None:
         extra = {wire.NAME: {f"choices/0/message/{name}": value for name, value in extra[wire.NAME].items()}}
-    return Response(tuple(parts), read_stop(None, parts, (), crossing), extra=extra)
+    return Response(tuple(parts), read_stop(None, parts, (), context), extra=extra)
 
 
 def _read_choice(
-    choice: wire.AnswerChoice, number: int, answer_id: str, crossing: Crossing, unknown: Unknown
+    choice: wire.AnswerChoice, number: int, answer_id: str, context: Context, unknown: Unknown
 ) -> Alternative:
     at: Path = ("choices", number)
     wire.check_message(choice, f"/choices/{number}")
-    parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), crossing, unknown)
+    parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), context, unknown)
     if choice.message.audio:
-        parts = _with_sound(choice.message, parts, at + ("message",), crossing)
+        parts = _with_sound(choice.message, parts, at + ("message",), context)
     more = carried(choice, wire.CHOICE_EXTRAS)
     if choice.message.audio or choice.message.reasoning_details:
         # Fields of the message itself are gathered with its choice.
@@ -127,37 +127,37 @@ def _read_choice(
         value = getattr(choice.message, name)
         if value is not None:
             more = {**(more or {}), f"message/{name}": json_text.raw(value)}
-    extra = gather(crossing, at, unknown, more) if unknown or more else None
-    return Alternative(tuple(parts), read_stop(choice.finish_reason, parts, at, crossing), extra)
+    extra = gather(context, at, unknown, more) if unknown or more else None
+    return Alternative(tuple(parts), read_stop(choice.finish_reason, parts, at, context), extra)
 
 
-def _read_parts(message: wire.Message, salt: str, at: Path, crossing: Crossing, unknown: Unknown) -> list[Part]:
-    parts = read_assistant(message, at, crossing, unknown, salt)
+def _read_parts(message: wire.Message, salt: str, at: Path, context: Context, unknown: Unknown) -> list[Part]:
+    parts = read_assistant(message, at, context, unknown, salt)
     legacy = message.function_call
     if legacy is not None and legacy.name:  # some hosts send it with empty fields
         at = at + ("function_call",)
-        crossing.lose("call.id.invented", at)
-        parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, crossing, unknown))
+        context.lose("call.id.invented", at)
+        parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, context, unknown))
     return parts
 
 
-def _with_sound(message: wire.Message, parts: list[Part], at: Path, crossing: Crossing) -> list[Part]:
+def _with_sound(message: wire.Message, parts: list[Part], at: Path, context: Context) -> list[Part]:
     """The parts with what the message says aloud; the field stays where the target has the same."""
-    if not message.audio or not becomes_words(crossing):
+    if not message.audio or not becomes_words(context):
         return parts
     if not is_heard(message.audio):
         if is_empty(message.audio):
             message.audio = wire.NONE
         return parts
     audio, message.audio = message.audio, wire.NONE
-    return spoken_parts(audio, parts, at, crossing)
+    return spoken_parts(audio, parts, at, context)
 
 
 def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
     return {f"choices/0/{name}": value for name, value in fields.items()}
 
 
-def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
+def read_stop(word: str | None, parts: list[Part], at: Path, context: Context) -> Stop:
     """Why it ended, decided by the content where the word is too weak: hosts say `stop` after calls, too."""
     reason = _REASONS.get(word or "", "unknown")
     if reason == "unknown" and word and word.startswith(_FILTERED):
@@ -171,8 +171,8 @@ def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing)
         return Stop(reason)
     own = {"finish_reason": json_text.raw(word)}
     if word not in _REASONS:
-        return Stop(reason, extra=crossing.keep(at, own))
-    hosts = word not in _FINISH_REASONS and word != "error" and crossing.target not in _SISTERS
+        return Stop(reason, extra=context.keep(at, own))
+    hosts = word not in _FINISH_REASONS and word != "error" and context.target not in _SISTERS
     detail = finer(word, reason) if hosts else ""
     return Stop(reason, detail=detail, extra={wire.NAME: own}, word=word if hosts else "")
 
@@ -187,7 +187,7 @@ def _weak_reason(reason: StopReason, word: str | None, parts: list[Part]) -> Sto
     return "stop" if word and word not in _REASONS else reason
 
 
-def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
+def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
     if prompt is not None and any(_more_of_prompt(prompt)):
@@ -206,15 +206,15 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         total = None
     tier: Tier | None = None
     read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
-    if unknown and crossing.target != wire.NAME:
+    if unknown and context.target != wire.NAME:
         said = unknown.get(("usage",), {})
         read = _other_word(said, _CACHE_READ, read)
         written = _other_word(said, _CACHE_WRITE, written)
         thought = _other_word(said, _THOUGHT, thought)
-        if crossing.target not in wire.KIN and "service_tier" in said:  # Mistral
+        if context.target not in wire.KIN and "service_tier" in said:  # Mistral
             tier = _tier_in(said)
         said.pop("prompt_cache_miss_tokens", None)  # all the others
-    extra = gather(crossing, ("usage",), unknown, more or None) if unknown or more else None
+    extra = gather(context, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
     return Usage(
@@ -272,7 +272,7 @@ def _told(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
     return [(name, value) for name in names if (value := getattr(details, name))]
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
+def write_response(response: Response, context: Context) -> bytes:
     message = write_plain(response.parts)
     stop = response.stop
     finish = _FINISHED.get(stop.reason) if stop.extra is None and not (stop.detail or stop.word) else None
@@ -280,43 +280,43 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         message["refusal"] = None
         called = [part for part in response.parts if type(part) is ToolCall]
         for call, part in zip(message.get("tool_calls", ()), called, strict=True):
-            call["id"] = to_chat_client(part.id, IDS, crossing, part.at)
+            call["id"] = to_chat_client(part.id, IDS, context, part.at)
         choices: list[Any] = [{"index": 0, "message": message, "finish_reason": finish}]
     else:
-        choices = [_write_choice(response.parts, response.stop, 0, crossing)]
+        choices = [_write_choice(response.parts, response.stop, 0, context)]
     for i, other in enumerate(response.alternatives):
-        choices.append(restore(_write_choice(other.parts, other.stop, i + 1, crossing), other.extra, wire.NAME))
+        choices.append(restore(_write_choice(other.parts, other.stop, i + 1, context), other.extra, wire.NAME))
     out: dict[str, Any] = {
-        "id": answer_ids.for_response(response.id, response.parts, id_prefix(crossing), crossing),
+        "id": answer_ids.for_response(response.id, response.parts, id_prefix(context), context),
         "object": "chat.completion",
-        "created": crossing.created if response.created is None else response.created,
-        "model": crossing.model or response.model,
+        "created": context.created if response.created is None else response.created,
+        "model": context.model or response.model,
         "choices": choices,
     }
     if response.usage is not None:
-        out["usage"] = write_usage(response.usage, crossing)
-        tier = service_tiers.write(response.usage, service_tiers.OPENAI, crossing)
+        out["usage"] = write_usage(response.usage, context)
+        tier = service_tiers.write(response.usage, service_tiers.OPENAI, context)
         if tier is not None:
             out["service_tier"] = tier
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
-    if crossing.source != crossing.target:
-        _complete(out, crossing)
+    if context.source != context.target:
+        _complete(out, context)
     return json_text.encode(out)
 
 
-def id_prefix(crossing: Crossing) -> str:
+def id_prefix(context: Context) -> str:
     """How ids of answers begin: OpenRouter writes Chat's answers under ids of its own form."""
-    return answer_ids.CHAT if crossing.target == wire.NAME else answer_ids.OPENROUTER
+    return answer_ids.CHAT if context.target == wire.NAME else answer_ids.OPENROUTER
 
 
-def _complete(out: dict[str, Any], crossing: Crossing) -> None:
+def _complete(out: dict[str, Any], context: Context) -> None:
     """Put in what the schema of an answer requires; an answer of this dialect is left as it was."""
     for choice in out["choices"]:
         scores = choice.setdefault("logprobs", None)
         if isinstance(scores, Raw) and json_text.is_object(scores):
             choice["logprobs"] = {"content": None, "refusal": None, **json_text.fields(scores)}
-    if crossing.target == wire.NAME and out.get(_PRINT) == NULL:
+    if context.target == wire.NAME and out.get(_PRINT) == NULL:
         del out[_PRINT]  # OpenRouter's schema requires the field and takes null, this one takes a text alone
 
 
@@ -324,34 +324,34 @@ _PRINT = "system_fingerprint"
 _FINISHED = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
 
 
-def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, crossing: Crossing) -> dict[str, Any]:
-    stop = own_word(stop, crossing)
+def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, context: Context) -> dict[str, Any]:
+    stop = own_word(stop, context)
     parts = with_failure(parts, failure(stop, wire.NAME), GAP)
-    message = write_assistant(parts, crossing, request=False) or {}
-    stop = called(stop, "tool_calls" in message, crossing, index)
-    finish = write_stop(stop, message.get("refusal") is not None, crossing, index)
+    message = write_assistant(parts, context, request=False) or {}
+    stop = called(stop, "tool_calls" in message, context, index)
+    finish = write_stop(stop, message.get("refusal") is not None, context, index)
     return {"index": index, "message": message, "finish_reason": finish}
 
 
-def own_word(stop: Stop, crossing: Crossing) -> Stop:
+def own_word(stop: Stop, context: Context) -> Stop:
     """The stop without a word of a sister dialect that the schema of this one does not take (OpenRouter's `error`)."""
-    if stop.extra is None or wire.NAME not in stop.extra or crossing.source == crossing.target:
+    if stop.extra is None or wire.NAME not in stop.extra or context.source == context.target:
         return stop
     word = json_text.plain(stop.extra[wire.NAME]["finish_reason"])
-    if crossing.target != wire.NAME or word in _FINISH_REASONS:
+    if context.target != wire.NAME or word in _FINISH_REASONS:
         return stop
     return msgspec.structs.replace(stop, extra=None, word=str(word))
 
 
-def called(stop: Stop, calls: bool, crossing: Crossing, number: int) -> Stop:
+def called(stop: Stop, calls: bool, context: Context, number: int) -> Stop:
     """The stop of an answer that says it ends with calls, and may have none that could be told."""
     if calls or stop.reason != "tool_calls":
         return stop
-    crossing.lose("stop.approximated", crossing.stopped(stop, number), "tool_calls without a call is sent as stop")
+    context.lose("stop.approximated", context.stopped(stop, number), "tool_calls without a call is sent as stop")
     return Stop("stop")
 
 
-def write_stop(stop: Stop, refused: bool, crossing: Crossing, number: int = 0) -> Any:
+def write_stop(stop: Stop, refused: bool, context: Context, number: int = 0) -> Any:
     """The finish reason. `refused`: the message says in its refusal that the model said no."""
     if stop.extra is not None and wire.NAME in stop.extra:
         return stop.extra[wire.NAME]["finish_reason"]
@@ -359,14 +359,14 @@ def write_stop(stop: Stop, refused: bool, crossing: Crossing, number: int = 0) -
     if stop.reason == "refusal" and not refused:
         word = "content_filter"
     exact = says_it_all(stop, _EXACT) and not (stop.reason == "refusal" and not refused)
-    lose_stop(stop, word, crossing, number, exact=exact, written=stop.reason in FAILED)
+    lose_stop(stop, word, context, number, exact=exact, written=stop.reason in FAILED)
     return word
 
 
-def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
+def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     prompt, completion = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
-        crossing.lose("usage.invented", crossing.ends.usage)
+        context.lose("usage.invented", context.ends.usage)
     out: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
     if usage.extra is not None and wire.NAME in usage.extra:
         return _write_own_usage(usage, out)
@@ -399,16 +399,16 @@ def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `messages`: the assistant's message, then one message a result."""
     messages: list[Any] = []
     calls = [part for part in response.parts if isinstance(part, ToolCall)]
-    assistant = write_assistant(response.parts, crossing, request=True)
+    assistant = write_assistant(response.parts, context, request=True)
     listed = (response.extra or {}).get(wire.NAME, {}).get(f"choices/0/message/{FIELD}")
-    if listed is not None and crossing.source == wire.NAME:  # seals, the client's to send back
+    if listed is not None and context.source == wire.NAME:  # seals, the client's to send back
         assistant = {**(assistant or {"role": "assistant", "content": None}), FIELD: listed}
     if assistant is not None:
         messages.append(assistant)
     for turn in results.turns:
-        write_results_messages(turn, calls, messages, crossing)
+        write_results_messages(turn, calls, messages, context)
     return json_text.encode(messages)

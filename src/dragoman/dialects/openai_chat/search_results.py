@@ -17,7 +17,7 @@ from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.hosted_calls import objects, word
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 RESULTS, ADDRESSES = "search_results", "citations"
@@ -62,10 +62,10 @@ class Search:
         return tuple(found)
 
 
-def take_search(fields: dict[str, Raw], crossing: Crossing) -> Search | None:
+def take_search(fields: dict[str, Raw], context: Context) -> Search | None:
     """The search that an answer's fields tell of, taken out of them; None where they tell of none. Within this dialect
     the fields stay."""
-    if crossing.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
+    if context.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
         return None
     search = Search(fields.get(RESULTS), fields.get(ADDRESSES))
     if not search:

@@ -10,7 +10,7 @@ from ...codec import json_text
 from ...codec.extras import carried
 from ...codec.reasoning_effort import opens, wanted, wish
 from ...codec.setting_ranges import capped, within
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .tools import fit_schema
 
@@ -110,31 +110,31 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
     return Format("schema", text, schema.name, schema.description or "", schema.strict, schema_at=place)
 
 
-def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def write_settings(settings: Settings, out: dict[str, Any], context: Context) -> None:
     at = settings.at
     limit = settings.max_tokens
     if limit is not None:
-        if crossing.source != wire.NAME or ((crossing.host is not None or crossing.gated) and limit >= 0):
-            limit = capped(limit, at.get("max_tokens", ()), crossing)
-            crossing.suited = crossing.suited or limit != settings.max_tokens
+        if context.source != wire.NAME or ((context.host is not None or context.gated) and limit >= 0):
+            limit = capped(limit, at.get("max_tokens", ()), context)
+            context.suited = context.suited or limit != settings.max_tokens
     if limit is not None:
         # Reasoning models refuse the older name.
-        older = at.get("max_tokens") == _OLDER_LIMIT and crossing.source == wire.NAME and crossing.host is None
-        out["max_tokens" if older and not crossing.profile.reasoning else "max_completion_tokens"] = limit
-    effort = _effort(settings, out, crossing)
-    _write_sampling(settings, effort or crossing.profile.effort_default, out, crossing)
+        older = at.get("max_tokens") == _OLDER_LIMIT and context.source == wire.NAME and context.host is None
+        out["max_tokens" if older and not context.profile.reasoning else "max_completion_tokens"] = limit
+    effort = _effort(settings, out, context)
+    _write_sampling(settings, effort or context.profile.effort_default, out, context)
     if settings.parallel is not None and "tools" in out:
         out["parallel_tool_calls"] = settings.parallel
     if effort is not None:
         out["reasoning_effort"] = effort
     if settings.thoughts is not None:
-        crossing.lose("thoughts.dropped", at.get("thoughts", ()))
+        context.lose("thoughts.dropped", at.get("thoughts", ()))
     if settings.format is not None:
-        out["response_format"] = _write_format(settings.format, at.get("format", ()), crossing)
+        out["response_format"] = _write_format(settings.format, at.get("format", ()), context)
     if settings.stream_usage is not None:
         out["stream_options"] = {"include_usage": settings.stream_usage}
     if settings.cache is not None:
-        crossing.lose("cache.dropped", at.get("cache", ()))
+        context.lose("cache.dropped", at.get("cache", ()))
     for value, name in (
         (settings.verbosity, "verbosity"),
         (settings.metadata, "metadata"),
@@ -143,84 +143,84 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
         if value is not None:
             out[name] = value
     if settings.user is not None:
-        if len(settings.user) <= _MAX_USER or crossing.source == wire.NAME:
+        if len(settings.user) <= _MAX_USER or context.source == wire.NAME:
             out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
         else:
-            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
+            context.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
     if settings.tier is not None:
-        if settings.tier in _TIERS or crossing.source == wire.NAME:
+        if settings.tier in _TIERS or context.source == wire.NAME:
             out["service_tier"] = settings.tier
         else:
-            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+            context.lose("tier.dropped", at.get("tier", ()), settings.tier)
 
 
-def _effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> str | None:
+def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | None:
     """The effort to write. Hosts with a switch of their own have theirs turned on later (`host_adjustments.py`)."""
-    gate = crossing.profile.chat_tools if "tools" in out and crossing.gates(wire.NAME) else "ok"
+    gate = context.profile.chat_tools if "tools" in out and context.gates(wire.NAME) else "ok"
     if gate == "effort_none":
         # gpt-5.4 and later: function tools on this endpoint only without reasoning. Without the field it may be on.
         asked = wish(settings)
-        if (asked.effort if asked is not None else crossing.profile.effort_default) != "none":
+        if (asked.effort if asked is not None else context.profile.effort_default) != "none":
             words = f"{asked.words} is sent as none" if asked is not None else "none is sent"
             detail = f"{words}: with tools this model takes no other effort here; openai-responses takes both"
-            crossing.lose("effort.approximated", asked.at if asked is not None else (), detail, "warning")
+            context.lose("effort.approximated", asked.at if asked is not None else (), detail, "warning")
         return "none"
     if gate == "refused":
-        crossing.lose("tool.refused", (), "send this model's tools through openai-responses")
-    host = crossing.host
-    if host is not None and opens(settings) and crossing.profile.thinks and "on" in host.switch:
+        context.lose("tool.refused", (), "send this model's tools through openai-responses")
+    host = context.host
+    if host is not None and opens(settings) and context.profile.thinks and "on" in host.switch:
         return None
     if host is not None and host.fields.get("reasoning_effort") is False:
         asked = wish(settings)
         if asked is not None and ("off" if asked.effort == "none" else "on") not in host.switch:
-            crossing.suited = True
-            crossing.lose("effort.dropped", asked.at, f"{host.name} does not take it")
+            context.suited = True
+            context.lose("effort.dropped", asked.at, f"{host.name} does not take it")
             return None
-    return wanted(settings, crossing)
+    return wanted(settings, context)
 
 
-def _asked(settings: Settings, crossing: Crossing) -> bool:
+def _asked(settings: Settings, context: Context) -> bool:
     """Whether log probabilities are asked for: their number alone is refused here, and without effect elsewhere."""
-    return settings.logprobs is True or crossing.source == wire.NAME
+    return settings.logprobs is True or context.source == wire.NAME
 
 
-def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], context: Context) -> None:
     """`effort`: what counts, asked for or not. The neutral values of temperature and top_p are always taken."""
     at = settings.at
-    gates = crossing.gates(wire.NAME)
-    reasoning = crossing.profile.reasoning and gates
-    refused = reasoning and not (crossing.profile.sampling_at_none and effort == "none")
-    named = crossing.profile.refuses if gates else ()
+    gates = context.gates(wire.NAME)
+    reasoning = context.profile.reasoning and gates
+    refused = reasoning and not (context.profile.sampling_at_none and effort == "none")
+    named = context.profile.refuses if gates else ()
     for value, name, known in (
         (settings.temperature, "temperature", not refused or settings.temperature == 1),
         (settings.top_p, "top_p", not refused or settings.top_p == 1),
-        (settings.top_k, "top_k", crossing.source == wire.NAME),
+        (settings.top_k, "top_k", context.source == wire.NAME),
         (settings.presence_penalty, "presence_penalty", not reasoning),
         (settings.frequency_penalty, "frequency_penalty", not reasoning),
         (settings.seed, "seed", True),
         (settings.n, "n", True),
         (settings.logprobs, "logprobs", not refused),
-        (settings.top_logprobs, "top_logprobs", not refused and _asked(settings, crossing)),
+        (settings.top_logprobs, "top_logprobs", not refused and _asked(settings, context)),
     ):
         if value is None:
             continue
         if known and name not in named:
-            if name == "temperature" and crossing.source != wire.NAME:
-                value = within(value, 0, 2, at.get(name, ()), crossing)
+            if name == "temperature" and context.source != wire.NAME:
+                value = within(value, 0, 2, at.get(name, ()), context)
             out[name] = value
         else:
             code = "n.dropped" if name == "n" else "sampling.dropped"
             code = "logprobs.dropped" if name.endswith("logprobs") else code
-            crossing.lose(code, at.get(name, ()), name)
+            context.lose(code, at.get(name, ()), name)
     if settings.stop and "stop" in named:
-        crossing.lose("stop.dropped", at.get("stop", ()), "the model refuses it")
+        context.lose("stop.dropped", at.get("stop", ()), "the model refuses it")
     elif settings.stop:
         out["stop"] = list(settings.stop[:4])
         if len(settings.stop) > 4:
-            crossing.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")
+            context.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")
 
 
-def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]:
+def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
     schema: dict[str, Any] = {"name": shape.name or "answer"}
@@ -230,7 +230,7 @@ def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]
     if shape.schema is not None:
         lost = ("format.strict.dropped", at)
         place = at + shape.schema_at
-        schema["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, crossing, lost)
+        schema["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, context, lost)
     if strict is not None:
         schema["strict"] = strict
     return {"type": "json_schema", "json_schema": schema}

@@ -17,14 +17,14 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import json_text, service_tiers
-from ...codec.admit import Door, Unknown
+from ...codec.admit import Admitter, Unknown
 from ...codec.call_ids import hashed
 from ...codec.extras import Fields, carried
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ...fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
 from . import wire
@@ -74,13 +74,13 @@ class StreamReader(FrameReader):
     """Chunks in, events out."""
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
-    _door: ClassVar[Door[Any]] = wire.CHUNK
+    _door: ClassVar[Admitter[Any]] = wire.CHUNK
     _dialect: ClassVar[str] = wire.NAME
     """The dialect of the stream. Readers of kin name Chat as the source while they read."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), Refrain(_KEYS, **OBFUSCATED), keeps_count=True)
-        self._crossing = crossing
+        self._context = context
         self._answers: dict[int, Answer] = {}
         self._first: Answer | None = None
         self._next = 0
@@ -113,13 +113,13 @@ class StreamReader(FrameReader):
         """An answer in place of the stream. Nothing of it that has no event reaches kin."""
         if self._started:
             return []
-        found = told_whole(self._frames.stray, self._read_response, self._crossing)
-        if found and self._crossing.target in wire.KIN:
-            self._crossing.settle(wire.NOISE)
+        found = told_whole(self._frames.stray, self._read_response, self._context)
+        if found and self._context.target in wire.KIN:
+            self._context.settle(wire.NOISE)
         return found
 
-    def _read_response(self, body: bytes, crossing: Crossing) -> Response:
-        return read_response(body, crossing)
+    def _read_response(self, body: bytes, context: Context) -> Response:
+        return read_response(body, context)
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
@@ -132,7 +132,7 @@ class StreamReader(FrameReader):
             chunk = self._strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             try:
-                chunk, unknown, _ = self._door.admit(decodable_frame(data, self._crossing))
+                chunk, unknown, _ = self._door.admit(decodable_frame(data, self._context))
             except WireError as error:
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
@@ -174,7 +174,7 @@ class StreamReader(FrameReader):
         self._id = chunk.id or ""
         events.append(Start(self._id, chunk.model or "", chunk.created))
         sent = _sent(chunk, _CHUNK_EXTRAS)
-        if self._crossing.target not in wire.KIN:
+        if self._context.target not in wire.KIN:
             self._tier = service_tiers.read(chunk.service_tier)
             if self._tier is not None:
                 self._kept.add(((), "service_tier"))
@@ -182,7 +182,7 @@ class StreamReader(FrameReader):
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
         """A search that the chunk tells of, as hosts do in every chunk: its parts come before the first words."""
-        search = take_search(fields, self._crossing)
+        search = take_search(fields, self._context)
         if search is None:
             return
         if self._search is None:
@@ -200,7 +200,7 @@ class StreamReader(FrameReader):
             self._end(answer, events)
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
-        return read_usage(chunk.usage, self._crossing, unknown)
+        return read_usage(chunk.usage, self._context, unknown)
 
     def _fault(self, error: dict[str, Any]) -> Fault:
         return fault_from(error, 0, {})
@@ -269,7 +269,7 @@ class StreamReader(FrameReader):
         from ...codec import logprobs  # late: few streams have them
 
         name = "refusal" if answer.kind == "refusal" else "content"
-        found = logprobs.read(scores.get(name), "tokens") if self._crossing.scored else None
+        found = logprobs.read(scores.get(name), "tokens") if self._context.scored else None
         rest = {key: value for key, value in scores.items() if key != name or found is None}
         if found and answer.kind in ("text", "refusal"):
             events.append(PartDelta(answer.index, "", None, (), tuple(found)))
@@ -282,7 +282,7 @@ class StreamReader(FrameReader):
         """What a choice says that has a whole message: that, or its delta if it has one as well."""
         if choice.delta is None:
             return choice.message
-        self._crossing.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
+        self._context.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
         return choice.delta
 
     def _answer(self, number: int) -> Answer:
@@ -309,7 +309,7 @@ class StreamReader(FrameReader):
             self._words(answer, "refusal", delta.refusal, events)
         if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
             self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
-        if delta.audio and self._crossing.target != self._dialect:
+        if delta.audio and self._context.target != self._dialect:
             audio, delta.audio = delta.audio, wire.NONE
             self._hear(answer, audio, events)
         if delta.annotations or delta.audio or delta.reasoning_details:
@@ -319,7 +319,7 @@ class StreamReader(FrameReader):
     def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
         """A piece of sound: words, and a part for targets that hold sound."""
         answer.sound = answer.sound or StreamedSound()
-        words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._crossing)
+        words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._context)
         if words:
             self._words(answer, "text", words, events)
         if piece is None:
@@ -359,7 +359,7 @@ class StreamReader(FrameReader):
         """Mistral's answers: content as a list, with thinking in it."""
         at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
-            thought = part.thinking and thinking_text(part.thinking, at, self._crossing)
+            thought = part.thinking and thinking_text(part.thinking, at, self._context)
             if thought:
                 self._field = "thinking"
             for kind, text in (("text", part.text), ("refusal", part.refusal), ("reasoning", thought)):
@@ -367,7 +367,7 @@ class StreamReader(FrameReader):
                     self._words(answer, kind, text, events)
             if part.type not in ("text", "refusal", "thinking"):
                 kind = json_text.kind(part.strange) if part.strange else part.type
-                self._crossing.lose("part.dropped", at, kind)
+                self._context.lose("part.dropped", at, kind)
 
     def _piece(self, answer: Answer, piece: wire.Call, events: list[Event]) -> None:
         function, custom = piece.function, piece.custom
@@ -385,7 +385,7 @@ class StreamReader(FrameReader):
         going = call is not None and (call.index < 0 or call is answer.call or bool(name or piece.id))
         if call is not None and going and call.over(text):
             if call.repeated(piece, name, text):
-                self._crossing.lose("event.dropped", at, "the same arguments once more")
+                self._context.lose("event.dropped", at, "the same arguments once more")
                 return
             if call.index < 0 and call.empty() and not name:
                 call.restart()
@@ -410,14 +410,14 @@ class StreamReader(FrameReader):
                 call.held.append(text)
             self._release(answer, events)
         elif text.strip():  # the call was whole and has ended: what follows a whole JSON object is not part of it
-            self._crossing.lose("event.dropped", at, "arguments behind a whole JSON object")
+            self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
         if not call_id:
             call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
-            self._crossing.lose("call.id.invented", at)
+            self._context.lose("call.id.invented", at)
         seal = read_seal(piece.extra_content) if piece.extra_content else None
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
         call = Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
@@ -462,7 +462,7 @@ class StreamReader(FrameReader):
         if call.empty() and len(answer.waiting) == 1:
             self._end(answer, events)
             return False
-        return call.once(self._crossing)
+        return call.once(self._context)
 
     def _begin(self, answer: Answer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
@@ -485,7 +485,7 @@ class StreamReader(FrameReader):
         return Text("", kind == "refusal", at=at)
 
     def _thought_origin(self) -> Seal | None:
-        return thought_origin(self._field, self._crossing)
+        return thought_origin(self._field, self._context)
 
     def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind:
@@ -503,7 +503,7 @@ class StreamReader(FrameReader):
     def _cite(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         at: Path = ("choices", answer.number, "delta", "annotations")
         unknown: Unknown = {}
-        citations = read_annotations(delta.annotations or [], at, self._crossing, unknown)
+        citations = read_annotations(delta.annotations or [], at, self._context, unknown)
         for place, fields in unknown.items():
             self._note(place, fields)
         if citations and answer.kind == "text":
@@ -512,14 +512,14 @@ class StreamReader(FrameReader):
                 citations = tuple([self._placed(cited, answer, at) for cited in citations])
             events.append(PartDelta(answer.index, "", None, citations))
         elif citations:
-            self._crossing.lose("citation.dropped", at)
+            self._context.lose("citation.dropped", at)
 
     def _placed(self, cited: Citation, answer: Answer, at: Path) -> Citation:
         """A citation with its place in the open text. One of an earlier text, which has ended, is left without."""
         if cited.start is None or cited.end is None:
             return cited
         if cited.start < answer.before:
-            self._crossing.lose("citation.approximated", at, "the text of its place has ended")
+            self._context.lose("citation.approximated", at, "the text of its place has ended")
             return msgspec.structs.replace(cited, start=None, end=None)
         return msgspec.structs.replace(cited, start=cited.start - answer.before, end=cited.end - answer.before)
 
@@ -542,14 +542,14 @@ class StreamReader(FrameReader):
         if self._tier is not None and self._usage is not None:
             self._usage = service_tiers.with_tier(self._usage, self._tier, TIER_AT)
         elif self._tier is not None:
-            self._crossing.lose("tier.dropped", TIER_AT, self._tier)
+            self._context.lose("tier.dropped", TIER_AT, self._tier)
         for answer in answers:
             self._release(answer, events, all_of_them=True)
         for answer in answers:
             self._end(answer, events)
             if self._late is not None and not answer.number:
                 self._tell_search(answer, self._late, events)
-            stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._crossing)
+            stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._context)
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
@@ -562,11 +562,11 @@ class StreamReader(FrameReader):
 
     def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
         """Fields that have no event: no writer of a stream puts them back, a kin's neither."""
-        if self._crossing.target not in wire.KIN or self._crossing.target == wire.NAME:
-            self._crossing.keep(at, fields)
+        if self._context.target not in wire.KIN or self._context.target == wire.NAME:
+            self._context.keep(at, fields)
             return
         for name, value in fields.items():
-            self._crossing.lose_field(at, name, value, wire.NOISE)
+            self._context.lose_field(at, name, value, wire.NOISE)
 
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}

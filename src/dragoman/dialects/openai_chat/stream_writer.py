@@ -13,7 +13,7 @@ from ...codec.call_ids import to_chat_client
 from ...codec.failed_answers import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.packed_seals import pack
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .audio_reader import AUDIO
 from .audio_writer import is_sound, report_format, sound_id
@@ -27,8 +27,8 @@ from .tools import IDS, NAMES
 class StreamWriter:
     """Events in, chunks out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._head = b""
         self._tail = b""
         self._open: dict[int, tuple[bytes, bytes]] = {}
@@ -42,7 +42,7 @@ class StreamWriter:
         self._refused: set[int] = set()  # answers with a refusal
         self._entries: dict[int, int] = {}  # answer -> seals in its list so far
         self._sounds: set[int] = set()  # answers with a sound
-        asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
+        asked = context.answers.settings.stream_usage if context.answers is not None else True
         self._usage_wanted = bool(asked)
 
     def send(self, event: Event) -> bytes:
@@ -72,15 +72,15 @@ class StreamWriter:
         return b""
 
     def _start(self, event: Start) -> bytes:
-        crossing = self._crossing
+        context = self._context
         head = {
-            "id": answer_ids.for_stream(event.id, event.model, event.created, id_prefix(crossing), crossing),
+            "id": answer_ids.for_stream(event.id, event.model, event.created, id_prefix(context), context),
             "object": "chat.completion.chunk",
-            "created": crossing.created if event.created is None else event.created,
-            "model": crossing.model or event.model,
+            "created": context.created if event.created is None else event.created,
+            "model": context.model or event.model,
         }
         self._head = b"data: " + json_text.encode(head)[:-1] + b',"choices":['
-        self._tail = b'],"usage":null}\n\n' if self._usage_wanted and crossing.answers is not None else b"]}\n\n"
+        self._tail = b'],"usage":null}\n\n' if self._usage_wanted and context.answers is not None else b"]}\n\n"
         return self._opened(0)
 
     def _opened(self, answer: int) -> bytes:
@@ -108,7 +108,7 @@ class StreamWriter:
             return out + self._entry(part.seal, answer)
         self._parts[event.index] = part, answer
         if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
-            self._crossing.lose("seal.dropped", part.at)
+            self._context.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             key = b'{"content":'
             self._lengths[event.index] = 0
@@ -133,10 +133,10 @@ class StreamWriter:
         elif isinstance(part, Opaque) and part.kind == AUDIO and part.dialect == wire.NAME:
             out += self._chunk(answer, b'{"audio":%b}' % _line(part.value))
         elif isinstance(part, Media):
-            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, json_text.encode({"content": missing(part)}))
         else:
-            self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
+            self._context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
 
     def _sound(self, sound: Media, answer: int) -> bytes:
@@ -144,10 +144,10 @@ class StreamWriter:
         audio = {"data": sound.data}
         if answer not in self._sounds:
             self._sounds.add(answer)
-            report_format(sound, self._crossing)
+            report_format(sound, self._context)
             audio = {"id": sound_id(sound), **audio}
         if sound.name:
-            self._crossing.lose("media.name.dropped", sound.at, sound.name)
+            self._context.lose("media.name.dropped", sound.at, sound.name)
         return self._chunk(answer, json_text.encode({AUDIO: audio}))
 
     def _entry(self, seal: Seal, answer: int) -> bytes:
@@ -166,23 +166,23 @@ class StreamWriter:
         call, answer = self._parts[index]
         pieces = self._pieces.pop(index, None)
         arguments = "".join(pieces) if pieces is not None else ""
-        if event.cut or (pieces and isinstance(call, ToolCall) and flawed(call, arguments, self._crossing)):
+        if event.cut or (pieces and isinstance(call, ToolCall) and flawed(call, arguments, self._context)):
             self._cut.add(answer)
         if pieces is None or arguments.strip():
             return b""
         return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and nothing is not JSON
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
-        name = NAMES.send(part.name, part.namespace, self._crossing, part.at)
-        call: dict[str, Any] = {"index": number, "id": to_chat_client(part.id, IDS, self._crossing, part.at)}
+        name = NAMES.send(part.name, part.namespace, self._context, part.at)
+        call: dict[str, Any] = {"index": number, "id": to_chat_client(part.id, IDS, self._context, part.at)}
         if part.custom:
             call |= {"type": "custom", "custom": {"name": name, "input": ""}}
         else:
             call |= {"type": "function", "function": {"name": name, "arguments": ""}}
         if part.seal is not None:
-            slot = write_seal(part.seal, self._crossing, request=False)
+            slot = write_seal(part.seal, self._context, request=False)
             if slot is None:
-                self._crossing.lose("seal.dropped", part.at)
+                self._context.lose("seal.dropped", part.at)
             else:
                 call["extra_content"] = slot
         return call
@@ -199,7 +199,7 @@ class StreamWriter:
             elif event.index in self._pieces:
                 self._pieces[event.index].append(event.text)
         if event.seal is not None and event.seal.data:
-            self._crossing.lose("seal.dropped", self._parts[event.index][0].at)
+            self._context.lose("seal.dropped", self._parts[event.index][0].at)
         if event.tokens:
             out += self._scores(event)
         if event.citations:
@@ -222,23 +222,23 @@ class StreamWriter:
         part, answer = self._parts[index]
         before, length = self._before.get(answer, 0), self._lengths.pop(index)
         self._before[answer] = before + length
-        notes = annotations_to(tuple(self._cited.pop(index)), part.at, self._crossing, before, length)
+        notes = annotations_to(tuple(self._cited.pop(index)), part.at, self._context, before, length)
         return self._chunk(answer, json_text.encode({"annotations": notes})) if notes else b""
 
     def _finish(self, event: Finish) -> bytes:
-        stop = cut_short(event.stop, self._crossing, event.answer) if event.answer in self._cut else event.stop
-        stop = called(own_word(stop, self._crossing), bool(self._calls.get(event.answer)), self._crossing, event.answer)
-        word = write_stop(stop, event.answer in self._refused, self._crossing, event.answer)
+        stop = cut_short(event.stop, self._context, event.answer) if event.answer in self._cut else event.stop
+        stop = called(own_word(stop, self._context), bool(self._calls.get(event.answer)), self._context, event.answer)
+        word = write_stop(stop, event.answer in self._refused, self._context, event.answer)
         out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
         if event.answer in self._sounds:
-            out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._crossing.created)
+            out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._context.created)
         last = self._chunk(event.answer, b"{}", json_text.encode(word))
-        tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._crossing)
+        tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._context)
         out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
         if not event.last:
             return out
         if event.usage is not None and self._usage_wanted:
-            usage = json_text.encode(write_usage(event.usage, self._crossing))
+            usage = json_text.encode(write_usage(event.usage, self._context))
             out += self._head + b'],"usage":' + usage + b"}\n\n"
         return out + b"data: [DONE]\n\n"
 

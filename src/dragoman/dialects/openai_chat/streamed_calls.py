@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...canon.parts import ToolCall
 from ...codec import json_text
 from ...codec.failed_answers import decoded_once
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 
@@ -37,12 +37,12 @@ class Call:
         same = piece.id == self.part.id if piece.id else not name
         return same and text.strip() == "".join(self.pieces).strip()
 
-    def once(self, crossing: Crossing) -> bool:
+    def once(self, context: Context) -> bool:
         """Whether the arguments are no JSON string, or a whole one with an object in it, which they then are."""
         if self.part.custom or self.pieces[0][:1] != '"':
             return True
         text = "".join(self.pieces)
-        inner = decoded_once(text, self.part.at, crossing) if text[-1] == '"' else text
+        inner = decoded_once(text, self.part.at, context) if text[-1] == '"' else text
         self.pieces, self.held = [inner], [inner]
         return inner is not text
 

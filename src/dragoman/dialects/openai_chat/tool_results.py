@@ -10,7 +10,7 @@ from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult, plain_
 from ...canon.turns import Turn
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .message import breakpoint_mark, write_content
 from .tools import IDS
@@ -46,9 +46,7 @@ def write_plain_results(results: tuple[Part, ...], calls: Sequence[ToolCall], me
     return failed
 
 
-def write_results_messages(
-    turn: Turn, calls: Sequence[ToolCall] | None, messages: list[Any], crossing: Crossing
-) -> None:
+def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, messages: list[Any], context: Context) -> None:
     """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
     tool message cannot hold, and results without a call go into one user message after the last of them."""
     moved: list[Part] = []
@@ -56,49 +54,49 @@ def write_results_messages(
     answered: set[str] = set()
     for result in turn.parts:
         if not isinstance(result, ToolResult):
-            crossing.lose("part.dropped", result.at)
+            context.lose("part.dropped", result.at)
             continue
         if open_ids is not None:
             if open_ids[result.call_id]:
                 open_ids[result.call_id] -= 1
                 answered.add(result.call_id)
             elif result.call_id in answered:
-                crossing.lose("result.duplicate", result.at)
+                context.lose("result.duplicate", result.at)
                 continue
             else:
-                crossing.lose("result.orphaned", result.at)
+                context.lose("result.orphaned", result.at)
                 moved.append(Text(_orphan_head(result)))
                 moved.extend(result.parts)
                 continue
-        messages.append(_write_result(result, moved, crossing))
+        messages.append(_write_result(result, moved, context))
     if open_ids and calls:
-        answer_for([call for call in calls if open_ids[call.id]], messages, crossing)
+        answer_for([call for call in calls if open_ids[call.id]], messages, context)
     if moved:
-        messages.append({"role": "user", "content": write_content(tuple(moved), crossing)})
+        messages.append({"role": "user", "content": write_content(tuple(moved), context)})
 
 
-def _write_result(result: ToolResult, moved: list[Part], crossing: Crossing) -> dict[str, Any]:
+def _write_result(result: ToolResult, moved: list[Part], context: Context) -> dict[str, Any]:
     content: Any = plain_text(result.parts)
-    call_id = send_id(result.call_id, IDS, crossing, result.at)
+    call_id = send_id(result.call_id, IDS, context, result.at)
     if content is None:
-        content = _result_content(result, call_id, moved, crossing)
+        content = _result_content(result, call_id, moved, context)
     if result.is_error:
-        crossing.lose("result.error.as_text", result.at)
+        context.lose("result.error.as_text", result.at)
         content = _as_error(content)
     if result.structured:
-        crossing.lose("result.structured.as_text", result.at)
+        context.lose("result.structured.as_text", result.at)
     if result.cache is not None:
-        mark = breakpoint_mark(result.cache, result.at, crossing)
+        mark = breakpoint_mark(result.cache, result.at, context)
         content = content if mark is None else _with_mark(content, mark)
     message = {"role": "tool", "tool_call_id": call_id, "content": content}
     return message if result.extra is None else restore(message, result.extra, wire.NAME)
 
 
-def answer_for(calls: Sequence[ToolCall], messages: list[Any], crossing: Crossing) -> None:
+def answer_for(calls: Sequence[ToolCall], messages: list[Any], context: Context) -> None:
     """Results for calls that have none, which the host would refuse."""
     for call in calls:
-        crossing.lose("result.invented", call.at, call.id)
-        call_id = send_id(call.id, IDS, crossing, call.at)
+        context.lose("result.invented", call.at, call.id)
+        call_id = send_id(call.id, IDS, context, call.at)
         messages.append({"role": "tool", "tool_call_id": call_id, "content": NO_RESULT})
 
 
@@ -115,23 +113,23 @@ def _with_mark(content: Any, mark: dict[str, str]) -> Any:
     return [*parts[:-1], last]
 
 
-def _result_content(result: ToolResult, call_id: str, moved: list[Part], crossing: Crossing) -> Any:
+def _result_content(result: ToolResult, call_id: str, moved: list[Part], context: Context) -> Any:
     texts: list[Part] = []
     for part in result.parts:
         # What this dialect's client wrote itself stays: some hosts do take it.
-        if isinstance(part, Media) and not (crossing.source == wire.NAME and part.at):
-            texts.append(_move(part, call_id, moved, crossing))
+        if isinstance(part, Media) and not (context.source == wire.NAME and part.at):
+            texts.append(_move(part, call_id, moved, context))
         else:
             texts.append(part)
-    return write_content(tuple(texts), crossing)
+    return write_content(tuple(texts), context)
 
 
-def _move(media: Media, call_id: str, moved: list[Part], crossing: Crossing) -> Text:
+def _move(media: Media, call_id: str, moved: list[Part], context: Context) -> Text:
     what = media.mime or media.kind
-    if crossing.binary == "summarise":
-        crossing.lose("media.summarised", media.at)
+    if context.binary == "summarise":
+        context.lose("media.summarised", media.at)
         return Text(f"Binary content of type {what} was processed.")
-    crossing.lose("result.media.moved", media.at)
+    context.lose("result.media.moved", media.at)
     moved.append(Text(f"[returned by tool call {call_id}]"))
     moved.append(media)
     return Text(f"[tool call {call_id} returned {what}, attached below]")

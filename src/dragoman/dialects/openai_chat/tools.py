@@ -15,9 +15,9 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced, restore
 from ...codec.schema.openai_subsets import LOOSE
-from ...codec.schema_losses import fit, fit_openai
+from ...codec.schema_losses import fit, fit_openai_schema
 from ...codec.tool_names import Names, by_name
-from ...context import ANSWER, Crossing
+from ...context import ANSWER, Context
 from ...fast.tool_declarations import ToolMemo
 from . import wire
 
@@ -31,20 +31,20 @@ CACHE_CONTROL = "cache_control"
 _SCHEMA_AT = ("function", "parameters")
 
 
-def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
         function = tool.function
-        grammar = _read_grammar(tool.custom, at, crossing, unknown) if tool.custom is not None else None
-        extra = gather(crossing, at, unknown) if unknown else None
+        grammar = _read_grammar(tool.custom, at, context, unknown) if tool.custom is not None else None
+        extra = gather(context, at, unknown) if unknown else None
         cache = None
         if tool.cache_control:
             cache = lifetime(tool.cache_control)
             extra = with_own(extra, CACHE_CONTROL, tool.cache_control)
         if function is not None and tool.type == "function":
-            extra = misplaced(crossing, at, tool, ("custom",), extra)
+            extra = misplaced(context, at, tool, ("custom",), extra)
             out.append(
                 Tool(
                     function.name,
@@ -58,7 +58,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                 )
             )
         elif tool.custom is not None and tool.type == "custom":
-            extra = misplaced(crossing, at, tool, ("function",), extra)
+            extra = misplaced(context, at, tool, ("function",), extra)
             description = tool.custom.description or ""
             out.append(
                 Tool(tool.custom.name, description, custom=True, grammar=grammar, cache=cache, extra=extra, at=at)
@@ -71,13 +71,13 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
     return tuple(out)
 
 
-def _read_grammar(custom: wire.CustomDef, at: Path, crossing: Crossing, unknown: Unknown) -> Grammar | None:
+def _read_grammar(custom: wire.CustomDef, at: Path, context: Context, unknown: Unknown) -> Grammar | None:
     """The grammar of a free-text tool, for other dialects also in the form that Responses has for it."""
     if custom.format is None:
         return None
     if custom.format.grammar is not None:
         return Grammar(custom.format.grammar.syntax, custom.format.grammar.definition)
-    fields = unknown.get((*at, "custom", "format"), {}) if crossing.target != wire.NAME else {}
+    fields = unknown.get((*at, "custom", "format"), {}) if context.target != wire.NAME else {}
     definition = json_text.plain(fields["definition"]) if "definition" in fields else None
     syntax = json_text.plain(fields["syntax"]) if "syntax" in fields else None
     if not isinstance(definition, str) or not isinstance(syntax, str):
@@ -102,38 +102,38 @@ def _schema(function: wire.FunctionDef) -> str | None:
     return None if schema == "null" else schema
 
 
-def functions_from(functions: list[wire.FunctionDef], crossing: Crossing, unknown: Unknown) -> tuple[Tool, ...]:
+def functions_from(functions: list[wire.FunctionDef], context: Context, unknown: Unknown) -> tuple[Tool, ...]:
     """The legacy `functions` field: read, never written."""
     out = []
     for i, function in enumerate(functions):
         at: Path = ("functions", i)
-        found = gather(crossing, at, unknown) if unknown else None
+        found = gather(context, at, unknown) if unknown else None
         extra = found and {wire.NAME: {f"function/{name}": value for name, value in found[wire.NAME].items()}}
         description = function.description or ""
         out.append(Tool(function.name, description, _schema(function), extra=extra, at=at, schema_at=("parameters",)))
     return tuple(out)
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return json_text.encode(tools_to(tools, crossing))
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    return json_text.encode(tools_to(tools, context))
 
 
-def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     out: list[Any] = []
     for tool in tools:
         if isinstance(tool, HostedTool):
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
             else:
-                crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+                context.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
         if tool.deferred:
-            crossing.lose("tool.deferred.expanded", tool.at)
+            context.lose("tool.deferred.expanded", tool.at)
         if tool.output_schema is not None:
-            crossing.lose("tool.output_schema.dropped", tool.at)
-        if tool.cache is not None and crossing.source != wire.NAME:
-            crossing.lose("cache.dropped", tool.at, "on a tool")
-        inner: dict[str, Any] = {"name": NAMES.send(tool.name, tool.namespace, crossing, tool.at)}
+            context.lose("tool.output_schema.dropped", tool.at)
+        if tool.cache is not None and context.source != wire.NAME:
+            context.lose("cache.dropped", tool.at, "on a tool")
+        inner: dict[str, Any] = {"name": NAMES.send(tool.name, tool.namespace, context, tool.at)}
         if tool.description:
             inner["description"] = tool.description
         if tool.custom:
@@ -146,7 +146,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
         if tool.schema is not None:
             lost = ("tool.strict.dropped", tool.at)
             at = tool.at + tool.schema_at
-            inner["parameters"], strict = fit_schema(tool.schema, strict, at, crossing, lost, inner["name"])
+            inner["parameters"], strict = fit_schema(tool.schema, strict, at, context, lost, inner["name"])
         if strict is not None:
             inner["strict"] = strict
         written = {"type": "function", "function": inner}
@@ -155,28 +155,28 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
 
 
 def fit_schema(
-    schema: str, strict: bool | None, at: Path, crossing: Crossing, lost: tuple[str, Path], name: str = ANSWER
+    schema: str, strict: bool | None, at: Path, context: Context, lost: tuple[str, Path], name: str = ANSWER
 ) -> tuple[Raw, bool | None]:
     """A schema as OpenAI takes it, and whether it is strict; what this dialect sent is left alone. Strict mode is its
     kin's as well, so that what comes from there is strict enough as it is."""
-    if crossing.source == wire.NAME:
+    if context.source == wire.NAME:
         return Raw(schema), strict
-    if crossing.source == _KIN:
-        return fit(schema, LOOSE, crossing, at), strict
-    return fit_openai(schema, strict, crossing, at, lost, name)
+    if context.source == _KIN:
+        return fit(schema, LOOSE, context, at), strict
+    return fit_openai_schema(schema, strict, context, at, lost, name)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, field: str = "tool_choice") -> Choice | None:
+def read_choice(choice: str | wire.ToolChoice, context: Context, field: str = "tool_choice") -> Choice | None:
     at = (field,)
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
         if choice == "any":  # Mistral's word for required
             return Choice("required", at=at)
-        return Choice("auto", extra=crossing.keep((), {field: json_text.raw(choice)}), at=at)
+        return Choice("auto", extra=context.keep((), {field: json_text.raw(choice)}), at=at)
     named = choice.function or choice.custom
     if named is not None:
         return Choice("one", (named.name,), at=at)
@@ -184,12 +184,12 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, field: str = 
     if allowed is None and choice.tools is not None:
         allowed = wire.AllowedTools(choice.mode or "auto", choice.tools)
     if allowed is not None:
-        return _read_subset(choice, allowed, crossing, field)
+        return _read_subset(choice, allowed, context, field)
     value = choice.strange or json_text.raw(choice)
-    return Choice("auto", extra=crossing.keep((), {field: value}), at=at)
+    return Choice("auto", extra=context.keep((), {field: value}), at=at)
 
 
-def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, crossing: Crossing, field: str) -> Choice:
+def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, context: Context, field: str) -> Choice:
     """A choice of `allowed_tools`, also in the form that Responses has for it."""
     names: list[str] = []
     usual = choice.allowed_tools is not None
@@ -198,13 +198,13 @@ def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, crossing: 
         usual &= named is not None
         if named is not None or tool.name is not None:
             names.append(named.name if named is not None else tool.name or "")
-        elif crossing.target != wire.NAME:
-            crossing.lose("choice.dropped", (field,), f"{tool.type} is not among the tools")
-    extra = None if usual or crossing.target != wire.NAME else {wire.NAME: {field: json_text.raw(choice)}}
+        elif context.target != wire.NAME:
+            context.lose("choice.dropped", (field,), f"{tool.type} is not among the tools")
+    extra = None if usual or context.target != wire.NAME else {wire.NAME: {field: json_text.raw(choice)}}
     return Choice("required" if allowed.mode == "required" else "auto", tuple(names), extra, at=(field,))
 
 
-def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
+def write_choice(request: Request, choice: Choice, context: Context) -> Any:
     """The `tool_choice` value, or None when it cannot be said."""
     if choice.extra is not None and wire.NAME in choice.extra:
         return next(iter(choice.extra[wire.NAME].values()))
@@ -214,11 +214,11 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
     named = []
     for name in choice.names:
         tool = declared.get(name)
-        if tool is None and crossing.source != wire.NAME:
-            crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+        if tool is None and context.source != wire.NAME:
+            context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
             continue
         kind = "custom" if tool is not None and tool.custom else "function"
-        sent = NAMES.send(name, tool.namespace if tool is not None else "", crossing, choice.at)
+        sent = NAMES.send(name, tool.namespace if tool is not None else "", context, choice.at)
         named.append({"type": kind, kind: {"name": sent}})
     if not named:
         return None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from msgspec import Raw, Struct, field
 
-from ...codec.admit import Door
+from ...codec.admit import Admitter
 from ...codec.extras import Fields
 from ...errors import WireError
 
@@ -376,8 +376,8 @@ class Chunk(Wire):
     x_groq: dict[str, Raw] | None = None
 
 
-REQUEST = Door[ChatRequest](NAME, ChatRequest)
-TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
-COMPLETION = Door[Completion](NAME, Completion, lenient=True)
-MESSAGE = Door[Message](NAME, Message, lenient=True)
-CHUNK = Door[Chunk](NAME, Chunk, lenient=True)
+REQUEST = Admitter[ChatRequest](NAME, ChatRequest)
+TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
+COMPLETION = Admitter[Completion](NAME, Completion, lenient=True)
+MESSAGE = Admitter[Message](NAME, Message, lenient=True)
+CHUNK = Admitter[Chunk](NAME, Chunk, lenient=True)

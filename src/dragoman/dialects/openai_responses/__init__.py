@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
+from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
 from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
@@ -113,13 +113,13 @@ DIALECT = Dialect(
     is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
-    ends=Ends(("status",), ("usage",)),
+    ends=AnswerPlaces(("status",), ("usage",)),
     logprobs=Place(NAME, "tokens", "logprobs", on_texts=True),
     hosted=HOSTED,
     write_hosted=write_hosted,
     moves_images=lambda image: not fits_item(image),
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
-    demands=Demands(
+    requirements=HistoryRequirements(
         "input",
         adjacent=False,
         unique_ids=True,

@@ -14,7 +14,7 @@ from ...canon.parts import Path, Text, ToolCall, ToolResult
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
 from ...codec.call_ids import send as send_id
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .tools import IDS
 
@@ -41,7 +41,7 @@ def as_function(value: Any) -> Tool | None:
     )
 
 
-def read_search(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | ToolResult | None:
+def read_search(item: wire.Item, at: Path, context: Context) -> ToolCall | ToolResult | None:
     """The call or the output of a search that the client ran, for other dialects; None for anything else."""
     fields = json_text.fields(item.strange)
     kind = json_text.kind(item.strange)
@@ -52,11 +52,11 @@ def read_search(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | Too
         return None
     rest = {name: value for name, value in fields.items() if name not in _KNOWN}
     if rest:
-        crossing.keep(at, rest)
+        context.keep(at, rest)
     if kind == CALL:
-        crossing.lose("tool.hosted.as_function", at, f"{kind} is sent as a call", "info")
+        context.lose("tool.hosted.as_function", at, f"{kind} is sent as a call", "info")
         return ToolCall(call_id, NAME, json_text.text(fields["arguments"]) if "arguments" in fields else "", at=at)
-    crossing.lose("part.as_text", at, kind)
+    context.lose("part.as_text", at, kind)
     return ToolResult(call_id, (Text(_listed(_said(fields, "tools")), at=at),), NAME, at=at)
 
 
@@ -77,12 +77,10 @@ def _listed(tools: Any) -> str:
     return f"These tools are available now: {', '.join(names)}." if names else "No tool was found."
 
 
-def is_search(call: ToolCall, crossing: Crossing) -> bool:
+def is_search(call: ToolCall, context: Context) -> bool:
     """Whether a call in an answer is the search of a client that declared one."""
     return (
-        call.name == NAME
-        and crossing.answers is not None
-        and any(_is_declared(tool) for tool in crossing.answers.tools)
+        call.name == NAME and context.answers is not None and any(_is_declared(tool) for tool in context.answers.tools)
     )
 
 
@@ -90,20 +88,20 @@ def _is_declared(tool: Tool | HostedTool) -> bool:
     return type(tool) is HostedTool and tool.kind == NAME and as_function(json_text.plain(tool.value)) is not None
 
 
-def search_item(call: ToolCall, name: str, text: str, crossing: Crossing) -> dict[str, Any]:
+def search_item(call: ToolCall, name: str, text: str, context: Context) -> dict[str, Any]:
     """The item for a client whose search is called."""
     arguments: Any = {}
     if json_text.is_object(text):
         arguments = Raw(text)
     elif text.strip():
-        crossing.lose("arguments.invalid", call.at)
+        context.lose("arguments.invalid", call.at)
         arguments = {"__raw": text}
     if call.seal is not None:
-        crossing.lose("seal.dropped", call.at)
+        context.lose("seal.dropped", call.at)
     return {
         "id": name,
         "type": CALL,
-        "call_id": send_id(call.id, IDS, crossing, call.at),
+        "call_id": send_id(call.id, IDS, context, call.at),
         "execution": _CLIENT,
         "arguments": arguments,
         "status": "completed",

@@ -22,7 +22,7 @@ from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
 from ...codec.call_ids import send as send_id
 from ...codec.hosted_tools import Row, kinds
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .client_tool_search import is_search, search_item
 from .tools import IDS
@@ -174,10 +174,10 @@ class ClientItems:
     """Reads the calls and outputs of one document for another dialect. An output is paired with its call by the call's
     id, or by the id of the call's item, as older clients have it."""
 
-    __slots__ = ("_calls", "_crossing", "_elsewhere")
+    __slots__ = ("_calls", "_context", "_elsewhere")
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._calls: dict[str, str] = {}
         self._elsewhere: set[str] = set()
         """Calls that the upstream runs."""
@@ -204,7 +204,7 @@ class ClientItems:
         self._keep(fields, {tool.holder, "environment"}, at)
         if value.get("environment") is not None:
             self._keep(json_text.fields(fields["environment"]), set(), (*at, "environment"))
-        self._crossing.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
+        self._context.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
         arguments: dict[str, Any] = dict(json_text.fields(fields[tool.holder]))
         if tool.fixed.get("type") is not None:
             arguments.pop("type", None)
@@ -221,7 +221,7 @@ class ClientItems:
         if output is None:
             output = str(value.get("status") or "")
         elif not isinstance(output, str):
-            self._crossing.lose("result.structured.as_text", there, tool.output)
+            self._context.lose("result.structured.as_text", there, tool.output)
             output = json_text.text(fields["output"])
         call_id = self._calls.get(call_id, call_id)
         failed = value.get("status") == "failed"
@@ -230,14 +230,14 @@ class ClientItems:
     def _keep(self, fields: dict[str, Raw], known: set[str], at: Path) -> None:
         rest = {name: value for name, value in fields.items() if name not in _KNOWN and name not in known}
         if rest:
-            self._crossing.keep(at, rest)
+            self._context.keep(at, rest)
 
 
-def read_answer_call(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | None:
+def read_answer_call(item: wire.Item, at: Path, context: Context) -> ToolCall | None:
     """The call that an item of an answer is, for another dialect; None for any other item."""
-    if crossing.target == wire.NAME or (json_text.kind(item.strange) if item.strange else item.type) not in _BY_CALL:
+    if context.target == wire.NAME or (json_text.kind(item.strange) if item.strange else item.type) not in _BY_CALL:
         return None
-    found = ClientItems(crossing).read(item, at)
+    found = ClientItems(context).read(item, at)
     return found if type(found) is ToolCall else None
 
 
@@ -253,34 +253,34 @@ def _is_declared(tool: ClientTool, declared: Tool | HostedTool) -> bool:
     return type(declared) is HostedTool and declared.kind == tool.name and _is_local(json_text.plain(declared.value))
 
 
-def has_own_item(call: ToolCall, crossing: Crossing) -> bool:
+def has_own_item(call: ToolCall, context: Context) -> bool:
     """Whether a call in an answer is one of a tool that the client declared by its type, the search for tools included:
     the client wants an item of that type."""
-    return is_search(call, crossing) or called_tool(call.name, crossing.answers) is not None
+    return is_search(call, context) or called_tool(call.name, context.answers) is not None
 
 
-def own_item(call: ToolCall, text: str, name_item: Callable[[str], str], crossing: Crossing) -> dict[str, Any]:
+def own_item(call: ToolCall, text: str, name_item: Callable[[str], str], context: Context) -> dict[str, Any]:
     """The item for such a call with these arguments. `name_item` makes the id of the item from a prefix."""
-    tool = called_tool(call.name, crossing.answers)
+    tool = called_tool(call.name, context.answers)
     if tool is None:
-        return search_item(call, name_item("tsc_"), text, crossing)
-    return _call_item(tool, call, name_item(tool.prefix), text, crossing)
+        return search_item(call, name_item("tsc_"), text, context)
+    return _call_item(tool, call, name_item(tool.prefix), text, context)
 
 
-def _call_item(tool: ClientTool, call: ToolCall, item_id: str, text: str, crossing: Crossing) -> dict[str, Any]:
+def _call_item(tool: ClientTool, call: ToolCall, item_id: str, text: str, context: Context) -> dict[str, Any]:
     status = "completed"
     arguments: dict[str, Any] = {}
     try:
         arguments = dict(json_text.fields(text)) if text.strip() else {}
     except (msgspec.DecodeError, RecursionError):
-        crossing.lose("arguments.invalid", call.at)
+        context.lose("arguments.invalid", call.at)
         arguments, status = {"__raw": text}, "incomplete"
     if call.seal is not None:
-        crossing.lose("seal.dropped", call.at)
+        context.lose("seal.dropped", call.at)
     return {
         "id": item_id,
         "type": tool.call,
-        "call_id": send_id(call.id, IDS, crossing, call.at),
+        "call_id": send_id(call.id, IDS, context, call.at),
         tool.holder: {**tool.fixed, **arguments},
         "status": status,
         **tool.beside,

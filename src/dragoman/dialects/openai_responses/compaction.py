@@ -14,25 +14,25 @@ from msgspec import Raw
 from ...canon.parts import Path, Reasoning, Seal
 from ...codec import json_text
 from ...codec.extras import NULL
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 KIND = "compaction"
 
 
-def read_compaction(item: Raw, at: Path, crossing: Crossing) -> Reasoning | None:
+def read_compaction(item: Raw, at: Path, context: Context) -> Reasoning | None:
     """The thought that an item is to another dialect; None in a history, where no other upstream can read it."""
     if at[:1] == ("input",):
-        crossing.lose("state.dropped", at, "a compaction that only its upstream can read")
+        context.lose("state.dropped", at, "a compaction that only its upstream can read")
         return None
     fields = json_text.fields(item)
     secret = json_text.plain(fields["encrypted_content"]) if "encrypted_content" in fields else None
     taken = ("type", "encrypted_content", "id") if isinstance(secret, str) else ("type", "id")
     more = {name: value for name, value in fields.items() if name not in taken}
     if more:
-        crossing.keep(at, more)
+        context.keep(at, more)
     if fields.get("id", NULL) != NULL:
-        crossing.lose("field.dropped", (*at, "id"), severity="info")
+        context.lose("field.dropped", (*at, "id"), severity="info")
     return Reasoning(seal=Seal(wire.NAME, secret if isinstance(secret, str) else "", KIND), at=at)
 
 

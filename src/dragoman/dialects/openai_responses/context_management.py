@@ -14,7 +14,7 @@ import msgspec
 from ...canon.request import Settings
 from ...codec import json_text
 from ...codec.compaction_setting import DIALECTS, UPSTREAM_DECIDES, tokens_for
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 FIELD = "context_management"
@@ -23,9 +23,9 @@ _THRESHOLD = "compact_threshold"
 _LEAST = 1000
 
 
-def read_context_management(request: wire.ResponsesRequest, settings: Settings, crossing: Crossing) -> Settings:
+def read_context_management(request: wire.ResponsesRequest, settings: Settings, context: Context) -> Settings:
     """The settings for another dialect with what crosses, which is then no more in the request."""
-    if not request.context_management or crossing.target == wire.NAME or crossing.target not in DIALECTS:
+    if not request.context_management or context.target == wire.NAME or context.target not in DIALECTS:
         return settings
     entries = json_text.plain(request.context_management)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -40,16 +40,16 @@ def read_context_management(request: wire.ResponsesRequest, settings: Settings, 
     at = (FIELD, place)
     for i, entry in enumerate(entries):
         if i != place:
-            crossing.lose("field.dropped", (FIELD, i), str(entry.get("type")))
+            context.lose("field.dropped", (FIELD, i), str(entry.get("type")))
     for name in entries[place].keys() - {"type", _THRESHOLD}:
-        crossing.lose("field.dropped", (*at, name))
+        context.lose("field.dropped", (*at, name))
     places = {**settings.at, "compaction": at, "compact_at": at if tokens is None else (*at, _THRESHOLD)}
     return msgspec.structs.replace(settings, compact_at=tokens or UPSTREAM_DECIDES, at=places)
 
 
-def write_context_management(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def write_context_management(settings: Settings, out: dict[str, Any], context: Context) -> None:
     """Ask for compaction, if the client of another dialect did."""
-    tokens = tokens_for(settings, _LEAST, crossing)
+    tokens = tokens_for(settings, _LEAST, context)
     if tokens is None:
         return
     entry: dict[str, Any] = {"type": _COMPACTION}

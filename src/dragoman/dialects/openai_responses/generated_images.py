@@ -18,7 +18,7 @@ from ...canon.parts import Media, Path
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.media import proper
-from ...context import Crossing
+from ...context import Context
 
 KIND = "image_generation_call"
 EVENTS = ("in_progress", "generating", "completed")
@@ -31,7 +31,7 @@ _BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
 """How the base64 text of an image begins."""
 
 
-def read_image(item: Raw, at: Path, crossing: Crossing) -> Media | None:
+def read_image(item: Raw, at: Path, context: Context) -> Media | None:
     """The image in an item; None where the item only names one that its server holds."""
     fields = json_text.fields(item)
     data = json_text.plain(fields["result"]) if "result" in fields else None
@@ -39,10 +39,10 @@ def read_image(item: Raw, at: Path, crossing: Crossing) -> Media | None:
         return None
     for name, value in fields.items():
         if name not in _KNOWN and bytes(value) != b"null":
-            crossing.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
+            context.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
     status = json_text.plain(fields["status"]) if "status" in fields else None
     if status is not None and status != "completed":
-        crossing.lose("field.dropped", (*at, "status"), str(status))
+        context.lose("field.dropped", (*at, "status"), str(status))
     said = json_text.plain(fields["output_format"]) if "output_format" in fields else None
     return Media("image", f"image/{said if isinstance(said, str) and said else _format(data)}", data, at=at)
 
@@ -57,28 +57,28 @@ def fits_item(media: Media) -> bool:
     return is_picture(media) and proper(media.mime) in _FORMATS
 
 
-def sent_item(media: Media, crossing: Crossing) -> dict[str, Any]:
+def sent_item(media: Media, context: Context) -> dict[str, Any]:
     """The item for an upstream, under an id that is the same in every later request."""
-    _report_rest(media, crossing)
+    _report_rest(media, context)
     name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
     return {"id": name, "type": KIND, "status": "completed", "result": media.data}
 
 
-def image_item(media: Media, name: str, crossing: Crossing) -> dict[str, Any]:
+def image_item(media: Media, name: str, context: Context) -> dict[str, Any]:
     """The item for a client."""
-    _report_rest(media, crossing)
+    _report_rest(media, context)
     kind = media.mime.partition("/")[2] or _format(media.data)
     return {"id": name, "type": KIND, "status": "completed", "output_format": kind, "result": media.data}
 
 
-def _report_rest(media: Media, crossing: Crossing) -> None:
+def _report_rest(media: Media, context: Context) -> None:
     """Report the fields of an image for which an item has no place."""
     if media.seal is not None:
-        crossing.lose("seal.dropped", media.at)
+        context.lose("seal.dropped", media.at)
     if media.name:
-        crossing.lose("media.name.dropped", media.at, media.name)
+        context.lose("media.name.dropped", media.at, media.name)
     if media.detail:
-        crossing.lose("media.detail.dropped", media.at, media.detail)
+        context.lose("media.detail.dropped", media.at, media.detail)
 
 
 def _format(data: str) -> str:

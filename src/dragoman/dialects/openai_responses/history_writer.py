@@ -12,7 +12,7 @@ from ...codec.call_ids import hashed, plain_id
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
 from ...codec.media import note
-from ...context import Crossing
+from ...context import Context
 from ...fast.prefix import Begun, Written
 from . import wire
 from .message import mark_cached, write_input
@@ -23,17 +23,17 @@ NO_RESULT = "Error: no result was recorded for this call."
 NO_INPUT = "(nothing was said)"
 
 
-def write_own(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+def write_own(turns: tuple[Turn, ...], context: Context) -> list[Any]:
     """What comes from this dialect keeps its shape."""
     items: list[Any] = []
     for turn in turns:
         if turn.role == "assistant":
-            if not write_items(turn.parts, items, crossing) and turn.parts:
-                crossing.lose("turn.dropped", turn.at)
+            if not write_items(turn.parts, items, context) and turn.parts:
+                context.lose("turn.dropped", turn.at)
         elif turn.role == "tool":
-            write_outputs(turn, None, items, crossing)
+            write_outputs(turn, None, items, context)
         else:
-            message = {"type": "message", "role": turn.role, "content": write_input(turn.parts, crossing)}
+            message = {"type": "message", "role": turn.role, "content": write_input(turn.parts, context)}
             if turn.name:
                 message["name"] = turn.name
             items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
@@ -43,11 +43,11 @@ def write_own(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
 class History:
     """Items written so far, and the calls in them."""
 
-    __slots__ = ("_begin", "_calls", "_crossing", "_failed", "_first", "_items")
+    __slots__ = ("_begin", "_calls", "_context", "_failed", "_first", "_items")
 
-    def __init__(self, items: list[Any], turns: tuple[Turn, ...], crossing: Crossing) -> None:
+    def __init__(self, items: list[Any], turns: tuple[Turn, ...], context: Context) -> None:
         self._items = items
-        self._crossing = crossing
+        self._context = context
         self._calls = Calls(turns)
         self._failed: list[Path] = []  # results of which that is said in words
 
@@ -58,7 +58,7 @@ class History:
 
     def write(self, begin: int) -> None:
         """All turns of a request from `begin` on, behind the system's."""
-        run, turns = self._crossing.run, self._calls.turns
+        run, turns = self._context.run, self._calls.turns
         if run is not None:
             self._begin, self._first = begin, len(self._items)
             begin = _WRITTEN.begin(self, run, turns, begin)
@@ -154,34 +154,34 @@ class History:
 
     def _told(self, failed: list[Path]) -> None:
         for at in failed:
-            self._crossing.lose("result.error.as_text", at)
+            self._context.lose("result.error.as_text", at)
         self._failed += failed
 
     def _turn(self, turn: Turn) -> None:
         """Any turn that is not plain here."""
-        calls, items, crossing = self._calls, self._items, self._crossing
+        calls, items, context = self._calls, self._items, self._context
         if turn.role == "tool":
-            write_outputs(turn, calls, items, crossing)
+            write_outputs(turn, calls, items, context)
         elif turn.role == "assistant":
             if turn.name:
-                crossing.lose("name.dropped", turn.at)
-            if not write_items(turn.parts, items, crossing, calls.asked(turn.parts)) and turn.parts:
-                crossing.lose("turn.dropped", turn.at)
-            calls.answer(turn.parts, items, crossing)
+                context.lose("name.dropped", turn.at)
+            if not write_items(turn.parts, items, context, calls.asked(turn.parts)) and turn.parts:
+                context.lose("turn.dropped", turn.at)
+            calls.answer(turn.parts, items, context)
         else:
             self._message(turn)
 
     def _message(self, turn: Turn) -> None:
         """What the user or the system said."""
-        crossing = self._crossing
-        content = write_input(turn.parts, crossing)
+        context = self._context
+        content = write_input(turn.parts, context)
         if not content and content != "":
             if any(type(part) is not Text for part in turn.parts):
-                crossing.lose("turn.dropped", turn.at)
+                context.lose("turn.dropped", turn.at)
             return
         message = {"type": "message", "role": turn.role, "content": content}
         if turn.name:
-            crossing.lose("name.dropped", turn.at)
+            context.lose("name.dropped", turn.at)
         self._items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
 
@@ -208,7 +208,7 @@ def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
     return only.text if not own or turn.at == ("instructions",) else None
 
 
-def say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
+def say_json(items: list[Any], request: Request, context: Context) -> None:
     """JSON mode is refused unless the input has the word. Only its head is looked at, so that the answer is the same in
     every later turn."""
     for item in items:
@@ -219,14 +219,14 @@ def say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
             break
     words = "Answer with one valid JSON object and nothing else."
     items.insert(0, {"type": "message", "role": "developer", "content": words})
-    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
+    context.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
 
 
-def some_input(turns: tuple[Turn, ...], first: str | None, crossing: Crossing) -> list[Any]:
+def some_input(turns: tuple[Turn, ...], first: str | None, context: Context) -> list[Any]:
     """A request needs some input: system text that stands alone is said there, and without it something else."""
     if first is not None:
         return [{"type": "message", "role": turns[0].role, "content": first}]
-    crossing.lose("turn.invented", turns[0].at if turns else ())
+    context.lose("turn.invented", turns[0].at if turns else ())
     return [{"type": "message", "role": "user", "content": NO_INPUT}]
 
 
@@ -284,81 +284,81 @@ class Calls:
         if self._last.get(result.call_id) is result:
             self.results.discard(result.call_id)
 
-    def answer(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:
+    def answer(self, parts: tuple[Part, ...], items: list[Any], context: Context) -> None:
         """Answer those calls of a step that nobody will answer."""
         for part in parts:
             if type(part) is ToolCall and part.id not in self.results:
-                crossing.lose("result.invented", part.at, part.id)
-                call_id = self.again.get(part.id) or send_id(part.id, IDS, crossing, part.at)
+                context.lose("result.invented", part.at, part.id)
+                call_id = self.again.get(part.id) or send_id(part.id, IDS, context, part.at)
                 items.append({"type": self.kinds[part.id], "call_id": call_id, "output": NO_RESULT})
 
 
-def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], crossing: Crossing) -> None:
+def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], context: Context) -> None:
     """One item a result; media stay in it. Where `calls` are known, a result without its call becomes user's words."""
     for result in turn.parts:
         if not isinstance(result, ToolResult):
-            crossing.lose("part.dropped", result.at)
+            context.lose("part.dropped", result.at)
             continue
         call_id = result.call_id
         if calls is None:
             kind = "custom_tool_call_output" if result.custom else "function_call_output"
         elif call_id not in calls.kinds:
-            crossing.lose("result.orphaned", result.at)
+            context.lose("result.orphaned", result.at)
             calls.too_early(result)
-            items.append(_orphan(result, crossing))
+            items.append(_orphan(result, context))
             continue
         elif call_id in calls.answered:
-            crossing.lose("result.duplicate", result.at)
+            context.lose("result.duplicate", result.at)
             continue
         else:
             calls.answered.add(call_id)
             kind = calls.kinds[call_id]
         if calls is not None and call_id in calls.again:
             call_id = calls.again[call_id]
-        elif crossing.source != wire.NAME:
-            call_id = send_id(call_id, IDS, crossing, result.at)
+        elif context.source != wire.NAME:
+            call_id = send_id(call_id, IDS, context, result.at)
         output: Any = plain_text(result.parts)
         if output is None:
-            output = _output(result, crossing)
+            output = _output(result, context)
         if result.is_error or result.structured or result.cache is not None:
-            output = _flagged(output, result, crossing)
+            output = _flagged(output, result, context)
         item = {"type": kind, "call_id": call_id, "output": output}
         items.append(item if result.extra is None else restore(item, result.extra, wire.NAME))
 
 
-def _flagged(output: Any, result: ToolResult, crossing: Crossing) -> Any:
+def _flagged(output: Any, result: ToolResult, context: Context) -> Any:
     """An output that says in words what there is no field for."""
     if result.is_error:
-        crossing.lose("result.error.as_text", result.at)
+        context.lose("result.error.as_text", result.at)
         output = _as_error(output)
     if result.structured:
-        crossing.lose("result.structured.as_text", result.at)
+        context.lose("result.structured.as_text", result.at)
     if result.cache is not None:
         parts = [{"type": "input_text", "text": output}] if isinstance(output, str) else output
-        if parts and mark_cached(parts[-1], result.cache, result.at, crossing):
+        if parts and mark_cached(parts[-1], result.cache, result.at, context):
             return parts
     return output
 
 
-def _output(result: ToolResult, crossing: Crossing) -> Any:
+def _output(result: ToolResult, context: Context) -> Any:
     parts = result.parts
-    if crossing.binary == "summarise":
-        parts = tuple([_summarised(part, crossing) for part in parts])
-    return write_input(parts, crossing, result=True) or ""
+    if context.binary == "summarise":
+        parts = tuple([_summarised(part, context) for part in parts])
+    return write_input(parts, context, result=True) or ""
 
 
-def _orphan(result: ToolResult, crossing: Crossing) -> dict[str, Any]:
+def _orphan(result: ToolResult, context: Context) -> dict[str, Any]:
     of = f" of {result.name}" if result.name else ""
     call = f", call {result.call_id}" if result.call_id else ""
     failed = ", failed" if result.is_error else ""
     parts = (Text(f"[result{of}{call}{failed}]"), *result.parts)
-    return {"type": "message", "role": "user", "content": write_input(parts, crossing)}
+    return {"type": "message", "role": "user", "content": write_input(parts, context)}
 
 
-def _summarised(part: Part, crossing: Crossing) -> Part:
+def _summarised(part: Part, context: Context) -> Part:
     if not isinstance(part, Media):
         return part
-    crossing.lose("media.summarised", part.at)
+    context.lose("media.summarised", part.at)
     return Text(note(part), at=part.at)
 
 

@@ -29,7 +29,7 @@ from ...codec.hosted_calls import (
 )
 from ...codec.hosted_calls_as_text import as_text, has_text
 from ...codec.packed_seals import MARK_BYTES
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .hosted_runs import MCP, RUN, SHELL, SHELL_OUTPUT, read_mcp, read_run, read_shell, write_mcp, write_run
 from .hosted_tool_search import read_tool_search, write_tool_search
@@ -69,16 +69,16 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
     return call, HostedResult(wire.NAME, SEARCH, ELSEWHERE, family, call_id, sources, (), failed, at=at)
 
 
-def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """The item for another dialect's use of a hosted tool."""
     if request and has_text(call) and call.family != "web_search" and not _is_opened(call, result):
-        return as_text(call, result, crossing)
+        return as_text(call, result, context)
     if call.family in ("code_execution", "mcp"):
-        return (write_mcp if call.family == "mcp" else write_run)(call, result, crossing)
+        return (write_mcp if call.family == "mcp" else write_run)(call, result, context)
     if call.family == "tool_search":
-        return write_tool_search(call, result, crossing, request=request)
+        return write_tool_search(call, result, context, request=request)
     if call.family not in ("web_search", "web_fetch"):
-        return drop(call, result, crossing)
+        return drop(call, result, context)
     found = pages(result)
     item: dict[str, Any] = {"type": SEARCH}
     if not request:
@@ -104,7 +104,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
         if result is not None and result.parts:
             left = "the content of the page has no place"
     item["action"] = action
-    mapped(call, result, crossing, SEARCH, left, request=request)
+    mapped(call, result, context, SEARCH, left, request=request)
     return (Opaque(wire.NAME, SEARCH, json_text.raw(item), at=call.at),)
 
 

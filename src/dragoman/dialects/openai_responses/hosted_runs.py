@@ -18,7 +18,7 @@ from ...canon.tools import HostedTool
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
 from ...codec.hosted_calls_as_text import files, output, program, stacked, stdout
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 RUN = "code_interpreter_call"
@@ -179,11 +179,11 @@ def _error_text(error: Any) -> str:
     return word(error, "message") or "\n".join(texts) or json_text.encode(error).decode()
 
 
-def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
     """The item for a client. `container_id` is demanded and names a container that only Responses would have."""
     code, language = program(call)
-    if language == "bash" and _takes_shell(crossing.answers):
-        return _write_shell(call, code, result, crossing)
+    if language == "bash" and _takes_shell(context.answers):
+        return _write_shell(call, code, result, context)
     words = output(result)
     images = [{"type": "image", "url": image.url} for image in files(result) if image.kind == "image" and image.url]
     logs = [{"type": "logs", "logs": words}] if words else []
@@ -198,7 +198,7 @@ def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     left = "the files of the program have no place" if len(files(result)) > len(images) else ""
     if language not in ("python", "") and not left:
         left = f"it is no Python but {language}"
-    mapped(call, result, crossing, RUN, left, request=False)
+    mapped(call, result, context, RUN, left, request=False)
     return (Opaque(wire.NAME, RUN, json_text.raw(item), at=call.at),)
 
 
@@ -208,7 +208,7 @@ def _takes_shell(answers: Request | None) -> bool:
     return "shell" in kinds or "code_interpreter" not in kinds
 
 
-def _write_shell(call: HostedCall, code: str, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+def _write_shell(call: HostedCall, code: str, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
     """The items of a shell in a container for a client. The environment says that nobody else is to run the commands;
     its container is one that only Responses would have."""
     call_id = foreign_id(_CALL_PREFIX, use_id(call))
@@ -222,7 +222,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, cross
     }
     made: list[Part] = [Opaque(wire.NAME, SHELL, json_text.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
-    mapped(call, result, crossing, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
+    mapped(call, result, context, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
     if result is not None:
         code_known = int(result.is_error) if result.exit_code is None else result.exit_code
         outcome = {"type": "exit", "exit_code": code_known}
@@ -238,7 +238,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, cross
     return tuple(made)
 
 
-def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
     """The item for a client."""
     words, failed = output(result), result is not None and result.is_error
     item: dict[str, Any] = {
@@ -253,5 +253,5 @@ def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing)
         "server_label": call.server,
     }
     left = "the media that the tool gave back have no place" if files(result) else ""
-    mapped(call, result, crossing, MCP, left, request=False)
+    mapped(call, result, context, MCP, left, request=False)
     return (Opaque(wire.NAME, MCP, json_text.raw(item), at=call.at),)

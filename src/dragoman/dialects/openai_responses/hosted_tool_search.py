@@ -19,7 +19,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, queries, use_id, word
 from ...codec.hosted_calls_as_text import drop_search
 from ...codec.tool_names import found_tools, spelled
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .client_tool_search import CALL, NAME, OUTPUT
 from .tools import IDS, tools_to
@@ -50,21 +50,21 @@ def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
 
 
 def write_tool_search(
-    call: HostedCall, result: HostedResult | None, crossing: Crossing, *, request: bool
+    call: HostedCall, result: HostedResult | None, context: Context, *, request: bool
 ) -> tuple[Part, ...]:
     """The items of a search, or nothing where the upstream would refuse them."""
-    offered = crossing.offered if request else crossing.answers.tools if crossing.answers is not None else ()
+    offered = context.offered if request else context.answers.tools if context.answers is not None else ()
     found = found_tools(result.tools, offered) if result is not None else []
     if request:
         searches = any(isinstance(tool, HostedTool) and tool.kind == NAME for tool in offered)
         if not searches or result is None or len(found) < len(result.tools):
-            return drop_search(call, result, crossing)
+            return drop_search(call, result, context)
     said = members(call.arguments)
     # The form that was recorded: what is searched for, or the tools by name.
     asked = {"paths": said["paths"]} if "paths" in said else {"queries": queries(call)}
-    listed = _declared(found, crossing, request)
+    listed = _declared(found, context, request)
     if request:
-        call_id: str | None = send_id(call.id or "search", IDS, crossing, call.at)
+        call_id: str | None = send_id(call.id or "search", IDS, context, call.at)
         run = {"call_id": call_id, "execution": "client", "status": "completed"}
         items: list[tuple[str, dict[str, Any]]] = [
             (CALL, {"type": CALL, "arguments": asked, **run}),
@@ -77,10 +77,10 @@ def write_tool_search(
             made = foreign_id(_OUTPUT_PREFIX, use_id(call))
             items.append((OUTPUT, {"id": made, "type": OUTPUT, **run, "tools": listed}))
     left = "tools that the client did not declare" if result is not None and len(found) < len(result.tools) else ""
-    mapped(call, result, crossing, f"{CALL} and {OUTPUT}", left, request=request)
+    mapped(call, result, context, f"{CALL} and {OUTPUT}", left, request=request)
     return tuple([Opaque(wire.NAME, kind, json_text.raw(item), at=call.at) for kind, item in items])
 
 
-def _declared(found: list[Tool], crossing: Crossing, request: bool) -> list[Any]:
+def _declared(found: list[Tool], context: Context, request: bool) -> list[Any]:
     """The declarations of the found tools: as they are sent to the upstream, or as the client wrote them."""
-    return tools_to(found, crossing if request else Crossing(wire.NAME, wire.NAME))
+    return tools_to(found, context if request else Context(wire.NAME, wire.NAME))

@@ -14,7 +14,7 @@ from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCal
 from ...codec import json_text
 from ...codec.failed_answers import GAP
 from ...codec.surrogates.streams import spelled_whole
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from . import wire
 from .message import read_citation, read_part
@@ -93,9 +93,9 @@ class Item:
 class Teller:
     """Tells parts, and counts them."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._own = crossing.target == wire.NAME
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._own = context.target == wire.NAME
         self._next = 0
         self.seen: list[Part] = []
         """All parts that were begun."""
@@ -106,7 +106,7 @@ class Teller:
         """The parts an item has so far. What it says of its state is left out: it is not the last word."""
         parts: list[Part] = []
         status, wire_item.status = wire_item.status, wire.NONE
-        read_item(wire_item, ("output", item.place), parts, self._crossing, {}, self.id)
+        read_item(wire_item, ("output", item.place), parts, self._context, {}, self.id)
         wire_item.status = status
         return parts
 
@@ -145,7 +145,7 @@ class Teller:
         """Fields of the message item, which hang on its first part."""
         bare = wire.Item("message", "assistant", "", item.item.phase, item.item.id)
         parts: list[Part] = []
-        read_item(bare, ("output", item.place), parts, self._crossing, {})
+        read_item(bare, ("output", item.place), parts, self._context, {})
         return parts[0].extra
 
     def _blank_reasoning(self, item: Item) -> Reasoning:
@@ -158,7 +158,7 @@ class Teller:
         if item.part:
             at: Path = ("output", item.place, "content", item.inner // 2)
             part, unknown, _ = wire.PART.admit(item.part, at)
-            extra = read_part(part, at, self._crossing, unknown).extra
+            extra = read_part(part, at, self._context, unknown).extra
             item.part = wire.NONE
             self._score(item.index, at, extra, events)
         if item.told == 1 and self._own and item.item.status:
@@ -176,7 +176,7 @@ class Teller:
             if item.index >= 0 and event.annotation:
                 at: Path = ("output", item.place, "content", event.content_index, "annotations", item.cited)
                 item.cited += 1
-                cited = read_citation(wire.ANNOTATION.admit(event.annotation, at).value, at, self._crossing)
+                cited = read_citation(wire.ANNOTATION.admit(event.annotation, at).value, at, self._context)
                 events.append(PartDelta(item.index, "", None, (cited,)))
             return
         if kind == PART_DONE:
@@ -209,14 +209,14 @@ class Teller:
 
     def _score(self, index: int, at: Path, extra: Extra | None, events: list[Event]) -> None:
         """The log probabilities of a text, which its last word has."""
-        told = own_fields(extra).get("logprobs") if self._crossing.scored and not self._own else None
+        told = own_fields(extra).get("logprobs") if self._context.scored and not self._own else None
         if told is None:
             return
         from ...codec import logprobs  # late: few streams have them
 
         found = logprobs.read(told, "tokens")
         if found:
-            logprobs.unkeep(self._crossing, [(*at, "logprobs")])
+            logprobs.unkeep(self._context, [(*at, "logprobs")])
             events.append(PartDelta(index, "", None, (), tuple(found)))
 
     def _untold(self, item: Item, last: Part, text: str) -> str:
@@ -231,7 +231,7 @@ class Teller:
         if not isinstance(last, ToolCall):
             follows = len(text) > 2 * len(told)
             said = "the deltas differ from the whole text" + (", which follows them" if follows else "")
-            self._crossing.lose("event.dropped", last.at, said, "warning")
+            self._context.lose("event.dropped", last.at, said, "warning")
             return GAP + text if follows else ""
         if last.custom or not json_text.is_whole(told):
             raise WireError(wire.NAME, pointer(last.at), "arguments that go on as they began")

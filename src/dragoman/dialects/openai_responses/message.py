@@ -11,7 +11,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
 from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .tools import own_fields, with_fields
 
@@ -27,7 +27,7 @@ _ENDINGS = {"application/pdf": ".pdf", "text/plain": ".txt", "text/markdown": ".
 
 
 def read_content(
-    content: str | list[wire.ContentPart] | None, at: Path, crossing: Crossing, unknown: Unknown
+    content: str | list[wire.ContentPart] | None, at: Path, context: Context, unknown: Unknown
 ) -> tuple[Part, ...]:
     """The parts of a message's `content` or an output's `output`; `at` is that field's place."""
     if content is None:
@@ -35,11 +35,11 @@ def read_content(
     if isinstance(content, str):
         return (Text(content, at=at),)
     if len(content) == 1:
-        return (read_part(content[0], at + _FIRST, crossing, unknown),)
-    return tuple([read_part(part, at + (i,), crossing, unknown) for i, part in enumerate(content)])
+        return (read_part(content[0], at + _FIRST, context, unknown),)
+    return tuple([read_part(part, at + (i,), context, unknown) for i, part in enumerate(content)])
 
 
-def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
+def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unknown) -> Part:
     kind = part.type
     text = part.text
     extra: Extra | None = None
@@ -59,15 +59,15 @@ def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unk
             or part.detail
             or part.input_audio
         ):
-            return _read_marked_text(part, text, at, crossing, unknown)
+            return _read_marked_text(part, text, at, context, unknown)
         return Text(text, at=at)
-    extra, cache = _read_marks(part, at, crossing, unknown)
+    extra, cache = _read_marks(part, at, context, unknown)
     if kind == "refusal" and part.refusal is not None:
         return Text(part.refusal, True, cache=cache, extra=extra, at=at)
     if kind in ("input_image", "input_file"):
-        media = _read_image(part) if kind == "input_image" else _read_file(part, crossing)
+        media = _read_image(part) if kind == "input_image" else _read_file(part, context)
         if media is not None:
-            if crossing.target == wire.NAME:
+            if context.target == wire.NAME:
                 extra = with_fields(extra, _unspoken(part, media))
             return Media(*media, cache=cache, extra=extra, at=at)
     if kind == "input_audio" and part.input_audio is not None:
@@ -75,7 +75,7 @@ def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unk
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
     value = part.strange or json_text.raw(part)
     kind = json_text.kind(value)
-    if kind == "image_url" and crossing.target != wire.NAME:
+    if kind == "image_url" and context.target != wire.NAME:
         image = json_text.plain(value).get("image_url")  # as Chat has it, which clients send here, too
         fields = image if isinstance(image, dict) else {"url": image}
         if isinstance(fields.get("url"), str):
@@ -84,13 +84,13 @@ def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unk
     return Opaque(wire.NAME, kind, value, at=at)
 
 
-def _read_marked_text(part: wire.ContentPart, text: str, at: Path, crossing: Crossing, unknown: Unknown) -> Text:
+def _read_marked_text(part: wire.ContentPart, text: str, at: Path, context: Context, unknown: Unknown) -> Text:
     """A text with citations, with a cache mark, or with fields that belong elsewhere."""
-    extra, cache = _read_marks(part, at, crossing, unknown)
+    extra, cache = _read_marks(part, at, context, unknown)
     citations: tuple[Citation, ...] = ()
     if part.annotations:
         place = at + ("annotations",)
-        citations = tuple([read_citation(cited, place + (i,), crossing) for i, cited in enumerate(part.annotations)])
+        citations = tuple([read_citation(cited, place + (i,), context) for i, cited in enumerate(part.annotations)])
     return Text(text, False, citations, cache=cache, extra=extra, at=at)
 
 
@@ -104,14 +104,14 @@ _FIELDS = ("text", "refusal", "image_url", "file_id", "file_data", "file_url", "
 
 
 def _read_marks(
-    part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown
+    part: wire.ContentPart, at: Path, context: Context, unknown: Unknown
 ) -> tuple[Extra | None, str | None]:
     """Fields the canon has no place for, and the cache mark."""
     cache = None
     if part.prompt_cache_breakpoint:
         mark = json_text.plain(part.prompt_cache_breakpoint)
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
-    elif crossing.target != wire.NAME and "cache_control" in unknown.get(at, {}):
+    elif context.target != wire.NAME and "cache_control" in unknown.get(at, {}):
         mark = json_text.plain(unknown[at].pop("cache_control"))  # Claude's, as clients of gateways send it
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     known = _OWN_FIELDS.get(part.type, ("text",))
@@ -123,8 +123,8 @@ def _read_marks(
     silent: dict[str, Raw] = {}
     if part.logprobs:
         (silent if part.logprobs == EMPTY_LIST else more)["logprobs"] = part.logprobs
-    extra = gather(crossing, at, unknown, more or None) if more or unknown else None
-    return with_fields(extra, silent) if crossing.target == wire.NAME else extra, cache
+    extra = gather(context, at, unknown, more or None) if more or unknown else None
+    return with_fields(extra, silent) if context.target == wire.NAME else extra, cache
 
 
 _Found = tuple[MediaKind, str, str, str, str, str, str]
@@ -141,12 +141,12 @@ def _read_image(part: wire.ContentPart) -> _Found | None:
     return "image", guess_mime(part.image_url), "", part.image_url, "", "", detail
 
 
-def _read_file(part: wire.ContentPart, crossing: Crossing) -> _Found | None:
+def _read_file(part: wire.ContentPart, context: Context) -> _Found | None:
     name, detail = part.filename or "", part.detail or ""
     if part.file_data is not None:
         mime, data = split_data_url(part.file_data) or (guess_mime(name), part.file_data)
         # Elsewhere an image sent as a file is an image; here it goes back as the file it was.
-        kind = "document" if crossing.target == wire.NAME else kind_of(mime)
+        kind = "document" if context.target == wire.NAME else kind_of(mime)
         return kind, mime, data, "", "", name, detail
     if part.file_url is not None:
         return "document", guess_mime(part.file_url), "", part.file_url, "", name, detail
@@ -163,17 +163,17 @@ def _unspoken(part: wire.ContentPart, media: _Found) -> dict[str, Raw]:
     return {}
 
 
-def read_citation(cited: wire.Annotation, at: Path, crossing: Crossing) -> Citation:
+def read_citation(cited: wire.Annotation, at: Path, context: Context) -> Citation:
     """A citation. Those of files are understood elsewhere by the file's name at most."""
     if cited.type == "url_citation":
         return Citation(cited.url or "", cited.title or "", "", cited.start_index, cited.end_index)
     fields = json_text.fields(cited.strange or json_text.raw(cited))
     understood = ("type", "filename", "start_index", "end_index", "index")
-    crossing.keep(at, {name: value for name, value in fields.items() if name not in understood})
+    context.keep(at, {name: value for name, value in fields.items() if name not in understood})
     return Citation("", cited.filename or "", "", cited.start_index, cited.end_index, {wire.NAME: fields})
 
 
-def write_citations(citations: tuple[Citation, ...], size: int, at: Path, crossing: Crossing) -> list[Any]:
+def write_citations(citations: tuple[Citation, ...], size: int, at: Path, context: Context) -> list[Any]:
     """Annotations of a text of `size` characters: a citation without positions is one of all of it."""
     out: list[Any] = []
     for cited in citations:
@@ -182,10 +182,10 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, crossi
             out.append(own)
             continue
         if not cited.url:
-            crossing.lose("citation.dropped", at)
+            context.lose("citation.dropped", at)
             continue
         if cited.quote:
-            crossing.lose("citation.approximated", at, "the quoted text has no place")
+            context.lose("citation.approximated", at, "the quoted text has no place")
         out.append(
             {
                 "type": "url_citation",
@@ -198,69 +198,69 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, crossi
     return out
 
 
-def write_input(parts: tuple[Part, ...], crossing: Crossing, *, result: bool = False) -> Any:
+def write_input(parts: tuple[Part, ...], context: Context, *, result: bool = False) -> Any:
     """What a user, the system or a tool says: a string when it is one text and nothing else, else a list of parts."""
     text = plain_text(parts)
     if text is not None:
         return text
     out = []
     for part in parts:
-        written = _write_input_part(part, crossing, result)
+        written = _write_input_part(part, context, result)
         if written is not None:
             out.append(written)
     return out
 
 
-def _write_input_part(part: Part, crossing: Crossing, result: bool) -> Any:
+def _write_input_part(part: Part, context: Context, result: bool) -> Any:
     if part.seal is not None:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
     out: dict[str, Any]
     if isinstance(part, Text):
-        if not part.text and crossing.source != wire.NAME:
+        if not part.text and context.source != wire.NAME:
             return None
         if part.refusal or part.citations:
-            _lose_answer_marks(part, crossing)
+            _lose_answer_marks(part, context)
         out = {"type": "input_text", "text": part.text}
     elif isinstance(part, Media):
-        found = _write_media(part, crossing)
+        found = _write_media(part, context)
         if found is None:
-            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            context.lose("media.dropped", part.at, part.mime or part.kind)
             found = {"type": "input_text", "text": note(part) if result else missing(part)}
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
     else:
-        crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        context.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
     if part.cache is not None:
-        mark_cached(out, part.cache, part.at, crossing)
+        mark_cached(out, part.cache, part.at, context)
     return restore(out, part.extra, wire.NAME) if part.extra is not None else out
 
 
-def _lose_answer_marks(text: Text, crossing: Crossing) -> None:
+def _lose_answer_marks(text: Text, context: Context) -> None:
     if text.refusal:
-        crossing.lose("refusal.as_text", text.at)
+        context.lose("refusal.as_text", text.at)
     if text.citations:
-        crossing.lose("citation.dropped", text.at)
+        context.lose("citation.dropped", text.at)
 
 
-def mark_cached(out: dict[str, Any], ttl: str, at: Path, crossing: Crossing) -> bool:
+def mark_cached(out: dict[str, Any], ttl: str, at: Path, context: Context) -> bool:
     """A cache mark on a part, with the lifetime OpenAI has for it; models before gpt-5.6 refuse the field."""
-    if crossing.gates(wire.NAME) and not crossing.profile.cache_marks:
-        crossing.lose("cache.dropped", at)
+    if context.gates(wire.NAME) and not context.profile.cache_marks:
+        context.lose("cache.dropped", at)
         return False
     mark = {"mode": "explicit"}
     if ttl:
         mark["ttl"] = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
         if mark["ttl"] != ttl:
-            crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {mark['ttl']}")
+            context.lose("cache.approximated", at, f"ttl {ttl} is sent as {mark['ttl']}")
     out["prompt_cache_breakpoint"] = mark
     return True
 
 
-def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
+def _write_media(media: Media, context: Context) -> dict[str, Any] | None:
     """`input_image` or `input_file`; None for what neither can hold."""
-    if unknown_to_openai(media, crossing.source):
+    if unknown_to_openai(media, context.source):
         return None
     spoken = own_fields(media.extra)
     out: dict[str, Any]
@@ -283,50 +283,50 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
                 out["filename"] = media.name
         elif media.file:
             out["file_id"] = media.file
-            if media.name and crossing.source == wire.NAME:
+            if media.name and context.source == wire.NAME:
                 out["filename"] = media.name
         else:
             return None
-        if crossing.source == wire.NAME and media.at and not media.name:
+        if context.source == wire.NAME and media.at and not media.name:
             out.pop("filename", None)
-    elif media.kind == "audio" and crossing.source == wire.NAME:
+    elif media.kind == "audio" and context.source == wire.NAME:
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime, "wav")}}
     else:
         return None
-    if media.file and crossing.source not in _SAME_FILES:
-        crossing.lose("media.reference", media.at, f"file {media.file} of {crossing.source}")
-    _write_detail(media, out, crossing)
+    if media.file and context.source not in _SAME_FILES:
+        context.lose("media.reference", media.at, f"file {media.file} of {context.source}")
+    _write_detail(media, out, context)
     if media.name and "filename" not in out:
-        crossing.lose("media.name.dropped", media.at, media.name)
+        context.lose("media.name.dropped", media.at, media.name)
     return out
 
 
-def _write_detail(media: Media, out: dict[str, Any], crossing: Crossing) -> None:
-    if crossing.source == wire.NAME:
+def _write_detail(media: Media, out: dict[str, Any], context: Context) -> None:
+    if context.source == wire.NAME:
         if media.detail:
             out["detail"] = media.detail
     elif media.kind == "image":
         out["detail"] = media.detail if media.detail in _DETAILS else "auto"
         if media.detail and media.detail not in _DETAILS:
-            crossing.lose("media.detail.dropped", media.at, media.detail)
+            context.lose("media.detail.dropped", media.at, media.detail)
     elif media.detail:
-        crossing.lose("media.detail.dropped", media.at, media.detail)
+        context.lose("media.detail.dropped", media.at, media.detail)
 
 
-def write_output_text(part: Text, crossing: Crossing, *, request: bool) -> dict[str, Any]:
+def write_output_text(part: Text, context: Context, *, request: bool) -> dict[str, Any]:
     """A text the assistant said, as part of its message."""
     if part.refusal:
         out: dict[str, Any] = {"type": "refusal", "refusal": part.text}
         if part.citations:
-            crossing.lose("citation.dropped", part.at)
+            context.lose("citation.dropped", part.at)
     else:
-        notes = write_citations(part.citations, len(part.text), part.at, crossing) if part.citations else []
+        notes = write_citations(part.citations, len(part.text), part.at, context) if part.citations else []
         out = {"type": "output_text", "text": part.text, "annotations": notes}
     if part.seal is not None:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
     if part.cache is not None and request:
-        if crossing.source == wire.NAME:
-            mark_cached(out, part.cache, part.at, crossing)
+        if context.source == wire.NAME:
+            mark_cached(out, part.cache, part.at, context)
         else:
-            crossing.lose("cache.dropped", part.at, "marks stand on what is sent in, not on what the model said")
+            context.lose("cache.dropped", part.at, "marks stand on what is sent in, not on what the model said")
     return restore(out, part.extra, wire.NAME) if part.extra is not None else out

@@ -8,7 +8,7 @@ from typing import Any
 from ...canon.parts import Part, Path
 from ...codec import json_text
 from ...codec.hosted_calls import word
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .compaction import KIND as COMPACTION
 from .compaction import read_compaction
@@ -20,39 +20,39 @@ from .hosted_runs import LISTING
 _APPROVALS = frozenset({"mcp_approval_request", "mcp_approval_response"})
 
 
-def read_other(item: wire.Item, at: Path, crossing: Crossing) -> Sequence[Part]:
+def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
     """The parts of an item: within this dialect the item whole; for another dialect what that dialect can use.
 
     Two parts where one item holds the call of a hosted tool and its result. No part where nobody else can use the item.
     """
     value = item.strange or json_text.raw(item)
     kind = json_text.kind(value) or ("item_reference" if item.role is None else "message")
-    if crossing.target != wire.NAME:
+    if context.target != wire.NAME:
         if kind == IMAGE:
-            image = read_image(value, at, crossing)
+            image = read_image(value, at, context)
             if image is not None:
                 return (image,)
         elif kind == COMPACTION:
-            compacted = read_compaction(value, at, crossing)
+            compacted = read_compaction(value, at, context)
             return (compacted,) if compacted is not None else ()
         elif kind == LISTING:
-            crossing.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
+            context.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
             return ()
         elif kind in _APPROVALS:
-            return _lose_approval(kind, json_text.plain(value), at, crossing)
+            return _lose_approval(kind, json_text.plain(value), at, context)
     return read_hosted(kind, value, at)
 
 
-def _lose_approval(kind: str, item: Any, at: Path, crossing: Crossing) -> tuple[()]:
+def _lose_approval(kind: str, item: Any, at: Path, context: Context) -> tuple[()]:
     """Report a question for the user's approval, or its answer. No other dialect lets an upstream ask before it calls
     an MCP server's tool. In an answer the loss is an error: the upstream waits, and the client cannot approve."""
     tool = f"the tool {word(item, 'name')} of the MCP server {word(item, 'server_label')}"
     if kind != "mcp_approval_request":
         decided = "approved" if item.get("approve") is True else "refused"
-        crossing.lose("hosted.dropped", at, f"{kind}: the user {decided} a call, which no other dialect can say")
+        context.lose("hosted.dropped", at, f"{kind}: the user {decided} a call, which no other dialect can say")
     elif at[:1] == ("input",):
-        crossing.lose("hosted.dropped", at, f"{kind}: {tool} needed the user's approval")
+        context.lose("hosted.dropped", at, f"{kind}: {tool} needed the user's approval")
     else:
         why = "waits for an approval that no other dialect can give; declare the server with require_approval never"
-        crossing.lose("hosted.dropped", at, f"{kind}: {tool} {why}", "error")
+        context.lose("hosted.dropped", at, f"{kind}: {tool} {why}", "error")
     return ()

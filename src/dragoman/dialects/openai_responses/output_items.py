@@ -23,7 +23,7 @@ from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import missing
 from ...codec.packed_seals import MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .client_tools import has_own_item, own_item, read_answer_call
 from .compaction import KIND as COMPACTION
@@ -56,27 +56,25 @@ _STRAY_IN_CALL = ("caller", "role", "content", "phase", "output", "summary", "en
 _STRAY_IN_REASONING = ("role", "phase", "call_id", "name", "namespace", "arguments", "input", "output", "action")
 
 
-def read_item(
-    item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown, salt: str = ""
-) -> None:
+def read_item(item: wire.Item, at: Path, parts: list[Part], context: Context, unknown: Unknown, salt: str = "") -> None:
     """Append the parts of one item of the assistant's side.
 
     `salt` tells one answer from another where a call has no id: their places are the same in all answers."""
     kind = item.type
     if kind == "function_call" or kind == "custom_tool_call":
-        parts.append(read_call(item, at, crossing, unknown, salt))
+        parts.append(read_call(item, at, context, unknown, salt))
     elif kind == "message" and item.role == "assistant":
-        _read_message(item, at, parts, crossing, unknown)
+        _read_message(item, at, parts, context, unknown)
     elif kind == "reasoning":
-        thought = _read_reasoning(item, at, crossing, unknown)
+        thought = _read_reasoning(item, at, context, unknown)
         if thought is not None:
             parts.append(thought)
-    elif (call := read_answer_call(item, at, crossing)) is not None:
+    elif (call := read_answer_call(item, at, context)) is not None:
         parts.append(call)
-    elif (message := as_message(item, at, crossing)) is not None:
-        _read_message(message[0], at, parts, crossing, message[1])
+    elif (message := as_message(item, at, context)) is not None:
+        _read_message(message[0], at, parts, context, message[1])
     else:
-        parts.extend(read_other(item, at, crossing))
+        parts.extend(read_other(item, at, context))
 
 
 def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
@@ -89,15 +87,15 @@ def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
     return out
 
 
-def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall:
+def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, salt: str = "") -> ToolCall:
     custom = item.type == "custom_tool_call"
     text = item.input if custom else item.arguments
     if isinstance(text, dict):  # some hosts send the object itself
         text = json_text.encode(text).decode()
     elif text and text[0] == '"' and not custom:
-        text = decoded_once(text, at, crossing)
+        text = decoded_once(text, at, context)
     if text and "\\u" in text and not custom:
-        text = sound_arguments(text, (*at, "arguments"), crossing)
+        text = sound_arguments(text, (*at, "arguments"), context)
     if not (
         unknown
         or item.id
@@ -114,7 +112,7 @@ def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, s
         or item.action
         or (item.arguments if custom else item.input)
     ):
-        return ToolCall(item.call_id or minted(at, crossing, salt), item.name or "", text or "", custom, at=at)
+        return ToolCall(item.call_id or minted(at, context, salt), item.name or "", text or "", custom, at=at)
     namespace = item.namespace or ""
     if namespace and namespace == item.name:
         # Tool search reports a tool outside of any namespace as if it stood in one of its own name.
@@ -122,42 +120,42 @@ def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, s
     more = stray_fields(item, (*_STRAY_IN_CALL, "arguments" if custom else "input"))
     if item.async_:
         more["async"] = item.async_
-    extra = item_extra(item, at, crossing, unknown, more)
+    extra = item_extra(item, at, context, unknown, more)
     if item.namespace and not namespace:
         extra = with_fields(extra, {"namespace": json_text.raw(item.namespace)})
-    call_id = item.call_id or minted(at, crossing, salt)
+    call_id = item.call_id or minted(at, context, salt)
     return ToolCall(call_id, item.name or "", text or "", custom, namespace, extra=extra, at=at)
 
 
-def item_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, more: dict[str, Raw]) -> Extra | None:
+def item_extra(item: wire.Item, at: Path, context: Context, unknown: Unknown, more: dict[str, Raw]) -> Extra | None:
     """`more`, what is unknown, and what a server writes on every item for its own book-keeping: an id and a status."""
     if item.id:
         more["id"] = item.id
     quiet = item.status == _COMPLETED
     if item.status and not quiet:
         more["status"] = item.status
-    if crossing.target != wire.NAME and not unknown:
+    if context.target != wire.NAME and not unknown:
         if more:
-            crossing.keep(at, more)
+            context.keep(at, more)
         return None
-    extra = gather(crossing, at, unknown, more) if more or unknown else None
+    extra = gather(context, at, unknown, more) if more or unknown else None
     return with_fields(extra, {"status": _COMPLETED}) if quiet else extra
 
 
-def _read_message(item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown) -> None:
-    found = read_content(item.content, at + _CONTENT, crossing, unknown)
-    extra = message_extra(item, at, crossing, unknown)
+def _read_message(item: wire.Item, at: Path, parts: list[Part], context: Context, unknown: Unknown) -> None:
+    found = read_content(item.content, at + _CONTENT, context, unknown)
+    extra = message_extra(item, at, context, unknown)
     if extra is not None:
         fields = {f"item/{name}": value for name, value in own_fields(extra).items()}
         if not found:
-            if crossing.target != wire.NAME:
+            if context.target != wire.NAME:
                 return
             found = (Text("", at=at + _CONTENT),)
         found = (_with_extra(found[0], with_fields(found[0].extra, fields)), *found[1:])
     parts.extend(found)
 
 
-def message_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> Extra | None:
+def message_extra(item: wire.Item, at: Path, context: Context, unknown: Unknown) -> Extra | None:
     """Fields of a message item beside its role and content."""
     if not (
         unknown
@@ -178,7 +176,7 @@ def message_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknow
     more = stray_fields(item, _STRAY_IN_MESSAGE)
     if item.role != "assistant":
         more.pop("name", None)  # the turn's own
-    return item_extra(item, at, crossing, unknown, more)
+    return item_extra(item, at, context, unknown, more)
 
 
 def _with_extra(part: Part, extra: Extra | None) -> Part:
@@ -192,7 +190,7 @@ def _with_extra(part: Part, extra: Extra | None) -> Part:
     return part
 
 
-def _read_reasoning(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> Reasoning | None:
+def _read_reasoning(item: wire.Item, at: Path, context: Context, unknown: Unknown) -> Reasoning | None:
     seal = None
     if item.encrypted_content:
         seal = origin(item.encrypted_content, wire.NAME)
@@ -200,10 +198,10 @@ def _read_reasoning(item: wire.Item, at: Path, crossing: Crossing, unknown: Unkn
     more = stray_fields(item, _STRAY_IN_REASONING)
     if isinstance(item.content, str):
         more["content"] = json_text.raw(item.content)
-    extra = item_extra(item, at, crossing, unknown, more)
-    if crossing.target == wire.NAME:
+    extra = item_extra(item, at, context, unknown, more)
+    if context.target == wire.NAME:
         return Reasoning(text, seal=seal, extra=with_fields(extra, _exact_texts(item)), at=at)
-    _lose_strangers(item, at, crossing)
+    _lose_strangers(item, at, context)
     return Reasoning(text, seal=seal, extra=extra, at=at) if text or seal is not None else None
 
 
@@ -220,12 +218,12 @@ def reasoning_text(item: wire.Item) -> str:
     return "\n\n".join([piece.text for piece in pieces if piece.text])
 
 
-def _lose_strangers(item: wire.Item, at: Path, crossing: Crossing) -> None:
+def _lose_strangers(item: wire.Item, at: Path, context: Context) -> None:
     """Pieces of a kind nobody knows show no text."""
     for name, pieces in (("summary", item.summary), ("content", item.content)):
         for i, piece in enumerate(pieces if isinstance(pieces, list) else ()):
             if piece.strange:
-                crossing.lose("part.dropped", at + (name, i), json_text.kind(piece.strange))
+                context.lose("part.dropped", at + (name, i), json_text.kind(piece.strange))
 
 
 def _exact_texts(item: wire.Item) -> dict[str, Raw]:
@@ -244,7 +242,7 @@ def _exact(pieces: list[wire.ContentPart]) -> Raw:
 
 
 def write_items(
-    parts: tuple[Part, ...], items: list[Any], crossing: Crossing, again: dict[str, str] | None = None
+    parts: tuple[Part, ...], items: list[Any], context: Context, again: dict[str, str] | None = None
 ) -> bool:
     """Append an assistant's turn to `items` of a request; False when nothing is left of it.
 
@@ -252,34 +250,34 @@ def write_items(
     When a reasoning item cannot go along, the ids of the items after it stay behind too: the server would miss it.
     """
     before = len(items)
-    own = crossing.source == wire.NAME
+    own = context.source == wire.NAME
     orphaned = False
     message: dict[str, Any] | None = None
     place: Path = ()
     for part in parts:
         if type(part) is ToolCall:
             message = None
-            call = write_call(part, crossing, orphaned=orphaned)
+            call = write_call(part, context, orphaned=orphaned)
             if again and part.id in again:
-                crossing.lose("call.id.rewritten", part.at)
+                context.lose("call.id.rewritten", part.at)
                 call["call_id"] = again[part.id]
             items.append(call)
         elif type(part) is Media and not own and fits_item(part):
             message = None
             if part.cache is not None:
-                crossing.lose("cache.dropped", part.at)
-            items.append(sent_item(part, crossing))
+                context.lose("cache.dropped", part.at)
+            items.append(sent_item(part, context))
         elif isinstance(part, Text | Media) or _is_content(part):
             if not own and isinstance(part, Text) and not part.text:
-                _skip(part, crossing)
+                _skip(part, context)
                 continue
             if message is None or (own and part.at[:2] != place):
                 message, place = _open_message(part, orphaned), part.at[:2]
                 items.append(message)
-            _add_content(message, part, crossing)
+            _add_content(message, part, context)
         elif isinstance(part, Reasoning):
             message = None
-            written = _write_reasoning(part, crossing)
+            written = _write_reasoning(part, context)
             if written is None:
                 orphaned = True
             else:
@@ -287,20 +285,20 @@ def write_items(
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             message = None
             if made_elsewhere(part) and part.kind != SEARCH:
-                crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+                context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             elif not held_elsewhere(part):
                 items.append(sent(part))
         else:
-            crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+            context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     return len(items) > before
 
 
-def _skip(text: Text, crossing: Crossing) -> None:
+def _skip(text: Text, context: Context) -> None:
     """An empty text says nothing, but what hangs on it does."""
     if text.seal is not None:
-        crossing.lose("seal.dropped", text.at)
+        context.lose("seal.dropped", text.at)
     if text.citations:
-        crossing.lose("citation.dropped", text.at)
+        context.lose("citation.dropped", text.at)
 
 
 def _is_content(part: Part) -> bool:
@@ -319,7 +317,7 @@ def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
     return message
 
 
-def _add_content(message: dict[str, Any], part: Part, crossing: Crossing) -> None:
+def _add_content(message: dict[str, Any], part: Part, context: Context) -> None:
     """One more piece of a message. One plain text without an id is a string: in that form the types ask for no id."""
     content = message["content"]
     if content is None and "id" not in message:
@@ -332,21 +330,21 @@ def _add_content(message: dict[str, Any], part: Part, crossing: Crossing) -> Non
     elif isinstance(content, str):
         content = message["content"] = [{"type": "output_text", "text": content, "annotations": []}]
     if isinstance(part, Text):
-        content.append(write_output_text(part, crossing, request=True))
+        content.append(write_output_text(part, context, request=True))
     elif isinstance(part, Media):
-        crossing.lose("media.dropped", part.at, part.mime or part.kind)
+        context.lose("media.dropped", part.at, part.mime or part.kind)
         content.append({"type": "output_text", "text": missing(part), "annotations": []})
     elif isinstance(part, Opaque):
         content.append(part.value)
 
 
-def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) -> dict[str, Any]:
+def write_call(call: ToolCall, context: Context, *, orphaned: bool = False) -> dict[str, Any]:
     """A call as an item; `orphaned` when the reasoning item before it was left out."""
     text = call.arguments
     call_id, name = call.id, call.name
-    if crossing.source != wire.NAME:
-        call_id = send_id(call_id, IDS, crossing, call.at)
-        name = NAMES.send(name, "", crossing, call.at)
+    if context.source != wire.NAME:
+        call_id = send_id(call_id, IDS, context, call.at)
+        name = NAMES.send(name, "", context, call.at)
         if not call.custom and (not text or text == "null" or text.isspace()):
             text = "{}"
     out: dict[str, Any]
@@ -357,9 +355,9 @@ def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) ->
     if call.namespace:
         out["namespace"] = call.namespace
     if call.seal is not None:
-        crossing.lose("seal.dropped", call.at)
+        context.lose("seal.dropped", call.at)
     if call.cache is not None:
-        crossing.lose("cache.dropped", call.at)
+        context.lose("cache.dropped", call.at)
     if call.extra is not None:
         restore(out, call.extra, wire.NAME)
         if orphaned:
@@ -367,7 +365,7 @@ def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) ->
     return out
 
 
-def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | None:
+def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None:
     """A reasoning item for the upstream that made it; None for thoughts of any other origin."""
     own = own_fields(part.extra)
     seal = part.seal
@@ -376,16 +374,16 @@ def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | No
         name = None
         mine = False
     else:
-        mine = seal is None and crossing.source == wire.NAME
+        mine = seal is None and context.source == wire.NAME
     if seal is not None and seal.dialect == wire.NAME:
         if seal.kind == COMPACTION:
             return write_compaction(seal)
         mine = True
     if not mine:
         if seal is not None and seal.data:
-            crossing.lose("seal.dropped", part.at)
+            context.lose("seal.dropped", part.at)
         if part.text:
-            crossing.lose("reasoning.dropped", part.at)
+            context.lose("reasoning.dropped", part.at)
         return None
     out: dict[str, Any] = {"type": "reasoning"}
     if name:
@@ -429,7 +427,7 @@ def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
     return restore(out, part.extra, wire.NAME)
 
 
-def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, *, cut: bool) -> list[Any]:
+def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *, cut: bool) -> list[Any]:
     """The `output` of an answer. `cut`: the answer was broken off, so its last item is incomplete."""
     items: list[Any] = []
     message: dict[str, Any] | None = None
@@ -437,35 +435,35 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
     for part in parts:
         if type(part) is Media and is_picture(part):
             message = None
-            items.append(image_item(part, answer_id(response_id, len(items), "ig_"), crossing))
+            items.append(image_item(part, answer_id(response_id, len(items), "ig_"), context))
             continue
         if isinstance(part, Text | Media) or _is_content(part):
-            if isinstance(part, Text) and not part.text and crossing.source != wire.NAME:
-                _skip(part, crossing)
+            if isinstance(part, Text) and not part.text and context.source != wire.NAME:
+                _skip(part, context)
                 continue
-            if message is None or (crossing.source == wire.NAME and part.at[:2] != place):
+            if message is None or (context.source == wire.NAME and part.at[:2] != place):
                 message = answer_message(part, answer_id(response_id, len(items), "msg_"))
                 place = part.at[:2]
                 items.append(message)
-            message["content"].append(answer_part(part, crossing))
+            message["content"].append(answer_part(part, context))
             continue
         message = None
-        if isinstance(part, ToolCall) and has_own_item(part, crossing):
+        if isinstance(part, ToolCall) and has_own_item(part, context):
             name_item = partial(answer_id, response_id, len(items))
-            items.append(own_item(part, part.arguments, name_item, crossing))
+            items.append(own_item(part, part.arguments, name_item, context))
         elif isinstance(part, ToolCall):
-            call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing)
+            call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), context)
             if cut and call.get("status") == "completed" and json_text.breaks_off(part.arguments):
                 call["status"] = "incomplete"
             items.append(call)
         elif isinstance(part, Reasoning):
-            if part.text or part.seal is not None or crossing.source == wire.NAME:
+            if part.text or part.seal is not None or context.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             if not held_elsewhere(part):
                 items.append(part.value)
         else:
-            crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+            context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if cut and items and isinstance(items[-1], dict) and items[-1].get("status") == "completed":
         items[-1]["status"] = "incomplete"
     return items
@@ -491,23 +489,23 @@ def answer_message(part: Part, name: Any) -> dict[str, Any]:
     return message
 
 
-def answer_part(part: Part, crossing: Crossing) -> Any:
+def answer_part(part: Part, context: Context) -> Any:
     """A piece of a message in an answer."""
     if isinstance(part, Text):
-        written = write_output_text(part, crossing, request=False)
-        if not part.refusal and crossing.source != wire.NAME:
+        written = write_output_text(part, context, request=False)
+        if not part.refusal and context.source != wire.NAME:
             written.setdefault("logprobs", [])
         return written
     if isinstance(part, Media):
-        crossing.lose("media.dropped", part.at, part.mime or part.kind)
+        context.lose("media.dropped", part.at, part.mime or part.kind)
         return {"type": "output_text", "text": missing(part), "annotations": [], "logprobs": []}
     return part.value if isinstance(part, Opaque) else None
 
 
-def answer_call(call: ToolCall, name: str, crossing: Crossing) -> dict[str, Any]:
+def answer_call(call: ToolCall, name: str, context: Context) -> dict[str, Any]:
     """A call item of an answer."""
     own = own_fields(call.extra)
-    out = write_call(call, crossing)
+    out = write_call(call, context)
     out["id"] = own.get("id") or name
     out.setdefault("status", "completed")
     return out

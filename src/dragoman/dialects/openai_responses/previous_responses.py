@@ -15,31 +15,31 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.surrogates.documents import REPLACED, encode_escaped, without_surrogates
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from . import wire
 from .tools import own_fields
 
 Added = list[Tool | HostedTool]
-ReadTurns = Callable[[list[wire.Item], list[Turn], Added, Crossing, Unknown], None]
+ReadTurns = Callable[[list[wire.Item], list[Turn], Added, Context, Unknown], None]
 
 _HELD = ("conversation", "previous_response_id")
 _INSTRUCTIONS: Path = ("instructions",)
 
 
 def put_earlier(
-    request: wire.ResponsesRequest, turns: list[Turn], added: Added, crossing: Crossing, read: ReadTurns
+    request: wire.ResponsesRequest, turns: list[Turn], added: Added, context: Context, read: ReadTurns
 ) -> None:
     """Add the turns that a field names, if the resolver knows them. The field has done its work then.
 
     Within the dialect, too: who brings a resolver that knows the name speaks for an upstream that does not.
     """
-    own = crossing.target == wire.NAME
+    own = context.target == wire.NAME
     for name in _HELD:
         value: Raw = getattr(request, name)
         held = json_text.plain(value) if value else None
         held = held.get("id") if isinstance(held, dict) else held
-        found = crossing.resolver(held) if crossing.resolver is not None and isinstance(held, str) else None
+        found = context.resolver(held) if context.resolver is not None and isinstance(held, str) else None
         if found is None:
             continue
         setattr(request, name, wire.NONE)
@@ -48,18 +48,18 @@ def put_earlier(
         earlier = [turn for turn in found if isinstance(turn, Turn)]
         if len(earlier) < len(found):
             items = [item for item in found if not isinstance(item, Turn)]
-            earlier = _read_apart(items, (name,), added, crossing, read)
+            earlier = _read_apart(items, (name,), added, context, read)
         if own:
-            crossing.suited = True
-            earlier = [_unheld(turn, (name,), crossing) for turn in earlier]
+            context.suited = True
+            earlier = [_unheld(turn, (name,), context) for turn in earlier]
         else:
             earlier = [_moved(turn, (name,)) for turn in earlier]
         turns.extend(earlier)
 
 
-def _read_apart(items: list[Any], at: Path, added: Added, crossing: Crossing, read: ReadTurns) -> list[Turn]:
+def _read_apart(items: list[Any], at: Path, added: Added, context: Context, read: ReadTurns) -> list[Turn]:
     """Items of an earlier conversation. What is lost in them stands at the field that names it."""
-    apart = Crossing(crossing.source, crossing.target)
+    apart = Context(context.source, context.target)
     document = b'{"input":[%b]}' % b",".join([encode_escaped(item) for item in items])
     try:
         earlier, unknown, _ = wire.REQUEST.admit(document)
@@ -67,22 +67,22 @@ def _read_apart(items: list[Any], at: Path, added: Added, crossing: Crossing, re
         mended = without_surrogates(document)
         if mended is None:
             raise
-        crossing.lose(REPLACED, at)
+        context.lose(REPLACED, at)
         earlier, unknown, _ = wire.REQUEST.admit(mended)
     turns: list[Turn] = []
     if isinstance(earlier.input, list):
         read(earlier.input, turns, added, apart, unknown)
     for loss in apart.losses.all():
-        crossing.lose(loss.code, at, loss.detail)
-    if crossing.target == wire.NAME:
+        context.lose(loss.code, at, loss.detail)
+    if context.target == wire.NAME:
         return turns  # they go along
     for _, fields in apart.kept:
         for name in fields:
-            crossing.lose("field.dropped", at, name, "info")
+            context.lose("field.dropped", at, name, "info")
     return turns
 
 
-def _unheld(turn: Turn, at: Path, crossing: Crossing) -> Turn:
+def _unheld(turn: Turn, at: Path, context: Context) -> Turn:
     """The turn for an upstream of this dialect that never saw it. A reasoning item with nothing but its id means
     nothing there, and what followed it may not have an id that asks for it (protocol page, section 5)."""
     parts: list[Part] = []
@@ -91,7 +91,7 @@ def _unheld(turn: Turn, at: Path, crossing: Crossing) -> Turn:
         if isinstance(part, Reasoning):
             alone = part.seal is None and "content" not in own_fields(part.extra)
             if alone:
-                crossing.lose("reasoning.dropped", at, "the upstream does not hold it, and nothing encrypted is there")
+                context.lose("reasoning.dropped", at, "the upstream does not hold it, and nothing encrypted is there")
                 continue
         elif alone and isinstance(part, ToolCall) and part.extra is not None:
             left = {name: value for name, value in own_fields(part.extra).items() if name != "id"}

@@ -15,10 +15,10 @@ from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.features_in_words import with_taken_format
-from ...codec.host_fields import trim
-from ...codec.result_order import arrange
+from ...codec.host_fields import without_refused_fields
+from ...codec.result_order import results_after_calls
 from ...codec.surrogates.documents import has_lone_surrogate
-from ...context import Crossing
+from ...context import Context
 from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...fast.prefix import Recall, skimmer
 from . import wire
@@ -60,77 +60,77 @@ _ALL_THOUGHTS = (Raw(b'"all_turns"'), Raw(b'"auto"'))
 _NONE = wire.NONE
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
-    skimmed = _skim(body) if crossing.resolver is None else None
+def read_request(body: bytes, context: Context) -> Request:
+    skimmed = _skim(body) if context.resolver is None else None
     said: list[Turn] = []
-    if skimmed is not None and not _REMEMBERED.turns(skimmed.input, crossing, said):
+    if skimmed is not None and not _REMEMBERED.turns(skimmed.input, context, said):
         skimmed = None
     admitted: Admitted[Any] = wire.REQUEST.admit(body) if skimmed is None else Admitted(skimmed, {}, {})
     request: wire.ResponsesRequest = admitted.value
-    unknown, crossing.spelled = admitted.unknown, admitted.spelled
+    unknown, context.spelled = admitted.unknown, admitted.spelled
     tools: tuple[Tool | HostedTool, ...] = ()
     if request.tools:
-        tools = MEMO.read(request.tools, crossing)
+        tools = MEMO.read(request.tools, context)
     added: list[Tool | HostedTool] = []
     turns: list[Turn] = []
     if request.instructions:
         turns.append(Turn("system", (Text(request.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
-    if crossing.resolver is not None:
-        put_earlier(request, turns, added, crossing, _read_turns)
+    if context.resolver is not None:
+        put_earlier(request, turns, added, context, _read_turns)
     if skimmed is not None:
         turns += said
     elif isinstance(request.input, str):
         turns.append(Turn("user", (Text(request.input, at=("input",)),), at=("input",)))
     elif request.input:
-        _read_turns(request.input, turns, added, crossing, unknown)
+        _read_turns(request.input, turns, added, context, unknown)
     if added:
-        tools = _merged(tools, added, crossing)
+        tools = _merged(tools, added, context)
     settings = read_settings(request)
     if request.context_management:
-        settings = read_context_management(request, settings, crossing)
+        settings = read_context_management(request, settings, context)
     read = Request(
         tuple(turns),
         request.model or "",
         tools,
-        read_choice(request.tool_choice, crossing, HOSTED, tools) if request.tool_choice is not None else None,
+        read_choice(request.tool_choice, context, HOSTED, tools) if request.tool_choice is not None else None,
         settings,
         request.stream,
-        _request_extra(request, crossing, unknown),
+        _request_extra(request, context, unknown),
     )
     if skimmed is not None:
-        AROUND.learn(body, skimmed.input, read, crossing)
+        AROUND.learn(body, skimmed.input, read, context)
     return read
 
 
 def _read_turns(
-    items: list[wire.Item], turns: list[Turn], added: list[Tool | HostedTool], crossing: Crossing, unknown: Unknown
+    items: list[wire.Item], turns: list[Turn], added: list[Tool | HostedTool], context: Context, unknown: Unknown
 ) -> None:
     """Items to turns: a run of the assistant's items is one turn, a run of outputs is one turn, a message is one."""
     said: list[Part] = []
     results: list[Part] = []
     apart = _by_item(unknown) if unknown else None
-    own_items = ClientItems(crossing)
+    own_items = ClientItems(context)
     for i, item in enumerate(items):
         if apart is not None:
             unknown = apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
         searched: ToolCall | ToolResult | None = None
-        if (item.strange or kind in CLIENT_ITEMS) and crossing.target != wire.NAME:
-            searched = (read_search(item, at, crossing) if item.strange else None) or own_items.read(item, at)
+        if (item.strange or kind in CLIENT_ITEMS) and context.target != wire.NAME:
+            searched = (read_search(item, at, context) if item.strange else None) or own_items.read(item, at)
         if type(searched) is ToolResult:
             if said:
                 turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
                 said = []
             results.append(searched)
             if searched.name == SEARCH:
-                _read_other(item, at, [], added, crossing)
+                _read_other(item, at, [], added, context)
             continue
         if kind == "function_call_output" or kind == "custom_tool_call_output":
             if said:
                 turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
                 said = []
-            results.append(_read_result(item, at, turns, results, crossing, unknown))
+            results.append(_read_result(item, at, turns, results, context, unknown))
             continue
         if results:
             turns.append(Turn("tool", tuple(results), "", None, results[0].at))
@@ -139,7 +139,7 @@ def _read_turns(
             said.append(searched)
             continue
         if kind == "function_call":
-            said.append(read_call(item, at, crossing, unknown))
+            said.append(read_call(item, at, context, unknown))
             continue
         if kind == "message":
             role = _ROLES.get(item.role)
@@ -147,15 +147,15 @@ def _read_turns(
                 if said:
                     turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
                     said = []
-                parts = read_content(item.content, ("input", i, "content"), crossing, unknown)
-                turns.append(Turn(role, parts, item.name or "", message_extra(item, at, crossing, unknown), at))
+                parts = read_content(item.content, ("input", i, "content"), context, unknown)
+                turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
                 continue
         if kind in _SAID and (kind != "message" or item.role == "assistant"):
-            read_item(item, at, said, crossing, unknown)
-        elif (message := as_message(item, at, crossing)) is not None:
-            read_item(message[0], at, said, crossing, message[1])
+            read_item(item, at, said, context, unknown)
+        elif (message := as_message(item, at, context)) is not None:
+            read_item(message[0], at, said, context, message[1])
         else:
-            _read_other(item, at, said, added, crossing)
+            _read_other(item, at, said, added, context)
     if said:
         turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
     if results:
@@ -264,32 +264,30 @@ def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
     return out
 
 
-def _read_other(
-    item: wire.Item, at: Path, said: list[Part], added: list[Tool | HostedTool], crossing: Crossing
-) -> None:
+def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | HostedTool], context: Context) -> None:
     """Items only this dialect knows keep their place among the assistant's; other targets get what they can use."""
-    parts = read_other(item, at, crossing)
+    parts = read_other(item, at, context)
     part = parts[0] if parts else None
-    if crossing.target != wire.NAME and isinstance(part, Opaque):
+    if context.target != wire.NAME and isinstance(part, Opaque):
         if part.kind == "item_reference":
-            crossing.lose("state.dropped", at, "an item that only its server holds")
+            context.lose("state.dropped", at, "an item that only its server holds")
             return
         if part.kind in _ADDS_TOOLS:
             fields = json_text.fields(part.value)
             if "tools" in fields:
                 place = at + ("tools",)
                 found, unknown, _ = wire.TOOLS.admit(fields["tools"], place)
-                added.extend(tools_from(found or [], crossing, unknown, place))
+                added.extend(tools_from(found or [], context, unknown, place))
             if part.kind == "additional_tools":
                 rest = {name: value for name, value in fields.items() if name not in ("type", "role", "tools")}
                 if rest:
-                    crossing.keep(at, rest)
+                    context.keep(at, rest)
                 return
     said.extend(parts)
 
 
 def _merged(
-    tools: tuple[Tool | HostedTool, ...], added: list[Tool | HostedTool], crossing: Crossing
+    tools: tuple[Tool | HostedTool, ...], added: list[Tool | HostedTool], context: Context
 ) -> tuple[Tool | HostedTool, ...]:
     """The tools with those that items added in mid-conversation, for targets that declare all of them at the start."""
     known = {_identity(tool) for tool in tools}
@@ -299,7 +297,7 @@ def _merged(
         if identity in known:
             continue
         known.add(identity)
-        crossing.lose("tool.merged", tool.at)
+        context.lose("tool.merged", tool.at)
         out.append(tool)
     return tuple(out)
 
@@ -311,7 +309,7 @@ def _identity(tool: Tool | HostedTool) -> tuple[str, str]:
 
 
 def _read_result(
-    item: wire.Item, at: Path, turns: list[Turn], before: list[Part], crossing: Crossing, unknown: Unknown
+    item: wire.Item, at: Path, turns: list[Turn], before: list[Part], context: Context, unknown: Unknown
 ) -> ToolResult:
     output = item.output
     if (
@@ -331,15 +329,15 @@ def _read_result(
         or item.encrypted_content
         or item.action
     ):
-        parts = read_content(output, at + _OUTPUT, crossing, unknown)
+        parts = read_content(output, at + _OUTPUT, context, unknown)
         more = stray_fields(item, _STRAY_IN_OUTPUT)
         if item.async_:
             more["async"] = item.async_
-        extra = item_extra(item, at, crossing, unknown, more)
+        extra = item_extra(item, at, context, unknown, more)
         if item.name is not None:
             extra = with_fields(extra, {"name": json_text.raw(item.name)})
     else:
-        parts = read_content(output, at + _OUTPUT, crossing, unknown)
+        parts = read_content(output, at + _OUTPUT, context, unknown)
         extra = None
     call_id = item.call_id
     if call_id is None:
@@ -358,16 +356,16 @@ def _called(item: wire.Item, turns: list[Turn], before: list[Part]) -> str:
     return ""
 
 
-def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
+def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Unknown) -> Extra | None:
     more: dict[str, Raw] = {}
     silent: dict[str, Raw] = {}
-    own = crossing.target == wire.NAME
+    own = context.target == wire.NAME
     if request.store:
         # Nothing to be stored is what every other dialect does anyway.
         (silent if request.store == _FALSE else more)["store"] = request.store
     if _has_rare(request):
         more |= carried(request, wire.REQUEST_RARE) or {}
-        _read_state(request, silent, crossing)
+        _read_state(request, silent, context)
     if request.include is not None:
         rest = [name for name in request.include if name != LOGPROBS]
         if rest:
@@ -383,15 +381,15 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
         if request.reasoning.summary is not None:
             silent["reasoning/summary"] = json_text.raw(request.reasoning.summary)
             if request.reasoning.summary != "auto" and not own:
-                crossing.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
+                context.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
     if shape is not None and shape.type not in ("json_object", "json_schema"):
         silent["text/format"] = json_text.raw(shape)
         if shape.type != "text" and not own:
-            crossing.lose("format.dropped", ("text", "format"), shape.type)
+            context.lose("format.dropped", ("text", "format"), shape.type)
     if own and request.instructions == "":
         silent["instructions"] = Raw(b'""')
-    extra = gather(crossing, (), unknown, more) if more or unknown else None
+    extra = gather(context, (), unknown, more) if more or unknown else None
     return with_fields(extra, silent)
 
 
@@ -413,84 +411,84 @@ def _has_rare(request: wire.ResponsesRequest) -> bool:
     )
 
 
-def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], crossing: Crossing) -> None:
+def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], context: Context) -> None:
     """What a server holds: kept for the dialect itself, a loss of its own kind for every other."""
     for name in wire.REQUEST_STATE:
         value: Raw = getattr(request, name)
         if not value or value == NULL:
             continue
-        if crossing.target == wire.NAME:
+        if context.target == wire.NAME:
             silent[name] = value
         else:
-            crossing.lose("state.dropped", (name,))
+            context.lose("state.dropped", (name,))
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    rim = known_rim(request, request.turns, crossing)
+def write_request(request: Request, context: Context) -> bytes:
+    rim = known_rim(request, request.turns, context)
     if rim is None or rim.state is None:
-        return _write_anew(request, rim, crossing)
-    turns = arrange(request.turns, crossing)
+        return _write_anew(request, rim, context)
+    turns = results_after_calls(request.turns, context)
     if rim.early:
-        crossing.losses.replay(rim.early)
+        context.losses.replay(rim.early)
     items = [*rim.state]
-    History(items, turns, crossing).write(len(rim.lead))
+    History(items, turns, context).write(len(rim.lead))
     if not items:
-        return _write_anew(request, None, crossing)
+        return _write_anew(request, None, context)
     if rim.late:
-        crossing.losses.replay(rim.late)
+        context.losses.replay(rim.late)
     return rim.around(items)
 
 
-def _write_anew(request: Request, rim: Rim | None, crossing: Crossing) -> bytes:
+def _write_anew(request: Request, rim: Rim | None, context: Context) -> bytes:
     """`rim`: what is known of it, though not of the system's items."""
-    own = crossing.source == wire.NAME
+    own = context.source == wire.NAME
     asked = request.settings.format
-    if asked is not None and crossing.gates(wire.NAME):
-        request = with_taken_format(request, crossing.profile, crossing)
-    model = crossing.model or request.model
+    if asked is not None and context.gates(wire.NAME):
+        request = with_taken_format(request, context.profile, context)
+    model = context.model or request.model
     if not model and not own:
-        crossing.lose("model.invented")
+        context.lose("model.invented")
         model = "unspecified"
-    turns = request.turns if own else arrange(request.turns, crossing)
+    turns = request.turns if own else results_after_calls(request.turns, context)
     first = instructions(turns, own)
     shape = request.settings.format
     # OpenAI's clients say the word JSON themselves, unless they asked for a schema.
-    wordy = shape is not None and shape.kind == "json" and (crossing.source not in _OPENAI or shape is not asked)
+    wordy = shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not asked)
     if wordy:
-        crossing.forget()  # the items are looked into below
+        context.forget()  # the items are looked into below
         if first is not None and "json" in first.lower():
             first = None  # the word must stand in the input
     if own:
-        return _write_own(request, model, first, crossing)
-    noting = Noting(crossing)
+        return _write_own(request, model, first, context)
+    noting = Noting(context)
     lead, state, fixed = leading(request.turns), None, True
     items: list[Any] = []
-    history = History(items, turns, crossing)
+    history = History(items, turns, context)
     history.system(lead if first is None else lead[1:])
     if not wordy:
         state = [json_text.raw(item) for item in items]
         noting.inside()
     history.write(len(lead))
     if not items:
-        items, first, fixed = some_input(turns, first, crossing), None, False
+        items, first, fixed = some_input(turns, first, context), None, False
     if wordy:
-        say_json(items, request, crossing)
+        say_json(items, request, context)
     noting.behind()
     if rim is not None and fixed:
-        crossing.losses.replay(rim.late)
+        context.losses.replay(rim.late)
         return rim.around(items)
     out: dict[str, Any] = {"model": model}
     if first is not None:
         out["instructions"] = first
-    if crossing.host is not None:
+    if context.host is not None:
         out["input"] = items
-        out = _write_rest(request, out, crossing)
-        return json_text.encode(trim(out, request.settings, crossing.host, crossing, own=False))
+        out = _write_rest(request, out, context)
+        return json_text.encode(without_refused_fields(out, request.settings, context.host, context, own=False))
     out["input"] = HERE
-    return noting.rim(_write_rest(request, out, crossing), "input", request, lead, state, fixed=fixed).around(items)
+    return noting.rim(_write_rest(request, out, context), "input", request, lead, state, fixed=fixed).around(items)
 
 
-def _write_own(request: Request, model: str, first: str | None, crossing: Crossing) -> bytes:
+def _write_own(request: Request, model: str, first: str | None, context: Context) -> bytes:
     """What comes from this dialect keeps its shape."""
     out: dict[str, Any] = {"model": model} if model else {}
     turns = request.turns
@@ -499,60 +497,60 @@ def _write_own(request: Request, model: str, first: str | None, crossing: Crossi
         turns = turns[1:]
     if turns:
         whole = len(turns) == 1 and turns[0].at == ("input",)
-        out["input"] = write_input(turns[0].parts, crossing) if whole else write_own(turns, crossing)
-    out = _write_rest(request, out, crossing)
-    if crossing.host is not None:
-        out = trim(out, request.settings, crossing.host, crossing, own=True)
+        out["input"] = write_input(turns[0].parts, context) if whole else write_own(turns, context)
+    out = _write_rest(request, out, context)
+    if context.host is not None:
+        out = without_refused_fields(out, request.settings, context.host, context, own=True)
     return json_text.encode(out)
 
 
-def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> dict[str, Any]:
+def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict[str, Any]:
     """Everything that follows the input."""
-    own = crossing.source == wire.NAME
+    own = context.source == wire.NAME
     if request.tools:
-        tools = MEMO.write(request.tools, crossing)
+        tools = MEMO.write(request.tools, context)
         if tools:
             out["tools"] = tools
     if request.choice is not None:
-        choice = write_choice(request, request.choice, crossing)
+        choice = write_choice(request, request.choice, context)
         if choice is not None and ("tools" in out or own):
             out["tool_choice"] = choice
         elif choice not in (None, "auto", "none"):
-            crossing.lose("choice.dropped", request.choice.at, "there is no tool to choose")
+            context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
     if request.stream is not None:
         out["stream"] = request.stream
-    write_settings(request.settings, out, crossing)
+    write_settings(request.settings, out, context)
     if request.settings.compact_at is not None:
-        write_context_management(request.settings, out, crossing)
+        write_context_management(request.settings, out, context)
     if not own:
         # A client of another dialect expects no state on the server, and reasoning that it can bring back itself.
         out["store"] = False
-        if _may_seal(out, crossing):
+        if _may_seal(out, context):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
-    if crossing.gated and not crossing.profile.thinks and request.extra is not None:
-        request = _without_reasoning(request, crossing)
+    if context.gated and not context.profile.thinks and request.extra is not None:
+        request = _without_reasoning(request, context)
     return out if request.extra is None else _restored(out, request)
 
 
-def _may_seal(out: dict[str, Any], crossing: Crossing) -> bool:
+def _may_seal(out: dict[str, Any], context: Context) -> bool:
     """Whether to ask for sealed reasoning. A model that does not reason answers 400 to that: an unknown one is asked
     only beside `reasoning`, which models that are known to refuse it never get."""
-    fields = crossing.host.fields if crossing.host is not None else {}
+    fields = context.host.fields if context.host is not None else {}
     if fields.get("include") is False or fields.get(f"include[].{ENCRYPTED}") is False:
         return False
-    return crossing.profile.reasoning or "reasoning" in out
+    return context.profile.reasoning or "reasoning" in out
 
 
-def _without_reasoning(request: Request, crossing: Crossing) -> Request:
+def _without_reasoning(request: Request, context: Context) -> Request:
     """The request without what a model that does not reason answers 400 to: `reasoning`, and its sealed content."""
     fields = dict(own_fields(request.extra))
     for name in [name for name in fields if name.startswith("reasoning/")]:
         code = "thoughts.dropped" if name.endswith("summary") else "field.dropped"
-        crossing.lose(code, tuple(name.split("/")))
+        context.lose(code, tuple(name.split("/")))
         del fields[name]
     wanted = json_text.plain(fields["include"]) if "include" in fields else []
     if ENCRYPTED in wanted:
-        crossing.lose("field.dropped", ("include",), "the model does not reason", "info")
+        context.lose("field.dropped", ("include",), "the model does not reason", "info")
         fields["include"] = json_text.raw([name for name in wanted if name != ENCRYPTED])
         if len(wanted) == 1:
             del fields["include"]

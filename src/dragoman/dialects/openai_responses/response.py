@@ -19,7 +19,7 @@ from ...codec.admit import Unknown
 from ...codec.caches import Memory, remembered
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.failed_answers import first_only, lose_missing_call, lose_stop, says_it_all
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ...fast.plain_answers import EMPTY_VALUES
 from ...fast.tool_declarations import Same
@@ -60,23 +60,23 @@ _AROUND_NOTHING = (*[_EMPTY for _ in wire.ANSWER_EXTRAS], *[(*nothing, *_EMPTY) 
 _around_values = attrgetter(*_AROUND_NAMES)
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     answer, unknown, _ = wire.ANSWER.admit(body if b'"output":' in body and body[:1] == b"{" else _whole(body))
     if answer.output is None and answer.status is None and not answer.error:
         raise WireError(wire.NAME, "/output", "an array of items")
     parts: list[Part] = []
     for i, item in enumerate(answer.output or ()):
-        read_item(item, ("output", i), parts, crossing, unknown, answer.id or "")
-    usage = read_figures(answer, crossing, unknown)
+        read_item(item, ("output", i), parts, context, unknown, answer.id or "")
+    usage = read_figures(answer, context, unknown)
     return Response(
         tuple(parts),
-        read_stop(answer, parts, crossing),
+        read_stop(answer, parts, context),
         answer.id or "",
         answer.model or "",
         int(answer.created_at) if answer.created_at is not None else None,
         usage,
         (),
-        answer_extra(answer, crossing, unknown),
+        answer_extra(answer, context, unknown),
     )
 
 
@@ -92,7 +92,7 @@ def _whole(body: bytes) -> bytes:
     return body
 
 
-def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Stop:
+def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
     """Why it ended. There is no word for a tool turn: the calls say it."""
     status = answer.status or "completed"
     if status == "completed":
@@ -110,23 +110,23 @@ def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Sto
         if (status, word) != _ENDS[reason]:
             details = {"reason": word} if word else None
             own = {"status": json_text.raw(status), "incomplete_details": json_text.raw(details)}
-            extra = crossing.keep((), own)
+            extra = context.keep((), own)
         at = _STATUS if reason == "unknown" else ()
         return Stop(reason, detail=word if reason not in ("length", "content_filter") else "", extra=extra, at=at)
     if status == "failed":
         error = json_text.plain(answer.error) if answer.error else None
         message = error.get("message") if isinstance(error, dict) else None
         return Stop("error", detail=message if isinstance(message, str) else "")
-    extra = crossing.keep((), {"status": json_text.raw(status)})
+    extra = context.keep((), {"status": json_text.raw(status)})
     return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra, at=_STATUS)
 
 
-def read_figures(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> Usage | None:
+def read_figures(answer: wire.Answer, context: Context, unknown: Unknown) -> Usage | None:
     """The usage of an answer and, for another dialect, the service tier, which is then taken out of the answer."""
     if answer.usage is None:
         return None
-    usage = read_usage(answer.usage, crossing, unknown)
-    tier = service_tiers.read(answer.service_tier) if answer.service_tier and crossing.target != wire.NAME else None
+    usage = read_usage(answer.usage, context, unknown)
+    tier = service_tiers.read(answer.service_tier) if answer.service_tier and context.target != wire.NAME else None
     if tier is None:
         return usage
     answer.service_tier = wire.NONE
@@ -136,7 +136,7 @@ def read_figures(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> U
 _TIER_AT: Path = ("service_tier",)
 
 
-def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
+def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     asked, answered = usage.input_tokens_details, usage.output_tokens_details
     more: dict[str, Raw] = {}
     if asked is not None and asked.cache_write_tokens_details and asked.cache_write_tokens_details != NULL:
@@ -148,19 +148,19 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         asked.cached_tokens if asked is not None else None,
         asked.cache_write_tokens if asked is not None else None,
         answered.reasoning_tokens if answered is not None else None,
-        gather(crossing, ("usage",), unknown, more or None),
+        gather(context, ("usage",), unknown, more or None),
         None if sums_up else usage.total_tokens,
     )
 
 
-def answer_extra(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> Extra | None:
-    own = crossing.target == wire.NAME
+def answer_extra(answer: wire.Answer, context: Context, unknown: Unknown) -> Extra | None:
+    own = context.target == wire.NAME
     more, silent = around(answer, own=own)
     if not own and not unknown:
         if more:
-            crossing.keep((), more)
+            context.keep((), more)
         return None
-    return with_fields(gather(crossing, (), unknown, more or None), silent)
+    return with_fields(gather(context, (), unknown, more or None), silent)
 
 
 def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str, Raw]]:
@@ -199,24 +199,24 @@ def _is_silent(name: str, wish: bytes) -> bool:
         return False  # a number that is none
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
-    response_id = answer_ids.for_response(response.id, response.parts, answer_ids.RESPONSES, crossing)
+def write_response(response: Response, context: Context) -> bytes:
+    response_id = answer_ids.for_response(response.id, response.parts, answer_ids.RESPONSES, context)
     if response.alternatives:
-        first_only(response, crossing)
-    end = write_stop(response.stop, response.parts, crossing)
-    out = head(response_id, response.created, response.model, end["status"], crossing)
-    out["output"] = answer_items(response.parts, response_id, crossing, cut=end["status"] == "incomplete")
-    if crossing.source == wire.NAME:
-        out["usage"] = write_usage(response.usage, crossing) if response.usage is not None else None
+        first_only(response, context)
+    end = write_stop(response.stop, response.parts, context)
+    out = head(response_id, response.created, response.model, end["status"], context)
+    out["output"] = answer_items(response.parts, response_id, context, cut=end["status"] == "incomplete")
+    if context.source == wire.NAME:
+        out["usage"] = write_usage(response.usage, context) if response.usage is not None else None
     else:
-        out["usage"] = counted(response.usage, crossing)
-        write_tier(response.usage, out, crossing)
+        out["usage"] = counted(response.usage, context)
+        write_tier(response.usage, out, context)
     out |= end
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
-    if crossing.source == wire.NAME:
+    if context.source == wire.NAME:
         return json_text.encode(_as_it_was(out, response.usage))
-    return filled(out, crossing.answers)
+    return filled(out, context.answers)
 
 
 def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
@@ -230,14 +230,14 @@ def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
     return out
 
 
-def head(response_id: str, created: int | None, model: str, status: str, crossing: Crossing) -> dict[str, Any]:
+def head(response_id: str, created: int | None, model: str, status: str, context: Context) -> dict[str, Any]:
     """The fields that every event of a stream repeats."""
     return {
         "id": response_id,
         "object": "response",
-        "created_at": crossing.created if created is None else created,
+        "created_at": context.created if created is None else created,
         "status": status,
-        "model": crossing.model or model,
+        "model": context.model or model,
     }
 
 
@@ -337,7 +337,7 @@ def echo(request: Request) -> dict[str, Any]:
     if request.tools:
         out["tools"] = _echoed(Same(request.tools))
     if request.choice is not None:
-        out["tool_choice"] = write_choice(request, request.choice, Crossing(wire.NAME, wire.NAME))
+        out["tool_choice"] = write_choice(request, request.choice, Context(wire.NAME, wire.NAME))
     for value, name in (
         (settings.parallel, "parallel_tool_calls"),
         (settings.max_tokens, "max_output_tokens"),
@@ -365,7 +365,7 @@ def echo(request: Request) -> dict[str, Any]:
 def _tools_echo(same: Same) -> Raw:
     """The tools as they were declared, which is the same for every answer of a conversation."""
     tools = [tool for tool in same.tools if tool.at[:1] == ("tools",)]
-    return json_text.raw([_declared(tool) for tool in tools_to(tools, Crossing(wire.NAME, wire.NAME))])
+    return json_text.raw([_declared(tool) for tool in tools_to(tools, Context(wire.NAME, wire.NAME))])
 
 
 _echoed = remembered(_tools_echo, lambda raw, same: 2 * len(raw) + 500)
@@ -396,7 +396,7 @@ def _echo_wishes(settings: Settings, out: dict[str, Any]) -> None:
         out["text"] = {"format": {"type": "text"}, **text}
 
 
-def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Crossing) -> dict[str, Any]:
+def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], context: Context) -> dict[str, Any]:
     """`status`, with `incomplete_details` or `error` where the status wants it."""
     own = own_fields(stop.extra)
     if own:
@@ -407,12 +407,12 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
         # A refusal is a part here; without one, an empty completed answer would look like success.
         status, reason, exact = "incomplete", "content_filter", False
     if stop.reason == "tool_calls":
-        lose_missing_call(stop, any(type(part) is ToolCall for part in parts), status, crossing)
-    lose_stop(stop, reason or status, crossing, exact=exact, written=status == "failed")
+        lose_missing_call(stop, any(type(part) is ToolCall for part in parts), status, context)
+    lose_stop(stop, reason or status, context, exact=exact, written=status == "failed")
     out: dict[str, Any] = {"status": status}
     if reason:
         out["incomplete_details"] = {"reason": reason}
-    if status == "failed" and crossing.source != wire.NAME:
+    if status == "failed" and context.source != wire.NAME:
         out["error"] = {
             "code": "server_error",
             "message": stop.detail or f"the upstream ended with {stop.word or stop.reason}",
@@ -420,10 +420,10 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
     return out
 
 
-def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
+def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     asked, answered = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
-        crossing.lose("usage.invented", crossing.ends.usage)
+        context.lose("usage.invented", context.ends.usage)
     out: dict[str, Any] = {
         "input_tokens": asked,
         "input_tokens_details": {"cached_tokens": usage.cache_read or 0, "cache_write_tokens": usage.cache_write or 0},
@@ -434,30 +434,30 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     return restore(out, usage.extra, wire.NAME) if usage.extra is not None else out
 
 
-def counted(usage: Usage | None, crossing: Crossing) -> dict[str, Any]:
+def counted(usage: Usage | None, context: Context) -> dict[str, Any]:
     """The figures of an answer, with zeros where nobody counted: OpenAI's schema refuses null, and the Open Responses
     schema requires the field."""
     if usage is None:
-        crossing.lose("usage.invented")
-    return write_usage(usage or _NOTHING_COUNTED, crossing)
+        context.lose("usage.invented")
+    return write_usage(usage or _NOTHING_COUNTED, context)
 
 
 _NOTHING_COUNTED = Usage(0, 0)
 
 
-def write_tier(usage: Usage | None, out: dict[str, Any], crossing: Crossing) -> None:
+def write_tier(usage: Usage | None, out: dict[str, Any], context: Context) -> None:
     """The service tier, unless it is the one that an answer is filled up with."""
-    tier = service_tiers.write(usage, service_tiers.OPENAI, crossing)
+    tier = service_tiers.write(usage, service_tiers.OPENAI, context)
     if tier is not None and tier != _DEFAULTS["service_tier"]:
         out["service_tier"] = tier
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `input`: the answer's items as they must be echoed, then one item an output."""
     items: list[Any] = []
     calls = Calls(results.turns)
-    write_items(response.parts, items, crossing, calls.asked(response.parts))
-    calls.answer(response.parts, items, crossing)
+    write_items(response.parts, items, context, calls.asked(response.parts))
+    calls.answer(response.parts, items, context)
     for turn in results.turns:
-        write_outputs(turn, calls, items, crossing)
+        write_outputs(turn, calls, items, context)
     return json_text.encode(items)

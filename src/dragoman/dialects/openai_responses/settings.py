@@ -9,7 +9,7 @@ from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.reasoning_effort import wanted
 from ...codec.setting_ranges import capped, within
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .tools import fit_schema
 
@@ -74,41 +74,41 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
     return Format("schema", text, shape.name or "", shape.description or "", shape.strict, schema_at=("schema",))
 
 
-def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def write_settings(settings: Settings, out: dict[str, Any], context: Context) -> None:
     at = settings.at
     limit = settings.max_tokens
-    if limit is not None and crossing.gates(wire.NAME):
-        if 0 <= limit < _LEAST_TOKENS and crossing.source != wire.NAME:
-            crossing.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
+    if limit is not None and context.gates(wire.NAME):
+        if 0 <= limit < _LEAST_TOKENS and context.source != wire.NAME:
+            context.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
             limit = _LEAST_TOKENS
         else:
-            limit = capped(limit, at.get("max_tokens", ()), crossing)
+            limit = capped(limit, at.get("max_tokens", ()), context)
     if limit is not None:
         out["max_output_tokens"] = limit
-    effort = wanted(settings, crossing) if crossing.gates(wire.NAME) else settings.effort
-    _write_reasoning(settings, effort, out, crossing)
-    _write_sampling(settings, effort, out, crossing)
-    if settings.parallel is not None and ("tools" in out or crossing.source == wire.NAME):
+    effort = wanted(settings, context) if context.gates(wire.NAME) else settings.effort
+    _write_reasoning(settings, effort, out, context)
+    _write_sampling(settings, effort, out, context)
+    if settings.parallel is not None and ("tools" in out or context.source == wire.NAME):
         out["parallel_tool_calls"] = settings.parallel
     text: dict[str, Any] = {}
     if settings.format is not None:
-        text["format"] = _write_format(settings.format, at.get("format", ()), crossing)
+        text["format"] = _write_format(settings.format, at.get("format", ()), context)
     if settings.verbosity is not None:
         text["verbosity"] = settings.verbosity
     if text:
         out["text"] = text
     if settings.cache is not None:
-        crossing.lose("cache.dropped", at.get("cache", ()))
+        context.lose("cache.dropped", at.get("cache", ()))
     if settings.user is not None:
-        if len(settings.user) <= _MAX_USER or crossing.source in _OPENAI:
+        if len(settings.user) <= _MAX_USER or context.source in _OPENAI:
             out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
         else:
-            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
+            context.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
     if settings.tier is not None:
-        if settings.tier in _TIERS or crossing.source == wire.NAME:
+        if settings.tier in _TIERS or context.source == wire.NAME:
             out["service_tier"] = settings.tier
         else:
-            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+            context.lose("tier.dropped", at.get("tier", ()), settings.tier)
     for value, name in (
         (settings.metadata, "metadata"),
         (settings.cache_key, "prompt_cache_key"),
@@ -117,28 +117,28 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
             out[name] = value
 
 
-def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any], context: Context) -> None:
     reasoning: dict[str, Any] = {}
-    own = crossing.source == wire.NAME
+    own = context.source == wire.NAME
     if effort is not None:
         reasoning["effort"] = effort
     if settings.thoughts and not own:
-        if crossing.profile.reasoning or reasoning:
+        if context.profile.reasoning or reasoning:
             reasoning["summary"] = "auto"
         else:
-            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+            context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     elif settings.thoughts is False and not own:
-        crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()), "they are hidden unless asked for")
+        context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "they are hidden unless asked for")
     if reasoning:
         out["reasoning"] = reasoning
 
 
-def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], context: Context) -> None:
     at = settings.at
-    profile = crossing.profile
-    own = crossing.source == wire.NAME
+    profile = context.profile
+    own = context.source == wire.NAME
     quiet = profile.sampling_at_none and (effort or profile.effort_default) == "none"
-    refused = crossing.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
+    refused = context.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
     for value, name, known in (
         # Their neutral values are always taken.
         (settings.temperature, "temperature", not refused or settings.temperature == 1),
@@ -152,22 +152,22 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
             continue
         if known:
             if name == "temperature" and not own:
-                value = within(value, 0, 2, at.get(name, ()), crossing)
+                value = within(value, 0, 2, at.get(name, ()), context)
             out[name] = value
         else:
-            crossing.lose("sampling.dropped", at.get(name, ()), name)
+            context.lose("sampling.dropped", at.get(name, ()), name)
     if settings.stop:
-        crossing.lose("stop.dropped", at.get("stop", ()))
+        context.lose("stop.dropped", at.get("stop", ()))
     if settings.n is not None and settings.n > 1:
-        crossing.lose("n.dropped", at.get("n", ()))
+        context.lose("n.dropped", at.get("n", ()))
     if settings.logprobs or settings.top_logprobs is not None:
-        _write_logprobs(settings, refused, out, crossing)
+        _write_logprobs(settings, refused, out, context)
 
 
-def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], context: Context) -> None:
     if refused:
         name = "logprobs" if settings.logprobs else "top_logprobs"
-        crossing.lose("logprobs.dropped", settings.at.get(name, ()))
+        context.lose("logprobs.dropped", settings.at.get(name, ()))
         return
     if settings.logprobs:
         out["include"] = [LOGPROBS]
@@ -175,7 +175,7 @@ def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], cros
         out["top_logprobs"] = settings.top_logprobs
 
 
-def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]:
+def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
     out: dict[str, Any] = {"type": "json_schema", "name": shape.name or "answer"}
@@ -187,7 +187,7 @@ def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]
     else:
         lost = ("format.strict.dropped", at)
         place = at + shape.schema_at
-        out["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, crossing, lost)
+        out["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, context, lost)
     if strict is not None:
         out["strict"] = strict
     return out

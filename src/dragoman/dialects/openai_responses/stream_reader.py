@@ -24,7 +24,7 @@ from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off, said_nothing
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ...fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
 from . import wire
@@ -93,11 +93,11 @@ _KNOWN = _TERMINAL | _SILENT | {*_KINDS, *DONE, _ADDED, _ENDED, ANNOTATION, PART
 class StreamReader(FrameReader):
     """Wire events in, canon's events out."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, context: Context) -> None:
         refrain = Refrain((b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
         super().__init__(Splitter(wire.NAME), refrain, keeps_count=True)
-        self._crossing = crossing
-        self._teller = Teller(crossing)
+        self._context = context
+        self._teller = Teller(context)
         self._active: Item | None = None
         self._waiting: dict[int, Item] = {}
         self._done: set[int] = set()
@@ -123,7 +123,7 @@ class StreamReader(FrameReader):
     def _instead(self) -> list[Event]:
         """What came in place of the rest of the stream."""
         stray = self._frames.stray or self._odd
-        found = told_whole(stray, read_response, self._crossing) if not self._started else []
+        found = told_whole(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
@@ -139,7 +139,7 @@ class StreamReader(FrameReader):
                 if decode is not _strict and event.type.encode() != name:
                     event = _strict(data)  # it is not what it is called
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._crossing))
+                event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._context))
                 if not (event.type or name or self._started):
                     self._odd = data
                     return False
@@ -230,7 +230,7 @@ class StreamReader(FrameReader):
         elif kind in _TERMINAL:
             self._terminal(event, events)
         elif kind not in _SILENT:
-            self._crossing.lose("event.dropped", (), kind)
+            self._context.lose("event.dropped", (), kind)
 
     def _added(self, place: int, item: wire.Item, events: list[Event]) -> None:
         if item.type not in _STREAMED or place in self._done:
@@ -318,7 +318,7 @@ class StreamReader(FrameReader):
         item, unknown = _admitted(raw, at)
         if item.id:
             self._names.add(bytes(item.id))
-        read_item(item, at, parts, self._crossing, unknown, self._teller.id)
+        read_item(item, at, parts, self._context, unknown, self._teller.id)
         return item, parts
 
     def _terminal(self, event: wire.StreamEvent, events: list[Event]) -> None:
@@ -344,12 +344,12 @@ class StreamReader(FrameReader):
         for place, item in enumerate(output):
             if place not in self._done:
                 parts: list[Part] = []
-                read_item(item, ("output", place), parts, self._crossing, unknown, self._teller.id)
+                read_item(item, ("output", place), parts, self._context, unknown, self._teller.id)
                 self._teller.tell(parts, events)
         self._drop_items(unknown)
-        stop = read_stop(answer, self._teller.seen, self._crossing)
-        usage = read_figures(answer, self._crossing, unknown)
-        events.append(Finish(stop, usage, extra=answer_extra(answer, self._crossing, unknown)))
+        stop = read_stop(answer, self._teller.seen, self._context)
+        usage = read_figures(answer, self._context, unknown)
+        events.append(Finish(stop, usage, extra=answer_extra(answer, self._context, unknown)))
 
     def _drop_items(self, unknown: Unknown) -> None:
         """Items were read when they were done; the terminal event repeats them."""
@@ -374,7 +374,7 @@ class StreamReader(FrameReader):
         if unknown and kind not in self._noted and kind in _KNOWN and kind not in PROGRESS:
             self._noted.add(kind)
             for path, fields in unknown.items():
-                self._crossing.keep(path, fields)
+                self._context.keep(path, fields)
 
 
 def _admitted(item: Raw | wire.Item, at: Path = ()) -> tuple[wire.Item, Unknown]:

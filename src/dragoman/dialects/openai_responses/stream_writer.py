@@ -19,7 +19,7 @@ from ...codec import answer_ids, json_text
 from ...codec.extras import restore
 from ...codec.failed_answers import cut_short, flawed
 from ...codec.media import missing
-from ...context import Crossing
+from ...context import Context
 from . import wire
 from .client_tools import has_own_item, own_item
 from .faults import error_event, response_error
@@ -56,8 +56,8 @@ _NOTHING_COUNTED = Raw(
 class StreamWriter:
     """Canon's events in, wire events out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._number = 0
         self._id = ""
         self._head: dict[str, Any] = {}
@@ -126,18 +126,18 @@ class StreamWriter:
         if self._started:
             return b""
         self._started = True
-        crossing = self._crossing
-        self._id = answer_ids.for_stream(event.id, event.model, event.created, answer_ids.RESPONSES, crossing)
-        self._head = head(self._id, event.created, event.model, "in_progress", crossing)
-        response = Raw(filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, crossing.answers))
+        context = self._context
+        self._id = answer_ids.for_stream(event.id, event.model, event.created, answer_ids.RESPONSES, context)
+        self._head = head(self._id, event.created, event.model, "in_progress", context)
+        response = Raw(filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, context.answers))
         return self._event("response.created", {"response": response}) + self._event(
             "response.in_progress", {"response": response}
         )
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose(
-                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            self._context.lose(
+                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
             return b""
         out = b"" if self._started else self._start(Start())
@@ -146,27 +146,27 @@ class StreamWriter:
         self._part, self._index, self._begun, self._has_own_item = part, event.index, False, False
         self._pieces, self._citations, self._late, self._tokens, self._seal = [], [], [], [], part.seal
         if isinstance(part, Text):
-            if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
+            if self._message is not None and self._context.source == wire.NAME and part.at[:2] != self._message_at:
                 out += self._close_message(False)
             return out
         if isinstance(part, Media) and is_picture(part):
             return out + self._close_message(False) + self._image(part)
         if isinstance(part, Media):
             out += self._begin_text(Text("", at=part.at))
-            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            self._context.lose("media.dropped", part.at, part.mime or part.kind)
             self._part = Text("", at=part.at)
             return out + self.send(PartDelta(event.index, missing(part)))
         if isinstance(part, Reasoning):
             return out
         if isinstance(part, ToolCall):
-            self._has_own_item = has_own_item(part, self._crossing)
+            self._has_own_item = has_own_item(part, self._context)
             return out + self._close_message(False) + (b"" if self._has_own_item else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             if held_elsewhere(part):
                 self._index = -1
                 return out
             return out + self._close_message(False) + self._opaque(part)
-        self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        self._context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         self._index = -1
         return out
 
@@ -200,7 +200,7 @@ class StreamWriter:
 
     def _begin_call(self, call: ToolCall) -> bytes:
         name = answer_id(self._id, len(self._items), call_prefix(call))
-        self._call = answer_call(call, name, self._crossing)
+        self._call = answer_call(call, name, self._context)
         field = "input" if call.custom else "arguments"
         added = {**self._call, field: "", "status": "in_progress"}
         self._call[field] = None
@@ -235,7 +235,7 @@ class StreamWriter:
             if isinstance(part, Reasoning):
                 self._seal = event.seal
             elif part is not None:
-                self._crossing.lose("seal.dropped", part.at)
+                self._context.lose("seal.dropped", part.at)
         text = event.text
         if text and not self._begun:
             if isinstance(part, Text):
@@ -244,7 +244,7 @@ class StreamWriter:
                 out += self._close_message(False) + self._begin_reasoning(part)
             elif isinstance(part, ToolCall):
                 text, self._held = self._held + text, ""
-                if text == "null" and not part.custom and self._crossing.source != wire.NAME:
+                if text == "null" and not part.custom and self._context.source != wire.NAME:
                     # Some models write null where they mean no arguments at all.
                     text, self._held = "", text
                 else:
@@ -265,7 +265,7 @@ class StreamWriter:
         part = self._part
         if not isinstance(part, Text) or part.refusal:
             if part is not None:
-                self._crossing.lose("citation.dropped", part.at)
+                self._context.lose("citation.dropped", part.at)
             return b""
         out = b"" if self._begun else self._begin_text(part)
         for cited in citations:
@@ -278,7 +278,7 @@ class StreamWriter:
     def _annotate(self, part: Text, cited: Citation, size: int) -> bytes:
         out = b""
         message = self._message or {"content": []}
-        for note_ in write_citations((cited,), size, part.at, self._crossing):
+        for note_ in write_citations((cited,), size, part.at, self._context):
             where = self._where(len(message["content"]))
             fields = {**where, "annotation_index": len(self._citations), "annotation": note_}
             out += self._event("response.output_text.annotation.added", fields)
@@ -299,9 +299,9 @@ class StreamWriter:
     def _end_text(self, part: Text, event: PartEnd) -> bytes:
         out = b""
         if not self._begun:
-            if self._crossing.source != wire.NAME:
+            if self._context.source != wire.NAME:
                 if part.seal is not None:
-                    self._crossing.lose("seal.dropped", part.at)
+                    self._context.lose("seal.dropped", part.at)
                 return b""
             out = self._begin_text(part)
         text = "".join(self._pieces)
@@ -317,7 +317,7 @@ class StreamWriter:
         whole = Text(text, part.refusal, tuple(self._citations), seal=part.seal, extra=extra, at=part.at)
         self._seen.append(whole)
         message = self._message or {"content": []}
-        written = answer_part(whole, self._crossing)
+        written = answer_part(whole, self._context)
         where = self._where(len(message["content"]))
         if part.refusal:
             out += self._event("response.refusal.done", {**where, "refusal": text})
@@ -334,7 +334,7 @@ class StreamWriter:
         for name in ("summary", "content"):
             extra[wire.NAME].pop(name, None)  # told as one summary
         text = "".join(self._pieces)
-        if not text and self._seal is None and self._crossing.source != wire.NAME:
+        if not text and self._seal is None and self._context.source != wire.NAME:
             return b""
         out = b"" if self._begun else self._close_message(False)
         place = len(self._items)
@@ -355,7 +355,7 @@ class StreamWriter:
         self._has_own_item = False
         self._seen.append(call)
         name_item = partial(answer_id, self._id, len(self._items))
-        item = own_item(call, "".join(self._pieces), name_item, self._crossing)
+        item = own_item(call, "".join(self._pieces), name_item, self._context)
         self._cut = self._cut or item["status"] == "incomplete"
         return self._whole(Opaque(wire.NAME, item["type"], json_text.raw(item)))
 
@@ -369,7 +369,7 @@ class StreamWriter:
             out = self._delta("{}")
         field = "input" if call.custom else "arguments"
         item[field] = text
-        if event.cut or flawed(call, text, self._crossing):
+        if event.cut or flawed(call, text, self._context):
             self._cut = True
             item["status"] = "incomplete"
         if event.extra is not None:
@@ -415,7 +415,7 @@ class StreamWriter:
 
     def _opaque(self, part: Opaque) -> bytes:
         """An item of this dialect's own."""
-        stepped = part.kind in STEPPED and self._crossing.source != wire.NAME
+        stepped = part.kind in STEPPED and self._context.source != wire.NAME
         return self._run(part) if stepped else self._whole(part)
 
     def _whole(self, part: Opaque) -> bytes:
@@ -439,7 +439,7 @@ class StreamWriter:
         """An image that the model made. Parts of it are not shown before it is whole."""
         self._index = -1
         place = len(self._items)
-        item = image_item(media, answer_id(self._id, place, "ig_"), self._crossing)
+        item = image_item(media, answer_id(self._id, place, "ig_"), self._context)
         begun = {"id": item["id"], "type": IMAGE, "status": "in_progress", "result": None}
         out = self._event("response.output_item.added", {"output_index": place, "item": begun})
         for state in IMAGE_EVENTS:
@@ -450,14 +450,14 @@ class StreamWriter:
         if event.answer == 0:
             self._stop = event.stop
         else:
-            self._crossing.lose(
-                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            self._context.lose(
+                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
         if not event.last:
             return b""
         out = b"" if self._started else self._start(Start())
         stop = self._stop or event.stop
-        end = write_stop(cut_short(stop, self._crossing) if self._cut else stop, self._seen, self._crossing)
+        end = write_stop(cut_short(stop, self._context) if self._cut else stop, self._seen, self._context)
         status = end["status"]
         cut = status == "incomplete"
         # Only the item that was told last can have been broken off.
@@ -465,15 +465,15 @@ class StreamWriter:
         out += self._close_message(cut)
         self._ended = True
         response: dict[str, Any] = {**self._head, "output": self._items}
-        if event.usage is not None or self._crossing.source != wire.NAME:
-            response["usage"] = counted(event.usage, self._crossing)
-            write_tier(event.usage, response, self._crossing)
+        if event.usage is not None or self._context.source != wire.NAME:
+            response["usage"] = counted(event.usage, self._context)
+            write_tier(event.usage, response, self._context)
         response |= end
         if event.extra is not None:
             restore(response, event.extra, wire.NAME)
         kind = status if status in ("completed", "incomplete", "failed") else "completed"
         response["status"] = kind
-        return out + self._event(f"response.{kind}", {"response": Raw(filled(response, self._crossing.answers))})
+        return out + self._event(f"response.{kind}", {"response": Raw(filled(response, self._context.answers))})
 
     def _fault(self, fault: Fault) -> bytes:
         """A response that has begun fails; a fault before that is an event of its own."""
@@ -482,4 +482,4 @@ class StreamWriter:
         if not self._started:
             return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
-        return self._event("response.failed", {"response": Raw(filled(response, self._crossing.answers))})
+        return self._event("response.failed", {"response": Raw(filled(response, self._context.answers))})

@@ -17,9 +17,9 @@ from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
 from ...codec.hosted_tools import Row, forced
 from ...codec.schema.openai_subsets import LOOSE
-from ...codec.schema_losses import fit, fit_openai
+from ...codec.schema_losses import fit, fit_openai_schema
 from ...codec.tool_names import Names, by_name
-from ...context import ANSWER, Crossing
+from ...context import ANSWER, Context
 from ...fast.tool_declarations import ToolMemo
 from . import wire
 
@@ -45,13 +45,13 @@ def with_fields(extra: Extra | None, fields: dict[str, Raw]) -> Extra | None:
     return {wire.NAME: {**fields, **own_fields(extra)}} if fields else extra
 
 
-def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
-    return tools_from(tools or [], crossing, unknown, ("tools",))
+    return tools_from(tools or [], context, unknown, ("tools",))
 
 
 def tools_from(
-    tools: list[wire.ToolDef], crossing: Crossing, unknown: Unknown, base: Path
+    tools: list[wire.ToolDef], context: Context, unknown: Unknown, base: Path
 ) -> tuple[Tool | HostedTool, ...]:
     """The tools of a list that stands at `base`."""
     out: list[Tool | HostedTool] = []
@@ -59,12 +59,12 @@ def tools_from(
         at = base + (i,)
         kind = tool.type
         if kind == "function" and tool.name is not None:
-            out.append(_read_function(tool, at, crossing, unknown, ""))
+            out.append(_read_function(tool, at, context, unknown, ""))
         elif kind == "custom" and tool.name is not None:
-            out.append(_read_custom(tool, at, crossing, unknown, ""))
+            out.append(_read_custom(tool, at, context, unknown, ""))
         elif kind == "namespace" and _is_plain(tool):
-            out.extend(_read_namespace(tool, at, crossing, unknown))
-        elif kind == "function" and crossing.target != wire.NAME and _named(unknown.get(at, {}).get("function", _NULL)):
+            out.extend(_read_namespace(tool, at, context, unknown))
+        elif kind == "function" and context.target != wire.NAME and _named(unknown.get(at, {}).get("function", _NULL)):
             out.append(_read_nested(unknown[at].pop("function"), at))
         else:
             value = tool.strange or json_text.raw(tool)
@@ -72,7 +72,7 @@ def tools_from(
     return tuple(out)
 
 
-def _read_function(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown, namespace: str) -> Tool:
+def _read_function(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown, namespace: str) -> Tool:
     extra = None
     if unknown or tool.allowed_callers or tool.async_ or tool.format or tool.tools:
         more = carried(tool, ("allowed_callers",)) or {}
@@ -81,7 +81,7 @@ def _read_function(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Un
         for name in ("format", "tools"):
             if getattr(tool, name):
                 more[name] = json_text.raw(getattr(tool, name))
-        extra = gather(crossing, at, unknown, more or None)
+        extra = gather(context, at, unknown, more or None)
     schema = str(tool.parameters, "utf-8") if tool.parameters else None
     strict: Any = tool.strict
     silent: dict[str, Raw] = {}
@@ -127,11 +127,11 @@ def _output_schema(tool: wire.ToolDef) -> str | None:
     return None if schema == "null" else schema
 
 
-def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown, namespace: str) -> Tool:
+def _read_custom(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown, namespace: str) -> Tool:
     shape = tool.format
     silent: dict[str, Raw] = {}
     more = carried(tool, ("allowed_callers", "parameters", "output_schema")) or {}
-    grammar = _read_grammar(shape, at, crossing, unknown) if shape is not None else None
+    grammar = _read_grammar(shape, at, context, unknown) if shape is not None else None
     if shape is not None and grammar is None:
         # Any text is what holds anyway; another form has no place elsewhere.
         (silent if shape.type == "text" else more)["format"] = json_text.raw(shape)
@@ -141,7 +141,7 @@ def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkn
         more["strict"] = json_text.raw(tool.strict)
     if tool.tools:
         more["tools"] = json_text.raw(tool.tools)
-    extra = gather(crossing, at, unknown, more or None)
+    extra = gather(context, at, unknown, more or None)
     return Tool(
         tool.name or "",
         tool.description or "",
@@ -154,11 +154,11 @@ def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkn
     )
 
 
-def _read_grammar(shape: wire.CustomFormat, at: Path, crossing: Crossing, unknown: Unknown) -> Grammar | None:
+def _read_grammar(shape: wire.CustomFormat, at: Path, context: Context, unknown: Unknown) -> Grammar | None:
     """The grammar of a free-text tool, for other dialects also in the form that Chat has for it."""
     if shape.type != "grammar":
         return None
-    if not shape.definition and crossing.target != wire.NAME:
+    if not shape.definition and context.target != wire.NAME:
         fields = unknown.get((*at, "format"), {})
         nested = json_text.plain(fields["grammar"]) if "grammar" in fields else None
         if isinstance(nested, dict) and isinstance(nested.get("definition"), str):
@@ -174,12 +174,12 @@ def _is_plain(namespace: wire.ToolDef) -> bool:
     )
 
 
-def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> list[Tool]:
+def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown: Unknown) -> list[Tool]:
     """The tools of a namespace, each under its name; what the namespace itself says hangs on the first of them."""
     out: list[Tool] = []
     for j, tool in enumerate(namespace.tools or ()):
         read = _read_function if tool.type == "function" else _read_custom
-        out.append(read(tool, at + ("tools", j), crossing, unknown, namespace.name or ""))
+        out.append(read(tool, at + ("tools", j), context, unknown, namespace.name or ""))
     more = carried(namespace, ("parameters", "output_schema", "allowed_callers")) or {}
     if namespace.async_:
         more["async"] = namespace.async_
@@ -189,7 +189,7 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unkno
         more["strict"] = json_text.raw(namespace.strict)
     if namespace.defer_loading is not None:
         more["defer_loading"] = json_text.raw(namespace.defer_loading)
-    if crossing.target in ("", wire.NAME):
+    if context.target in ("", wire.NAME):
         if namespace.description is not None:
             more["description"] = json_text.raw(namespace.description)
     elif namespace.description:
@@ -197,19 +197,19 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unkno
         words = f"(About all tools of {namespace.name}: {namespace.description})"
         before = out[0].description
         out[0] = msgspec.structs.replace(out[0], description=f"{before}\n\n{words}" if before else words)
-        crossing.lose("tool.namespace.prefixed", (*at, "description"), "stands with its first tool")
-    fields = own_fields(gather(crossing, at, unknown, more or None))
+        context.lose("tool.namespace.prefixed", (*at, "description"), "stands with its first tool")
+    fields = own_fields(gather(context, at, unknown, more or None))
     if fields:
         extra = with_fields(out[0].extra, {_GROUP + name: value for name, value in fields.items()})
         out[0] = msgspec.structs.replace(out[0], extra=extra)
     return out
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return json_text.encode(tools_to(tools, crossing))
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    return json_text.encode(tools_to(tools, context))
 
 
-def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     out: list[Any] = []
     group: dict[str, Any] | None = None
     place: Path = ()
@@ -219,9 +219,9 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
             else:
-                crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+                context.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
-        written = _write_tool(tool, crossing)
+        written = _write_tool(tool, context)
         if not tool.namespace:
             group = None
             out.append(written)
@@ -241,9 +241,9 @@ def _open_namespace(tool: Tool) -> dict[str, Any]:
     return group
 
 
-def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
-    own = crossing.source == wire.NAME
-    name = tool.name if own else NAMES.send(tool.name, "", crossing, tool.at)
+def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
+    own = context.source == wire.NAME
+    name = tool.name if own else NAMES.send(tool.name, "", context, tool.at)
     out: dict[str, Any] = {"type": "custom" if tool.custom else "function", "name": name}
     if tool.description:
         out["description"] = tool.description
@@ -261,31 +261,31 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
         out["parameters"] = _NO_PARAMETERS
         if tool.schema is not None:
             at, lost = tool.at + tool.schema_at, ("tool.strict.dropped", tool.at)
-            out["parameters"], strict = fit_schema(tool.schema, strict, at, crossing, lost, name)
+            out["parameters"], strict = fit_schema(tool.schema, strict, at, context, lost, name)
         # Left out, the server would try strict mode, which the source did not ask for.
         out["strict"] = bool(strict)
     if tool.output_schema is not None:
         out["output_schema"] = Raw(tool.output_schema)
     if tool.deferred:
-        if not crossing.gates(wire.NAME) or crossing.profile.tool_search:
+        if not context.gates(wire.NAME) or context.profile.tool_search:
             out["defer_loading"] = True
         else:
-            crossing.lose("tool.deferred.expanded", tool.at)
+            context.lose("tool.deferred.expanded", tool.at)
     if tool.cache is not None:
-        crossing.lose("cache.dropped", tool.at, "on a tool")
+        context.lose("cache.dropped", tool.at, "on a tool")
     return restore(out, tool.extra, wire.NAME) if tool.extra is not None else out
 
 
 def fit_schema(
-    schema: str, strict: bool | None, at: Path, crossing: Crossing, lost: tuple[str, Path], name: str = ANSWER
+    schema: str, strict: bool | None, at: Path, context: Context, lost: tuple[str, Path], name: str = ANSWER
 ) -> tuple[Raw, bool | None]:
     """A schema as OpenAI takes it, and whether it is strict; what this dialect sent is left alone. Strict mode is its
     kin's as well, so that what comes from there is strict enough as it is."""
-    if crossing.source == wire.NAME:
+    if context.source == wire.NAME:
         return Raw(schema), strict
-    if crossing.source == _KIN:
-        return fit(schema, LOOSE, crossing, at), strict
-    return fit_openai(schema, strict, crossing, at, lost, name)
+    if context.source == _KIN:
+        return fit(schema, LOOSE, context, at), strict
+    return fit_openai_schema(schema, strict, context, at, lost, name)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
@@ -293,7 +293,7 @@ MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 def read_choice(
     choice: str | wire.ToolChoice,
-    crossing: Crossing,
+    context: Context,
     rows: tuple[Row, ...] = (),
     tools: tuple[Tool | HostedTool, ...] = (),
 ) -> Choice:
@@ -302,33 +302,33 @@ def read_choice(
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
-        return Choice("auto", (), _own_choice(json_text.raw(choice), choice, crossing), at)
+        return Choice("auto", (), _own_choice(json_text.raw(choice), choice, context), at)
     if choice.type in ("function", "custom") and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
-    if choice.function and crossing.target != wire.NAME and _named(choice.function):  # Chat's way to say it
-        _keep_but(json_text.plain(choice.function), ("name",), (*at, "function"), crossing)
+    if choice.function and context.target != wire.NAME and _named(choice.function):  # Chat's way to say it
+        _keep_but(json_text.plain(choice.function), ("name",), (*at, "function"), context)
         return Choice("one", (_named(choice.function),), at=at)
     value = choice.strange or json_text.raw(choice)
     if choice.type == "allowed_tools":
-        subset = _read_subset(value, tools, rows, crossing)
+        subset = _read_subset(value, tools, rows, context)
         if subset is not None:
             return subset
     kind = json_text.kind(value)
-    if crossing.target != wire.NAME and forced(kind, rows):
-        _keep_but(json_text.plain(value), ("type", "server_label"), at, crossing)
+    if context.target != wire.NAME and forced(kind, rows):
+        _keep_but(json_text.plain(value), ("type", "server_label"), at, context)
         return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)
-    return Choice("auto", (), _own_choice(value, kind, crossing), at)
+    return Choice("auto", (), _own_choice(value, kind, context), at)
 
 
-def _own_choice(value: Raw, what: str, crossing: Crossing) -> Extra:
+def _own_choice(value: Raw, what: str, context: Context) -> Extra:
     """A choice that only this dialect can make."""
-    if crossing.target != wire.NAME:
-        crossing.lose("choice.dropped", ("tool_choice",), what)
+    if context.target != wire.NAME:
+        context.lose("choice.dropped", ("tool_choice",), what)
     return {wire.NAME: {"tool_choice": value}}
 
 
 def _read_subset(
-    value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], crossing: Crossing
+    value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], context: Context
 ) -> Choice | None:
     """A choice of `allowed_tools`, also in the form that Chat has for it; None where there is no list of tools."""
     said = json_text.plain(value)
@@ -337,8 +337,8 @@ def _read_subset(
     entries = inner.get("tools")
     if not isinstance(entries, list):
         return None
-    if crossing.target != wire.NAME:
-        _keep_unread_fields(said, inner, entries, crossing)
+    if context.target != wire.NAME:
+        _keep_unread_fields(said, inner, entries, context)
     names: list[str] = []
     hosted_at: list[Path] = []
     whole = inner is said
@@ -350,36 +350,36 @@ def _read_subset(
             continue
         places = [tool.at for tool in tools if isinstance(tool, HostedTool) and _is_allowed(tool, entry, rows)]
         hosted_at += places
-        if not places and crossing.target != wire.NAME:
+        if not places and context.target != wire.NAME:
             kind = entry.get("type") if isinstance(entry, dict) else None
-            crossing.lose("choice.dropped", ("tool_choice",), f"{kind or 'an entry'} is not among the tools")
+            context.lose("choice.dropped", ("tool_choice",), f"{kind or 'an entry'} is not among the tools")
     extra = None if whole else {wire.NAME: {"tool_choice": value}}
     mode: Literal["required", "auto"] = "required" if inner.get("mode") == "required" else "auto"
     return Choice(mode, tuple(names), extra, ("tool_choice",), hosted_at=tuple(hosted_at))
 
 
-def _keep_unread_fields(said: Any, inner: Any, entries: list[Any], crossing: Crossing) -> None:
+def _keep_unread_fields(said: Any, inner: Any, entries: list[Any], context: Context) -> None:
     """Keeps the fields of a subset that no other dialect has: those of its entries, and those of the object around the
     entries in Chat's form."""
     at: Path = ("tool_choice",)
     if inner is not said:
         at = (*at, "allowed_tools")
-        _keep_but(inner, ("mode", "tools"), at, crossing)
+        _keep_but(inner, ("mode", "tools"), at, context)
     for i, entry in enumerate(entries):
         place = (*at, "tools", i)
         if not _allowed_name(entry):
-            _keep_but(entry, ("type", "server_label"), place, crossing)
+            _keep_but(entry, ("type", "server_label"), place, context)
         elif isinstance(entry.get(entry["type"]), dict):
-            _keep_but(entry, ("type", entry["type"]), place, crossing)
-            _keep_but(entry[entry["type"]], ("name",), (*place, entry["type"]), crossing)
+            _keep_but(entry, ("type", entry["type"]), place, context)
+            _keep_but(entry[entry["type"]], ("name",), (*place, entry["type"]), context)
         else:
-            _keep_but(entry, ("type", "name"), place, crossing)
+            _keep_but(entry, ("type", "name"), place, context)
 
 
-def _keep_but(value: Any, known: tuple[str, ...], at: Path, crossing: Crossing) -> None:
+def _keep_but(value: Any, known: tuple[str, ...], at: Path, context: Context) -> None:
     rest = {name: json_text.raw(one) for name, one in value.items() if name not in known} if type(value) is dict else {}
     if rest:
-        crossing.keep(at, rest)
+        context.keep(at, rest)
 
 
 def _allowed_name(entry: Any) -> str:
@@ -410,7 +410,7 @@ def _named(function: Raw) -> str:
     return name if isinstance(name, str) else ""
 
 
-def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
+def write_choice(request: Request, choice: Choice, context: Context) -> Any:
     """The `tool_choice` value, or None when it cannot be said."""
     own = own_fields(choice.extra)
     if "tool_choice" in own:
@@ -421,10 +421,10 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
     named = []
     for name in choice.names:
         tool = declared.get(name)
-        if tool is None and crossing.source != wire.NAME:
-            crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+        if tool is None and context.source != wire.NAME:
+            context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
             continue
-        sent = name if crossing.source == wire.NAME else NAMES.send(name, "", crossing, choice.at)
+        sent = name if context.source == wire.NAME else NAMES.send(name, "", context, choice.at)
         named.append({"type": "custom" if tool is not None and tool.custom else "function", "name": sent})
     if not named:
         return None

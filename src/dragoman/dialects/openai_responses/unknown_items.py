@@ -7,20 +7,20 @@ from typing import Any
 from ...canon.parts import Path
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 _SAID = frozenset({"output_text", "refusal"})
 
 
-def as_message(item: wire.Item, at: Path, crossing: Crossing) -> tuple[wire.Item, Unknown] | None:
+def as_message(item: wire.Item, at: Path, context: Context) -> tuple[wire.Item, Unknown] | None:
     """The item as a message, for another dialect; None where the item has no words of the assistant's."""
-    if crossing.target == wire.NAME or (not item.strange and item.role != "assistant"):
+    if context.target == wire.NAME or (not item.strange and item.role != "assistant"):
         return None
     value = json_text.plain(item.strange or json_text.raw(item))
     if not isinstance(value, dict) or value.get("role") != "assistant" or not _has_words(value.get("content")):
         return None
-    crossing.lose("field.dropped", (*at, "type"), f"{value.get('type')} is read as a message", "info")
+    context.lose("field.dropped", (*at, "type"), f"{value.get('type')} is read as a message", "info")
     found, unknown, _ = wire.ITEM.admit(json_text.raw({**value, "type": "message"}), at)
     return found, unknown
 

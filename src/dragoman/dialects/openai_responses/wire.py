@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...codec.admit import Door
+from ...codec.admit import Admitter
 from ...codec.extras import Fields
 
 NAME = "openai-responses"
@@ -368,13 +368,13 @@ class StreamEvent(Wire):
     param: Raw = NONE
 
 
-REQUEST = Door[ResponsesRequest](NAME, ResponsesRequest)
-TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
-ANSWER = Door[Answer](NAME, Answer, lenient=True)
-ITEM = Door[Item](NAME, Item, lenient=True)
-PART = Door[ContentPart](NAME, ContentPart, lenient=True)
-ANNOTATION = Door[Annotation](NAME, Annotation, lenient=True)
-EVENT = Door[StreamEvent](NAME, StreamEvent, lenient=True)
+REQUEST = Admitter[ResponsesRequest](NAME, ResponsesRequest)
+TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
+ANSWER = Admitter[Answer](NAME, Answer, lenient=True)
+ITEM = Admitter[Item](NAME, Item, lenient=True)
+PART = Admitter[ContentPart](NAME, ContentPart, lenient=True)
+ANNOTATION = Admitter[Annotation](NAME, Annotation, lenient=True)
+EVENT = Admitter[StreamEvent](NAME, StreamEvent, lenient=True)
 
 
 class AnswerHead(Struct):

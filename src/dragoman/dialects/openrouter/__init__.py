@@ -125,7 +125,7 @@ DIALECT = Dialect(
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     interleaves=False,
-    demands=CHAT.demands,
+    requirements=CHAT.requirements,
     kin=(CHAT.name,),
     noise=NOISE,
 )

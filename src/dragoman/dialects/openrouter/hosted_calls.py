@@ -16,7 +16,7 @@ from ...codec import json_text
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
 from ...codec.hosted_calls_as_text import files, output, program, stdout, write_as_text
 from ...codec.packed_seals import MARK
-from ...context import Crossing
+from ...context import Context
 from .wire import NAME
 
 DETAIL = "reasoning.server_tool_call"
@@ -78,10 +78,10 @@ def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part,
     return pages, () if pages or not text else (Text(text, at=at),)
 
 
-def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
     """The detail for another dialect's use of a hosted tool."""
     if request or call.family not in (*_FAMILIES, *_PREFIXES):
-        return write_as_text(call, result, crossing, request)
+        return write_as_text(call, result, context, request)
     code, language = program(call) if call.family == _RUN else ("", "")
     detail = {
         "type": DETAIL,
@@ -94,7 +94,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     left = "the files of the program have no place" if files(result) else ""
     if call.server and not left:
         left = "the name of the MCP server has no place"
-    mapped(call, result, crossing, DETAIL, left, request=False)
+    mapped(call, result, context, DETAIL, left, request=False)
     return (Opaque(NAME, DETAIL, json_text.raw(detail), at=call.at),)
 
 

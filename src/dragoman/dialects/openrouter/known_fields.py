@@ -14,7 +14,7 @@ from ...canon.losses import Severity
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
-from ...context import Crossing
+from ...context import Context
 from . import wire
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -42,48 +42,48 @@ _QUIET = frozenset({"index", "status", "audio", "annotations", "name", "object",
 """What clients send back of an answer, and the name of a result's tool, which its call has: nobody misses it."""
 
 
-def of_request(extra: Extra | None, crossing: Crossing) -> Extra | None:
+def of_request(extra: Extra | None, context: Context) -> Extra | None:
     """The extra of a Chat request without the fields that OpenRouter does not know."""
-    return _known(extra, _REQUEST, (), crossing, _INNER)
+    return _known(extra, _REQUEST, (), context, _INNER)
 
 
-def of_turn(turn: Turn, crossing: Crossing) -> Turn:
+def of_turn(turn: Turn, context: Context) -> Turn:
     """A turn of a Chat request without the fields and the kinds of parts that OpenRouter does not know."""
-    extra = _known(turn.extra, _MESSAGE, turn.at, crossing)
-    parts = [known for part in turn.parts if (known := _of_part(part, crossing)) is not None]
+    extra = _known(turn.extra, _MESSAGE, turn.at, context)
+    parts = [known for part in turn.parts if (known := _of_part(part, context)) is not None]
     if extra is turn.extra and len(parts) == len(turn.parts):
         if all(new is old for new, old in zip(parts, turn.parts, strict=True)):
             return turn
     return msgspec.structs.replace(turn, parts=tuple(parts), extra=extra)
 
 
-def of_tools(tools: Tools, crossing: Crossing) -> Tools:
+def of_tools(tools: Tools, context: Context) -> Tools:
     """Declarations of a Chat request without the fields that OpenRouter does not know."""
     if all(tool.extra is None for tool in tools if type(tool) is Tool):
         return tools
-    return tuple([_of_tool(tool, crossing) if type(tool) is Tool else tool for tool in tools])
+    return tuple([_of_tool(tool, context) if type(tool) is Tool else tool for tool in tools])
 
 
-def _of_tool(tool: Tool, crossing: Crossing) -> Tool:
+def _of_tool(tool: Tool, context: Context) -> Tool:
     extra = tool.extra
     if extra is not None and tool.at[:1] == ("functions",):
         # A declaration of the older list stands there without the object around it.
         fields = {name.removeprefix("function/"): value for name, value in extra.get(wire.CHAT, {}).items()}
         extra = {**extra, wire.CHAT: fields}
-    extra = _known(extra, _PART, tool.at, crossing)
+    extra = _known(extra, _PART, tool.at, context)
     return tool if extra is tool.extra else msgspec.structs.replace(tool, extra=extra)
 
 
-def _of_part(part: Part, crossing: Crossing) -> Part | None:
+def _of_part(part: Part, context: Context) -> Part | None:
     if type(part) is Reasoning:
         return part  # in which field it stood is remembered on it, and `reasoning_details.py` reports the rest
     if type(part) is Opaque and part.dialect == wire.CHAT and part.kind not in _PARTS:
-        crossing.lose("part.dropped", part.at, part.kind)
+        context.lose("part.dropped", part.at, part.kind)
         return None
-    kept = _known(part.extra, _NONE if type(part) is ToolCall else _PART, part.at, crossing)
+    kept = _known(part.extra, _NONE if type(part) is ToolCall else _PART, part.at, context)
     changes = {} if kept is part.extra else {"extra": kept}
     if type(part) is ToolResult:
-        inner = [known for one in part.parts if (known := _of_part(one, crossing)) is not None]
+        inner = [known for one in part.parts if (known := _of_part(one, context)) is not None]
         if len(inner) != len(part.parts) or any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             return msgspec.structs.replace(part, parts=tuple(inner), **changes)
     return msgspec.structs.replace(part, **changes) if changes else part
@@ -93,7 +93,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def _known(
-    extra: Extra | None, names: frozenset[str], at: Path, crossing: Crossing, whole: frozenset[str] = _NONE
+    extra: Extra | None, names: frozenset[str], at: Path, context: Context, whole: frozenset[str] = _NONE
 ) -> Extra | None:
     """`extra` with those of Chat's fields that stand in `names`, or below a name in `whole`."""
     if extra is None or wire.CHAT not in extra:
@@ -105,7 +105,7 @@ def _known(
             kept[name] = value
         elif bytes(value) != b"null":
             severity: Severity | None = "info" if name in _QUIET else None
-            crossing.lose("field.dropped", (*at, *name.split("/")), severity=severity)
+            context.lose("field.dropped", (*at, *name.split("/")), severity=severity)
     if len(kept) == len(extra[wire.CHAT]):
         return extra
     left = {dialect: fields for dialect, fields in extra.items() if dialect != wire.CHAT}

@@ -12,7 +12,7 @@ from ...canon.tools import Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.media import data_url
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat.message import write_media
 from . import wire
 from .settings import cache_mark
@@ -32,27 +32,27 @@ def mark_taken(extra: Extra | None) -> Extra | None:
     return wire.with_own({**left, wire.CHAT: rest} if rest else left, mark)
 
 
-def report_mark(extra: Extra | None, at: Path, crossing: Crossing) -> None:
+def report_mark(extra: Extra | None, at: Path, context: Context) -> None:
     """What a cache mark says beyond its lifetime is lost elsewhere."""
     mark = wire.own(extra).get(MARK)
     if mark is not None and json_text.is_object(mark):
         more = {name: value for name, value in json_text.fields(mark).items() if name not in ("type", "ttl")}
-        wire.report(crossing, (*at, MARK), more)
+        wire.report(context, (*at, MARK), more)
 
 
-def marks_taken(turn: Turn, crossing: Crossing) -> Turn:
+def marks_taken(turn: Turn, context: Context) -> Turn:
     """The turn with the cache marks of its parts under this dialect's name."""
-    return _each(turn, lambda part: _mark_taken(part, crossing))
+    return _each(turn, lambda part: _mark_taken(part, context))
 
 
-def _mark_taken(part: Part, crossing: Crossing) -> Part:
+def _mark_taken(part: Part, context: Context) -> Part:
     if isinstance(part, ToolResult):
-        inner = tuple([_mark_taken(one, crossing) for one in part.parts])
+        inner = tuple([_mark_taken(one, context) for one in part.parts])
         if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             part = msgspec.structs.replace(part, parts=inner)
     extra = mark_taken(part.extra)
     if extra is not part.extra:
-        report_mark(extra, part.at, crossing)
+        report_mark(extra, part.at, context)
     return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
 
 
@@ -77,20 +77,20 @@ def _each(turn: Turn, change: Any) -> Turn:
     return msgspec.structs.replace(turn, parts=parts)
 
 
-def fitted_turn(turn: Turn, crossing: Crossing) -> Turn:
+def fitted_turn(turn: Turn, context: Context) -> Turn:
     """A turn from elsewhere with cache marks and media in the form this dialect has for them."""
 
     def fit(part: Part) -> Part:
         if isinstance(part, ToolResult):
-            return _fitted_result(part, crossing)
+            return _fitted_result(part, context)
         if isinstance(part, Media) and turn.role not in ("system", "developer"):
-            return _fitted_media(part, crossing, inside=False)
-        return part if isinstance(part, ToolCall) else _marked(part, crossing)
+            return _fitted_media(part, context, inside=False)
+        return part if isinstance(part, ToolCall) else _marked(part, context)
 
     return _each(turn, fit)
 
 
-def capped(request: Request, crossing: Crossing) -> Request:
+def capped(request: Request, context: Context) -> Request:
     """A request from elsewhere with no more marks than are taken. The first ones go: a later mark covers all that
     stands before it."""
     tools = [tool for tool in request.tools if type(tool) is Tool and tool.cache is not None]
@@ -101,7 +101,7 @@ def capped(request: Request, crossing: Crossing) -> Request:
     marked: list[Any] = [*tools, *parts]
     gone = {id(one): one for one in marked[:spare]}
     for one in gone.values():
-        crossing.lose("cache.dropped", one.at, f"more than {MOST_MARKS} marks")
+        context.lose("cache.dropped", one.at, f"more than {MOST_MARKS} marks")
     kept = tuple([_unmarked(tool) if id(tool) in gone else tool for tool in request.tools])
     turns = [_each(turn, lambda part: _unmarked(part) if id(part) in gone else part) for turn in request.turns]
     return msgspec.structs.replace(request, tools=kept, turns=tuple(turns))
@@ -124,17 +124,17 @@ def _unmarked(one: Any) -> Any:
     return msgspec.structs.replace(one, **changes)
 
 
-def _marked(part: Part, crossing: Crossing) -> Part:
+def _marked(part: Part, context: Context) -> Part:
     """The part with its cache mark in the extra, as Chat's writer puts it back."""
     if part.cache is None:
         return part
     if MARK in (part.extra or {}).get(wire.CHAT, {}):
         return msgspec.structs.replace(part, cache=None)
-    mark = json_text.raw(cache_mark(part.cache, part.at, crossing))
+    mark = json_text.raw(cache_mark(part.cache, part.at, context))
     return msgspec.structs.replace(part, cache=None, extra=wire.with_chat(part.extra, {MARK: mark}))
 
 
-def _fitted_result(result: ToolResult, crossing: Crossing) -> ToolResult:
+def _fitted_result(result: ToolResult, context: Context) -> ToolResult:
     parts = list(result.parts)
     changes: dict[str, Any] = {}
     if result.cache is not None and parts:
@@ -142,35 +142,35 @@ def _fitted_result(result: ToolResult, crossing: Crossing) -> ToolResult:
         if parts[-1].cache is None:
             parts[-1] = msgspec.structs.replace(parts[-1], cache=result.cache)
     for i, part in enumerate(parts):
-        if isinstance(part, Media) and crossing.binary != "summarise":
-            parts[i] = _fitted_media(part, crossing, inside=True)
+        if isinstance(part, Media) and context.binary != "summarise":
+            parts[i] = _fitted_media(part, context, inside=True)
         elif isinstance(part, Text):
-            parts[i] = _marked(part, crossing)
+            parts[i] = _marked(part, context)
     if any(new is not old for new, old in zip(parts, result.parts, strict=True)):
         changes["parts"] = tuple(parts)
     return msgspec.structs.replace(result, **changes) if changes else result
 
 
-def _fitted_media(media: Media, crossing: Crossing, *, inside: bool) -> Part:
+def _fitted_media(media: Media, context: Context, *, inside: bool) -> Part:
     """Media that Chat's writer would not write here: in a result, a video, a document by its address. Written whole."""
     written: dict[str, Any] | None = None
     if media.kind == "video" and (media.url or media.data):
         url = {"url": media.url or data_url(media.mime, media.data)}
         written = {"type": "video_url", "video_url": url}
         if media.name:
-            crossing.lose("media.name.dropped", media.at, media.name)
+            context.lose("media.name.dropped", media.at, media.name)
     elif media.kind == "document" and media.url and not media.data:
         if media.detail:
-            crossing.lose("media.detail.dropped", media.at, media.detail)
+            context.lose("media.detail.dropped", media.at, media.detail)
         name = {"filename": media.name} if media.name else {}
         written = {"type": "file", "file": {**name, "file_data": media.url}}
     elif inside and not media.file:
-        written = write_media(media, crossing)
+        written = write_media(media, context)
     if written is None:
-        return _marked(media, crossing)
+        return _marked(media, context)
     if media.seal is not None:
-        crossing.lose("seal.dropped", media.at)
+        context.lose("seal.dropped", media.at)
     if media.cache is not None:
-        written[MARK] = cache_mark(media.cache, media.at, crossing)
+        written[MARK] = cache_mark(media.cache, media.at, context)
     fields = (media.extra or {}).get(wire.CHAT, {})
     return Opaque(wire.CHAT, str(written["type"]), json_text.raw({**fields, **written}), at=media.at)

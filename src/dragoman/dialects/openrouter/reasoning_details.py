@@ -19,7 +19,7 @@ from ...codec.call_ids import hashed, short_for_chat_client
 from ...codec.custom_tools import wrap_input
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import data_url, split_data_url
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat.message import marked_field
 from ..openai_chat.reasoning_details import ENCRYPTED, TEXT, Detail, listed, look, words
 from .hosted_calls import DETAIL, read_hosted
@@ -123,7 +123,7 @@ class Told(NamedTuple):
     """In a request: thoughts of others, whose words can stand in the field `reasoning` alone."""
 
 
-def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bool) -> Told:
+def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool) -> Told:
     """Thoughts, seals and images taken out of a turn. In an answer all thoughts are shown; in a request the details of
     this dialect go back, and of other thoughts the words."""
     told = Told((), [], [], "")
@@ -137,52 +137,52 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
                 rest.append(marked)
                 continue
             if not mine:
-                _report_more(part, crossing)
-            detail = _asked(part, len(told.details), crossing, mine) if request else _shown(part, len(told.details))
+                _report_more(part, context)
+            detail = _asked(part, len(told.details), context, mine) if request else _shown(part, len(told.details))
             if detail is not None:
                 if rest:
-                    crossing.lose("order.approximated", part.at)
+                    context.lose("order.approximated", part.at)
                 told.details.append(detail)
                 thoughts.append(part.text)
             elif request and not mine and part.text:
                 if rest:
-                    crossing.lose("order.approximated", part.at)
+                    context.lose("order.approximated", part.at)
                 unproved_thoughts.append(part)
         elif isinstance(part, Opaque) and part.dialect == NAME:
             if held_elsewhere(part):
                 continue
             if request and made_elsewhere(part):
-                crossing.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")
+                context.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")
                 continue
             if part.kind == DETAIL and rest and not mine:
-                crossing.lose("order.approximated", part.at)
+                context.lose("order.approximated", part.at)
             (told.images if _IMAGES in part.at else told.details).append(part.value)
         elif isinstance(part, ToolCall):
-            rest.append(_call(part, told.details, crossing, request))
+            rest.append(_call(part, told.details, context, request))
         elif isinstance(part, Media) and _beside(part, mine):
-            told.images.append(write_image(part, crossing))
+            told.images.append(write_image(part, context))
         else:
             if isinstance(part, Text):
                 if request and part.seal is not None and _is_entry(part.seal):
                     told.details.append(_named_entry(part.seal, len(told.details)))
                     part = msgspec.structs.replace(part, seal=None)
-                part = _text(part, crossing, joined=not request and not mine)
+                part = _text(part, context, joined=not request and not mine)
             rest.append(part)
         if told.images and rest and rest[-1] is part and not mine:
-            crossing.lose("order.approximated", part.at)  # images stand behind all else
-    if unproved_thoughts and (told.details or not rest or _wants_proofs(crossing)):
+            context.lose("order.approximated", part.at)  # images stand behind all else
+    if unproved_thoughts and (told.details or not rest or _wants_proofs(context)):
         # The field repeats the details where there are any, and a message of nothing else says nothing.
         for part in unproved_thoughts:
-            crossing.lose("reasoning.dropped", part.at)
+            context.lose("reasoning.dropped", part.at)
         unproved_thoughts = []
     said = "\n\n".join([part.text for part in unproved_thoughts])
     return told._replace(parts=tuple(rest), thought="".join(thoughts), reasoning=said)
 
 
-def _wants_proofs(crossing: Crossing) -> bool:
+def _wants_proofs(context: Context) -> bool:
     """Whether the model may refuse a thought without its signature: Anthropic's do ("Invalid signature in thinking
     block" through OpenRouter: linanwx/nagobot issue 21, 2026-03)."""
-    return any(word.startswith("anthropic") for word in crossing.profile.seal_formats)
+    return any(word.startswith("anthropic") for word in context.profile.seal_formats)
 
 
 def _beside(media: Media, mine: bool) -> bool:
@@ -201,27 +201,27 @@ def _marked(part: Reasoning) -> Reasoning | None:
     return homed if marked_field(homed) else None
 
 
-def _asked(part: Reasoning, index: int, crossing: Crossing, mine: bool) -> Any:
+def _asked(part: Reasoning, index: int, context: Context, mine: bool) -> Any:
     """The detail to send back, None when there is none to send."""
     seal = part.seal
     if seal is not None and seal.dialect == NAME and seal.data.startswith(packed_seals.MARK):
         return made(part.text, seal, index)  # the client brings it along for somebody else
     if seal is not None and seal.dialect == NAME and seal.data:
         detail = look(Raw(seal.data)) if json_text.is_object(seal.data) else None
-        formats = crossing.profile.seal_formats
+        formats = context.profile.seal_formats
         if detail is None:
-            crossing.lose("seal.dropped", part.at, "it is no detail")
-        elif (not mine or crossing.gated) and formats and detail.format and not detail.format.startswith(formats):
-            crossing.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
+            context.lose("seal.dropped", part.at, "it is no detail")
+        elif (not mine or context.gated) and formats and detail.format and not detail.format.startswith(formats):
+            context.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
         else:
             return Raw(seal.data)
         if part.text and mine:
-            crossing.lose("reasoning.dropped", part.at)
+            context.lose("reasoning.dropped", part.at)
         return None
     if part.text and mine:
-        crossing.lose("reasoning.dropped", part.at)
+        context.lose("reasoning.dropped", part.at)
     if seal is not None and seal.data:
-        crossing.lose("seal.dropped", part.at)
+        context.lose("seal.dropped", part.at)
     return None
 
 
@@ -261,7 +261,7 @@ def _named_entry(seal: Seal, index: int, call_id: str = "") -> dict[str, Any]:
     return {**json_text.fields(seal.data), **named, "index": index}
 
 
-def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool) -> ToolCall:
+def _call(call: ToolCall, details: list[Any], context: Context, request: bool) -> ToolCall:
     """The call as Chat's writer writes it: a function, its seal among the details."""
     seal = call.seal
     changes: dict[str, Any] = {}
@@ -270,28 +270,28 @@ def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool)
         if request and _is_entry(seal):
             details.append(_named_entry(seal, len(details), call.id))
         elif request:
-            crossing.lose("seal.dropped", call.at)
+            context.lose("seal.dropped", call.at)
         else:
             details.append(made("", seal, len(details), detail_id(call.id)))
     if call.custom:
-        crossing.lose("call.custom.wrapped", call.at)
+        context.lose("call.custom.wrapped", call.at)
         changes |= {"custom": False, "arguments": wrap_input(call.arguments)}
     return msgspec.structs.replace(call, **changes) if changes else call
 
 
-def _text(text: Text, crossing: Crossing, *, joined: bool) -> Text:
+def _text(text: Text, context: Context, *, joined: bool) -> Text:
     """A text without its seal. Where Chat's writer joins the texts to one, what hangs on them is lost."""
     if joined and text.extra is not None:
         for name, value in text.extra.get(CHAT, {}).items():
             if bytes(value) != b"null" and not name.startswith(_OURS):
-                crossing.lose("field.dropped", (*text.at, *name.split("/")))
+                context.lose("field.dropped", (*text.at, *name.split("/")))
     if text.seal is None:
         return text
-    crossing.lose("seal.dropped", text.at)
+    context.lose("seal.dropped", text.at)
     return msgspec.structs.replace(text, seal=None)
 
 
-def _report_more(thought: Reasoning, crossing: Crossing) -> None:
+def _report_more(thought: Reasoning, context: Context) -> None:
     """What a host of Chat said about a thought beside its words."""
     fields = thought.extra.get(CHAT, {}) if thought.extra is not None else {}
     for name, value in fields.items():
@@ -299,9 +299,9 @@ def _report_more(thought: Reasoning, crossing: Crossing) -> None:
             continue
         if name == "reasoning" and thought.at[-1:] == ("reasoning_content",):
             if json_text.plain(value) != thought.text:
-                crossing.lose("field.dropped", (*thought.at[:-1], name))
+                context.lose("field.dropped", (*thought.at[:-1], name))
         elif name != "thinking" or not _only_words(value):
-            crossing.lose("field.dropped", (*thought.at, *name.split("/")))
+            context.lose("field.dropped", (*thought.at, *name.split("/")))
 
 
 def _only_words(thinking: Raw) -> bool:
@@ -340,11 +340,11 @@ def read_image(value: Raw, at: Path) -> Part:
     return Media("image", url=url, at=at)
 
 
-def write_image(image: Media, crossing: Crossing) -> dict[str, Any]:
+def write_image(image: Media, context: Context) -> dict[str, Any]:
     if image.seal is not None:
-        crossing.lose("seal.dropped", image.at)
+        context.lose("seal.dropped", image.at)
     if image.name:
-        crossing.lose("media.name.dropped", image.at, image.name)
+        context.lose("media.name.dropped", image.at, image.name)
     if image.detail:
-        crossing.lose("media.detail.dropped", image.at, image.detail)
+        context.lose("media.detail.dropped", image.at, image.detail)
     return {"type": "image_url", "image_url": {"url": image.url or data_url(image.mime, image.data)}}

@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.extras import carried, restore
-from ...context import Crossing
+from ...context import Context
 from ...fast.prefix import skimmer
 from ..openai_chat import request as chat
 from ..openai_chat.history_writer import NO_INPUT
@@ -31,47 +31,47 @@ _own_fields = wire.MESSAGE_OWN.values
 _skim = skimmer(wire.ChatRequest, "messages")
 
 
-def read_request(body: bytes, crossing: Crossing) -> Request:
+def read_request(body: bytes, context: Context) -> Request:
     skimmed = _skim(body)
     if skimmed is not None and not skimmed.modalities:
-        crossing.source = wire.CHAT
+        context.source = wire.CHAT
         try:
-            read = chat.read_skimmed(skimmed, crossing)
+            read = chat.read_skimmed(skimmed, context)
         finally:
-            crossing.source = wire.NAME
+            context.source = wire.NAME
         if read is not None:
-            return _owned(read, skimmed, read.turns, crossing)
+            return _owned(read, skimmed, read.turns, context)
     request, unknown, spelled = wire.REQUEST.admit(body)
-    wants_images = take_image_wish(request, crossing)
-    taken = _take_messages(request.messages, crossing)
-    unknown = wire.lost_to_chat(crossing, unknown)
-    crossing.source = wire.CHAT
+    wants_images = take_image_wish(request, context)
+    taken = _take_messages(request.messages, context)
+    unknown = wire.lost_to_chat(context, unknown)
+    context.source = wire.CHAT
     try:
-        read = chat.read_admitted(Admitted(request, unknown, spelled), crossing)
+        read = chat.read_admitted(Admitted(request, unknown, spelled), context)
     finally:
-        crossing.source = wire.NAME
+        context.source = wire.NAME
     marked = b'"cache_control"' in body
     thoughtful = b'"reasoning' in body
     turns = read.turns
     if taken or marked or thoughtful:
-        turns = tuple([_own_turn(turn, taken, marked, crossing) for turn in turns])
-    owned = _owned(read, request, turns, crossing)
+        turns = tuple([_own_turn(turn, taken, marked, context) for turn in turns])
+    owned = _owned(read, request, turns, context)
     return msgspec.structs.replace(owned, settings=with_image_wish(owned.settings)) if wants_images else owned
 
 
-def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Crossing) -> Request:
+def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context) -> Request:
     """Chat's reading, with what only this dialect says outside of messages."""
     plugins: list[HostedTool] = []
-    if request.plugins and crossing.target != wire.NAME:
+    if request.plugins and context.target != wire.NAME:
         plugins, left = take_plugins(request.plugins)
         request.plugins = wire.NONE if left is None else left
-    if request.deferred_tools and crossing.target != wire.NAME:
+    if request.deferred_tools and context.target != wire.NAME:
         search, left = take_deferred_search(request.deferred_tools)
         plugins += search
         request.deferred_tools = wire.NONE if left is None else left
-    fields = take_own(request, crossing)
-    tools = own_tools(read.tools, crossing) + tuple(plugins)
-    choice = own_choice(read.choice, crossing)
+    fields = take_own(request, context)
+    tools = own_tools(read.tools, context) + tuple(plugins)
+    choice = own_choice(read.choice, context)
     settings = read_settings(read.settings, request)
     extra = wire.with_own(read.extra, fields)
     return Request(turns, read.model, tools, choice, settings, read.stream, extra)
@@ -86,16 +86,16 @@ class Taken(msgspec.Struct, gc=False):
     for_calls: dict[str, Any]
 
 
-def _take_messages(messages: list[wire.Message], crossing: Crossing) -> dict[int, Taken]:
+def _take_messages(messages: list[wire.Message], context: Context) -> dict[int, Taken]:
     """Own fields of messages by their number; they are no more in the message then."""
     found: dict[int, Taken] = {}
     for i, message in enumerate(messages):
         if any(_own_fields(message)):
-            found[i] = take_message(message, ("messages", i), crossing)
+            found[i] = take_message(message, ("messages", i), context)
     return found
 
 
-def take_message(message: wire.Message, at: tuple[str | int, ...], crossing: Crossing) -> Taken:
+def take_message(message: wire.Message, at: tuple[str | int, ...], context: Context) -> Taken:
     fields = carried(message, wire.MESSAGE_EXTRAS) or {}
     taken = Taken(fields, [], [], {})
     if message.reasoning_details:
@@ -110,7 +110,7 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], crossing: Cro
                     # It repeats the details; where it does not, a second text of its own would be a loss elsewhere.
                     again = {"reasoning": json_text.raw(message.reasoning)}
                     if message.reasoning != words:
-                        wire.report(crossing, at, again)
+                        wire.report(context, at, again)
                     taken.fields = {**fields, **again}
                     message.reasoning = None
         message.reasoning_details = wire.NONE
@@ -120,14 +120,14 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], crossing: Cro
             fields["images"] = message.images
         else:
             taken.images = images
-    wire.report(crossing, at, {name: value for name, value in fields.items() if name != "reasoning"})
+    wire.report(context, at, {name: value for name, value in fields.items() if name != "reasoning"})
     return taken
 
 
-def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool, crossing: Crossing) -> Turn:
+def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool, context: Context) -> Turn:
     """The turn with what was taken out of its message."""
     if marked:
-        turn = marks_taken(turn, crossing)
+        turn = marks_taken(turn, context)
     if turn.role == "tool":
         parts = tuple([_own_result(part, taken) for part in turn.parts])
         return turn if parts == turn.parts else msgspec.structs.replace(turn, parts=parts)
@@ -160,40 +160,40 @@ def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
     return msgspec.structs.replace(part, extra=wire.with_own(part.extra, mine.fields))
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    mine = crossing.source == wire.NAME
-    came_from = crossing.source
+def write_request(request: Request, context: Context) -> bytes:
+    mine = context.source == wire.NAME
+    came_from = context.source
     if mine:
         settings, extra = own_settings(request)
         tools, choice = tools_homed(request.tools), choice_homed(request.choice)
     else:
-        request = capped(request, crossing)
-        settings, extra = fitted_settings(request, crossing)
-        request, search = take_search(request, crossing)
-        tools, choice = fitted_tools(request, crossing)
+        request = capped(request, context)
+        settings, extra = fitted_settings(request, context)
+        request, search = take_search(request, context)
+        tools, choice = fitted_tools(request, context)
         if search is not None:
             extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
     turns = request.turns
     if not turns and not mine:
-        crossing.lose("turn.invented")
+        context.lose("turn.invented")
         turns = (Turn("user", (Text(NO_INPUT),)),)
     request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
 
     def prepare(turn: Turn) -> Turn:
         if not _hangs(turn):
             return turn
-        flipped, crossing.source = crossing.source, came_from
+        flipped, context.source = context.source, came_from
         try:
-            return told_turn(turn, crossing, mine)
+            return told_turn(turn, context, mine)
         finally:
-            crossing.source = flipped
+            context.source = flipped
 
     # A document of its own is written as it came; one of Chat's is fitted like any other.
-    crossing.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
+    context.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
     try:
-        return chat.write_request(request, crossing, prepare)
+        return chat.write_request(request, context, prepare)
     finally:
-        crossing.source = came_from
+        context.source = came_from
 
 
 def _hangs(turn: Turn) -> bool:
@@ -216,15 +216,15 @@ def _hangs(turn: Turn) -> bool:
     return False
 
 
-def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
+def told_turn(turn: Turn, context: Context, mine: bool) -> Turn:
     """A turn as Chat's writer writes it into a request of this dialect."""
-    if not mine and crossing.source == wire.CHAT:
-        turn = known_fields.of_turn(turn, crossing)
+    if not mine and context.source == wire.CHAT:
+        turn = known_fields.of_turn(turn, context)
     extra = wire.homed(turn.extra)
     if turn.role != "assistant":
         turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)
-        return marks_homed(turn) if mine else fitted_turn(turn, crossing)
-    told = tell(turn.parts, crossing, request=True, mine=mine)
+        return marks_homed(turn) if mine else fitted_turn(turn, context)
+    told = tell(turn.parts, context, request=True, mine=mine)
     fields: dict[str, Any] = {}
     if told.details:
         fields["reasoning_details"] = json_text.raw(told.details)
@@ -237,8 +237,8 @@ def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
         if all(isinstance(part, Opaque) and part.dialect != wire.CHAT for part in told.parts):
             # Chat has no message of nothing but thoughts or images: it is written whole.
             for part in told.parts:
-                crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
+                context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
             message = json_text.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))
             return Turn("user", (Opaque(wire.CHAT, "assistant", message, at=turn.at),), "", None, turn.at)
     turn = Turn("assistant", told.parts, turn.name, extra, turn.at)
-    return marks_homed(turn) if mine else fitted_turn(turn, crossing)
+    return marks_homed(turn) if mine else fitted_turn(turn, context)

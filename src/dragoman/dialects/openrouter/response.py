@@ -15,7 +15,7 @@ from ...codec.admit import Admitted
 from ...codec.extras import carried
 from ...codec.failed_answers import GAP, failure, with_failure
 from ...codec.faults import said_nothing
-from ...context import Crossing
+from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat
 from ..openai_chat.message import write_assistant
@@ -33,17 +33,17 @@ _WORDS = frozenset({"tool_calls", "stop", "length", "content_filter", "error"})
 _NULL = Raw(b"null")
 
 
-def read_response(body: bytes, crossing: Crossing) -> Response:
+def read_response(body: bytes, context: Context) -> Response:
     if b'"choices"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
-            taken = take_message(message, (), crossing)
-            unknown = wire.lost_to_chat(crossing, unknown)
-            crossing.source = wire.CHAT
+            taken = take_message(message, (), context)
+            unknown = wire.lost_to_chat(context, unknown)
+            context.source = wire.CHAT
             try:
-                response = chat.read_message(message, crossing, unknown)
+                response = chat.read_message(message, context, unknown)
             finally:
-                crossing.source = wire.NAME
+                context.source = wire.NAME
             extra = wire.with_own(response.extra, _below(taken.fields, "choices/0/message/"))
             return msgspec.structs.replace(response, parts=own_parts(response.parts, taken), extra=extra)
         _refuse_fault(body)
@@ -51,50 +51,50 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     if not answer.choices:
         _refuse_fault(body)
     whole = carried(answer, wire.COMPLETION_EXTRAS) or {}
-    wire.report(crossing, (), whole)
-    found = [_take_choice(choice, i, crossing) for i, choice in enumerate(answer.choices)]
+    wire.report(context, (), whole)
+    found = [_take_choice(choice, i, context) for i, choice in enumerate(answer.choices)]
     told = carried(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
-    wire.report(crossing, ("usage",), told)
-    unknown = wire.lost_to_chat(crossing, unknown)
-    if crossing.target == wire.CHAT:
-        _not_chats(answer, crossing)
-    crossing.source = wire.CHAT
+    wire.report(context, ("usage",), told)
+    unknown = wire.lost_to_chat(context, unknown)
+    if context.target == wire.CHAT:
+        _not_chats(answer, context)
+    context.source = wire.CHAT
     try:
-        response = chat.read_admitted(Admitted(answer, unknown, spelled), crossing)
+        response = chat.read_admitted(Admitted(answer, unknown, spelled), context)
     finally:
-        crossing.source = wire.NAME
+        context.source = wire.NAME
     return _owned(response, found, whole, told)
 
 
 _TIERS = frozenset({b"null", b'"auto"', b'"default"', b'"flex"', b'"scale"', b'"priority"', b'"fast"'})
 
 
-def _not_chats(answer: wire.Completion, crossing: Crossing) -> None:
+def _not_chats(answer: wire.Completion, context: Context) -> None:
     """Take out what Chat's types do not know, though its reader does."""
     if answer.service_tier and bytes(answer.service_tier) not in _TIERS:
-        wire.report(crossing, (), {"service_tier": answer.service_tier})
+        wire.report(context, (), {"service_tier": answer.service_tier})
         answer.service_tier = wire.NONE
     figures = answer.usage.prompt_tokens_details if answer.usage is not None else None
     if figures is not None and figures.video_tokens:
-        crossing.lose("field.dropped", ("usage", "prompt_tokens_details", "video_tokens"), severity="info")
+        context.lose("field.dropped", ("usage", "prompt_tokens_details", "video_tokens"), severity="info")
         figures.video_tokens = None
     for i, choice in enumerate(answer.choices):
         notes = choice.message.annotations
         at: Path = ("choices", i, "message", "annotations")
         if notes:
-            take_quotes(notes, at, crossing)
+            take_quotes(notes, at, context)
         if notes and any(note.strange for note in notes):
-            wire.report(crossing, at, {str(j): note.strange for j, note in enumerate(notes) if note.strange})
+            wire.report(context, at, {str(j): note.strange for j, note in enumerate(notes) if note.strange})
             choice.message.annotations = [note for note in notes if not note.strange]
 
 
-def take_quotes(notes: list[Annotation], at: Path, crossing: Crossing) -> None:
+def take_quotes(notes: list[Annotation], at: Path, context: Context) -> None:
     """Take the words of pages out of annotations for a Chat client: Chat's type of a citation has no place for them."""
     for i, note in enumerate(notes):
         cited = note.url_citation
         if cited is not None and cited.content:
             place = (*at, i, "url_citation", "content")
-            crossing.lose("citation.approximated", place, "the quoted text has no place")
+            context.lose("citation.approximated", place, "the quoted text has no place")
             cited.content = None
 
 
@@ -107,21 +107,21 @@ class _Choice(msgspec.Struct, gc=False):
     cut: bool
 
 
-def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> _Choice:
+def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _Choice:
     at = ("choices", number)
     fields = carried(choice, wire.CHOICE_EXTRAS) or {}
-    wire.report(crossing, at, {name: value for name, value in fields.items() if name != "error"})
+    wire.report(context, at, {name: value for name, value in fields.items() if name != "error"})
     if not choice.error:
         check_message(choice, f"/choices/{number}", wire.NAME)
     choice.message.role = "assistant"  # whoever else would answer
-    taken = take_message(choice.message, (*at, "message"), crossing)
+    taken = take_message(choice.message, (*at, "message"), context)
     error = ""
     if choice.error and not said_nothing(choice.error):
         said = json_text.plain(choice.error)
         message = said.get("message") if isinstance(said, dict) else said
         error = message if isinstance(message, str) else ""
-        if crossing.target != wire.NAME and not error:
-            wire.report(crossing, at, {"error": choice.error})
+        if context.target != wire.NAME and not error:
+            wire.report(context, at, {"error": choice.error})
         choice.finish_reason = choice.finish_reason or "error"
     native = choice.native_finish_reason
     cut = was_cut(choice.finish_reason, json_text.plain(native) if native else None)
@@ -182,10 +182,10 @@ def _refuse_fault(body: bytes) -> None:
         raise WireError(wire.NAME, "/choices", "an answer", f"the fault {str(message)!r}")
 
 
-def write_response(response: Response, crossing: Crossing) -> bytes:
-    mine = crossing.source == wire.NAME
-    came_from = crossing.source
-    told = _told(with_failure(response.parts, failed(response.stop), GAP), crossing, mine)
+def write_response(response: Response, context: Context) -> bytes:
+    mine = context.source == wire.NAME
+    came_from = context.source
+    told = _told(with_failure(response.parts, failed(response.stop), GAP), context, mine)
     extra = _without_null_audio(wire.homed(response.extra))
     if told[1]:
         extra = _beside(extra, _below(told[1], "choices/0/message/"))
@@ -193,15 +193,15 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         fingerprint = (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)
         # Clients of this dialect want to be told who answered: Pydantic AI refuses an answer without it.
         extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": json_text.raw(came_from)})
-    stop, native = written_stop(response.stop, crossing)
+    stop, native = written_stop(response.stop, context)
     if native:
         extra = wire.with_chat(extra, {f"choices/0/{_NATIVE}": json_text.raw(native)})
     others = []
     for i, one in enumerate(response.alternatives):
-        parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)
+        parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), context, mine)
         own = _without_null_audio(wire.homed(one.extra))
         own = _beside(own, _below(fields, "message/")) if fields else own
-        ended, native = written_stop(one.stop, crossing, i + 1)
+        ended, native = written_stop(one.stop, context, i + 1)
         if native:
             own = wire.with_chat(own, {_NATIVE: json_text.raw(native)})
         others.append(Alternative(parts, ended, own))
@@ -211,17 +211,17 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         response.id,
         response.model,
         response.created,
-        homed_usage(response.usage, crossing),
+        homed_usage(response.usage, context),
         tuple(others),
         extra,
     )
-    goes_to = crossing.target
+    goes_to = context.target
     if mine:  # what is Chat's own stays as it is: ids of calls too
-        crossing.source = crossing.target = wire.CHAT
+        context.source = context.target = wire.CHAT
     try:
-        return chat.write_response(out, crossing)
+        return chat.write_response(out, context)
     finally:
-        crossing.source, crossing.target = came_from, goes_to
+        context.source, context.target = came_from, goes_to
 
 
 _PRINT = "system_fingerprint"
@@ -240,15 +240,15 @@ def _beside(extra: Extra | None, fields: dict[str, Any]) -> Extra:
     return {**(extra or {}), wire.CHAT: {**fields, **(extra or {}).get(wire.CHAT, {})}}
 
 
-def homed_usage(usage: Usage | None, crossing: Crossing) -> Usage | None:
+def homed_usage(usage: Usage | None, context: Context) -> Usage | None:
     """The figures for Chat's writer, without a count of Chat's that this dialect does not have."""
     if usage is None or usage.extra is None:
         return usage
     extra = wire.homed(usage.extra)
-    if crossing.source == wire.CHAT:
+    if context.source == wire.CHAT:
         figures = (extra or {}).get(wire.CHAT, {})
         for name in [name for name in figures if name.endswith("/text_tokens") or _no_amount(name, figures[name])]:
-            crossing.lose("field.dropped", ("usage", *name.split("/")), severity="info")
+            context.lose("field.dropped", ("usage", *name.split("/")), severity="info")
             figures = {key: value for key, value in figures.items() if key != name}
         extra = {wire.CHAT: figures} if figures else None
     return usage if extra is usage.extra else msgspec.structs.replace(usage, extra=extra)
@@ -259,9 +259,9 @@ def _no_amount(name: str, value: Raw) -> bool:
     return name == "cost" and bytes(value)[:1] in (b"{", b"[", b'"', b"t", b"f")
 
 
-def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:
+def _told(parts: tuple[Part, ...], context: Context, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:
     """The parts for Chat's writer, and the message's fields beside them."""
-    told = tell(parts, crossing, request=False, mine=mine)
+    told = tell(parts, context, request=False, mine=mine)
     fields: dict[str, Any] = {}
     if told.details:
         fields["reasoning"] = json_text.raw(told.thought or None)
@@ -276,14 +276,14 @@ def failed(stop: Stop) -> str:
     return "" if stop.reason == "error" and not stop.detail else failure(stop, wire.NAME, wire.CHAT)
 
 
-def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop, str]:
+def written_stop(stop: Stop, context: Context, number: int = 0) -> tuple[Stop, str]:
     """The stop for Chat's writer, and the upstream's own word for `native_finish_reason` where Chat's word says less.
 
     This dialect has a word for an answer that failed.
     """
     extra: Extra | None = wire.homed(stop.extra)
     native = stop.word if not wire.own(stop.extra) else ""
-    if crossing.source == wire.CHAT and extra is not None and wire.CHAT in extra:
+    if context.source == wire.CHAT and extra is not None and wire.CHAT in extra:
         word = json_text.plain(extra[wire.CHAT]["finish_reason"])
         if word not in _WORDS:
             native = str(word) if word != "function_call" else ""
@@ -292,7 +292,7 @@ def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop,
         if stop.reason != "error" or stop.detail or native:
             said = f"{native or stop.detail or stop.reason} is sent as error"
             known = native and stop.reason == "error" and not stop.detail_at
-            crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "info" if known else "warning")
+            context.lose("stop.approximated", context.stopped(stop, number), said, "info" if known else "warning")
         extra = wire.with_chat(extra, {"finish_reason": _ERROR})
     if not native:
         return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra), ""
@@ -300,28 +300,28 @@ def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop,
     return msgspec.structs.replace(stop, reason=reason, extra=extra, word=native), native
 
 
-def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+def write_results(response: Response, results: Request, context: Context) -> bytes:
     """What to append to `messages`: the assistant's message with its details, then one message a result."""
-    came_from = crossing.source
+    came_from = context.source
     mine = came_from == wire.NAME
-    told = tell(response.parts, crossing, request=False, mine=mine)  # what was shown is echoed, whoever sealed it
+    told = tell(response.parts, context, request=False, mine=mine)  # what was shown is echoed, whoever sealed it
     fields: dict[str, Any] = {}
     if told.details:
         fields["reasoning_details"] = told.details
     if told.images:
         fields["images"] = told.images
-    turns = [marks_homed(turn) if mine else fitted_turn(turn, crossing) for turn in results.turns]
-    crossing.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
+    turns = [marks_homed(turn) if mine else fitted_turn(turn, context) for turn in results.turns]
+    context.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
     try:
         messages: list[Any] = []
-        assistant = write_assistant(told.parts, crossing, request=True)
+        assistant = write_assistant(told.parts, context, request=True)
         if assistant is None and fields:
             assistant = {"role": "assistant", "content": None}
         if assistant is not None:
             messages.append({**assistant, **fields})
         calls = [part for part in response.parts if isinstance(part, ToolCall)]
         for turn in turns:
-            write_results_messages(turn, calls, messages, crossing)
+            write_results_messages(turn, calls, messages, context)
     finally:
-        crossing.source = came_from
+        context.source = came_from
     return json_text.encode(messages)

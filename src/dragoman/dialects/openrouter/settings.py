@@ -13,7 +13,7 @@ from ...canon.request import Request, Settings
 from ...codec import json_text
 from ...codec.extras import carried
 from ...codec.reasoning_effort import wanted
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat.tools import lifetime
 from . import known_fields, wire
 
@@ -34,13 +34,13 @@ _DOUBLED = frozenset({"user", "max_tokens"})
 """Second names of what is said already."""
 
 
-def take_own(request: wire.ChatRequest, crossing: Crossing) -> dict[str, Raw]:
+def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
     """The fields that only this dialect has, for its extra; those that are lost elsewhere are reported."""
     fields = carried(request, wire.REQUEST_EXTRAS) or {}
-    wire.report(crossing, (), fields)
+    wire.report(context, (), fields)
     wish, other = request.reasoning, request.reasoning_effort
     if wish is not None and other is not None and wish.effort not in (None, other):
-        wire.report(crossing, (), {"reasoning_effort": json_text.raw(other)})  # the object is the last word
+        wire.report(context, (), {"reasoning_effort": json_text.raw(other)})  # the object is the last word
     for name in _KEEP:
         value = getattr(request, name)
         if value is not None and value is not wire.NONE:
@@ -48,18 +48,18 @@ def take_own(request: wire.ChatRequest, crossing: Crossing) -> dict[str, Raw]:
     return fields
 
 
-def take_image_wish(request: wire.ChatRequest, crossing: Crossing) -> bool:
+def take_image_wish(request: wire.ChatRequest, context: Context) -> bool:
     """Take the wish for images out of a request before Chat's reader sees it: Chat has no such modality. True where
     the target's requests can ask for images."""
-    wished = json_text.plain(request.modalities) if request.modalities and crossing.target != wire.NAME else None
+    wished = json_text.plain(request.modalities) if request.modalities and context.target != wire.NAME else None
     if not isinstance(wished, list) or "image" not in wished:
         return False
     others = [word for word in wished if word not in ("image", "text")]
-    if crossing.target in _IMAGES_ELSEWHERE and not others:
+    if context.target in _IMAGES_ELSEWHERE and not others:
         request.modalities = wire.NONE
         return True
-    if crossing.target == wire.CHAT:
-        crossing.lose("field.dropped", ("modalities", wished.index("image")), "answers of Chat hold no images")
+    if context.target == wire.CHAT:
+        context.lose("field.dropped", ("modalities", wished.index("image")), "answers of Chat hold no images")
         request.modalities = json_text.raw([word for word in wished if word != "image"]) if others else wire.NONE
     return False
 
@@ -130,37 +130,37 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
     return (msgspec.structs.replace(request.settings, **silent) if silent else request.settings), extra
 
 
-def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Extra | None]:
+def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra | None]:
     """For Chat's writer, of a request from elsewhere: what is said otherwise here stands in the extra."""
     settings = request.settings
     at = settings.at
     fields: dict[str, Raw] = {}
     changes: dict[str, Any] = {}
-    extra, unread = _unread_reasoning(_fitted_extra(request.extra, settings, crossing))
-    wish = _wish(settings, crossing)
+    extra, unread = _unread_reasoning(_fitted_extra(request.extra, settings, context))
+    wish = _wish(settings, context)
     for name in wish:
         if name in unread:
-            crossing.lose("field.dropped", ("reasoning", name), "another field of the request says otherwise")
+            context.lose("field.dropped", ("reasoning", name), "another field of the request says otherwise")
     if wish or unread:
         fields["reasoning"] = json_text.raw({**unread, **wish})
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
         changes = {"effort": None, "budget": None, "thoughts": None}
-    if settings.top_k is not None and "top_k" not in crossing.profile.refuses:
+    if settings.top_k is not None and "top_k" not in context.profile.refuses:
         changes["top_k"] = None
         whole = int(settings.top_k)
         fields["top_k"] = json_text.raw(whole if whole == settings.top_k else settings.top_k)
-    if settings.images and crossing.profile.image_output:
+    if settings.images and context.profile.image_output:
         fields["modalities"] = json_text.raw(["image", "text"])
     elif settings.images:
         # Any other model is a 404: "No endpoints found that support the requested output modalities" (2026-09).
-        crossing.lose("field.dropped", at.get("images", ()), "the model is not known to make images")
+        context.lose("field.dropped", at.get("images", ()), "the model is not known to make images")
     if settings.cache is not None:
         changes["cache"] = None
-        fields["cache_control"] = json_text.raw(cache_mark(settings.cache, at.get("cache", ()), crossing))
+        fields["cache_control"] = json_text.raw(cache_mark(settings.cache, at.get("cache", ()), context))
     if settings.n is not None:
         changes["n"] = None
         if settings.n > 1:
-            crossing.lose("n.dropped", at.get("n", ()), f"n: {settings.n}")
+            context.lose("n.dropped", at.get("n", ()), f"n: {settings.n}")
     if settings.user is not None and at.get("user") != ("user",):
         crossing_at = {**at, "user": ("user",)}
         changes["at"] = crossing_at
@@ -184,10 +184,10 @@ def _unread_reasoning(extra: Extra | None) -> tuple[Extra | None, dict[str, Raw]
     return ({**(extra or {}), wire.CHAT: left}, unread) if unread else (extra, {})
 
 
-def _wish(settings: Settings, crossing: Crossing) -> dict[str, Any]:
+def _wish(settings: Settings, context: Context) -> dict[str, Any]:
     wish: dict[str, Any] = {}
     if settings.effort is not None:
-        effort = wanted(settings, crossing)
+        effort = wanted(settings, context)
         if effort is not None:
             wish["effort"] = effort
     elif settings.budget is not None:
@@ -202,15 +202,15 @@ def _wish(settings: Settings, crossing: Crossing) -> dict[str, Any]:
     return wish
 
 
-def cache_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
+def cache_mark(ttl: str, at: Path, context: Context) -> dict[str, str]:
     """A cache mark with the lifetimes of this dialect, which are Anthropic's."""
     own = ttl if ttl in _OWN_TTLS else _TTLS.get(ttl, "1h" if ttl.endswith("h") else "5m")
     if own != ttl:
-        crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+        context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
     return {"type": "ephemeral", "ttl": own} if own else {"type": "ephemeral"}
 
 
-def _fitted_extra(extra: Extra | None, settings: Settings, crossing: Crossing) -> Extra | None:
+def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> Extra | None:
     """Chat's extras without what OpenRouter has no field for."""
     if extra is None or wire.CHAT not in extra:
         return extra
@@ -220,9 +220,9 @@ def _fitted_extra(extra: Extra | None, settings: Settings, crossing: Crossing) -
         if name in _CHAT_ONLY or last == "include_obfuscation":
             if bytes(value) != b"null":
                 severity = "info" if last in _CHAT_NOISE else None
-                crossing.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
+                context.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
         elif name not in _DOUBLED:
             left[name] = value
         elif bytes(value) != json_text.encode(getattr(settings, name)):
-            crossing.lose("field.dropped", (name,), "this dialect has one field for both")
-    return known_fields.of_request({**extra, wire.CHAT: left}, crossing)
+            context.lose("field.dropped", (name,), "this dialect has one field for both")
+    return known_fields.of_request({**extra, wire.CHAT: left}, context)

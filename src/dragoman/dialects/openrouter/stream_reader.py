@@ -16,7 +16,7 @@ from ...canon.response import Response, Usage
 from ...codec import json_text, packed_seals
 from ...codec.admit import Unknown
 from ...codec.extras import Fields, carried
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
 from ..openai_chat.stream_reader import Answer
@@ -36,33 +36,33 @@ class StreamReader(DetailStreamReader):
     _dialect = wire.NAME
     _reads_details = True
 
-    def __init__(self, crossing: Crossing) -> None:
-        super().__init__(crossing)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self._told: set[tuple[Any, ...]] = set()
         self._natives: dict[int, str] = {}  # answer -> how the provider called its end
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
-        crossing = self._crossing
-        crossing.source = wire.CHAT
+        context = self._context
+        context.source = wire.CHAT
         try:
             return super()._frame(name, data, events)
         finally:
-            crossing.source = wire.NAME
+            context.source = wire.NAME
 
     def close(self) -> list[Event]:
-        crossing = self._crossing
-        crossing.source = wire.CHAT
+        context = self._context
+        context.source = wire.CHAT
         try:
             return super().close()
         finally:
-            crossing.source = wire.NAME
+            context.source = wire.NAME
 
-    def _read_response(self, body: bytes, crossing: Crossing) -> Response:
-        crossing.source = wire.NAME
+    def _read_response(self, body: bytes, context: Context) -> Response:
+        context.source = wire.NAME
         try:
-            return read_response(body, crossing)
+            return read_response(body, context)
         finally:
-            crossing.source = wire.CHAT
+            context.source = wire.CHAT
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         super()._start(chunk, events)
@@ -98,8 +98,8 @@ class StreamReader(DetailStreamReader):
         return False
 
     def _cite(self, answer: Answer, delta: Message, events: list[Event]) -> None:
-        if delta.annotations and self._crossing.target == wire.CHAT:
-            take_quotes(delta.annotations, ("choices", answer.number, "delta", "annotations"), self._crossing)
+        if delta.annotations and self._context.target == wire.CHAT:
+            take_quotes(delta.annotations, ("choices", answer.number, "delta", "annotations"), self._context)
         super()._cite(answer, delta, events)
 
     def _thought_origin(self) -> Seal | None:
@@ -134,7 +134,7 @@ class StreamReader(DetailStreamReader):
         self._end(answer, events)
 
     def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
-        wire.report(self._crossing, at, fields)
+        wire.report(self._context, at, fields)
 
     def _finish(self, events: list[Event]) -> None:
         super()._finish(events)
@@ -149,7 +149,7 @@ class StreamReader(DetailStreamReader):
         fresh = {name: value for name, value in (fields or {}).items() if (at, name) not in self._told}
         if fresh:
             self._told.update([(at, name) for name in fresh])
-            wire.report(self._crossing, at, fresh)
+            wire.report(self._context, at, fresh)
 
 
 _own_fields = wire.MESSAGE_OWN.values

@@ -12,7 +12,7 @@ from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, held_elsewh
 from ...canon.response import Stop
 from ...codec import json_text, packed_seals, service_tiers
 from ...codec.failed_answers import cut_short
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.reasoning_details import TEXT
 from ..openai_chat.response import write_usage
@@ -40,13 +40,13 @@ class _Thought:
 class StreamWriter(chat.StreamWriter):
     """Events in, chunks out."""
 
-    def __init__(self, crossing: Crossing) -> None:
-        super().__init__(crossing)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self._usage_wanted = True  # always sent, whatever the request says
         self._numbers: dict[int, int] = {}  # answer -> details so far
         self._thoughts: dict[int, _Thought] = {}
         self._wrapped: set[int] = set()  # custom calls
-        self._mine = crossing.source == wire.NAME
+        self._mine = context.source == wire.NAME
         self._native = ""  # the upstream's own word for why the answer ended
 
     def send(self, event: Event) -> bytes:
@@ -74,7 +74,7 @@ class StreamWriter(chat.StreamWriter):
             self._thoughts[event.index] = thought = _Thought(answer, self._next(answer), part.seal)
             return self._opened(answer) + self._more(thought, PartDelta(event.index, part.text))
         if isinstance(part, Media) and part.kind == "image" and (part.data or part.url):
-            return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._crossing)]}))
+            return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._context)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             if held_elsewhere(part):
                 return b""
@@ -86,7 +86,7 @@ class StreamWriter(chat.StreamWriter):
                 detail = made("", part.seal, self._next(answer), detail_id(part.id))
                 out = self._opened(answer) + self._chunk(answer, _line({"reasoning_details": [detail]}))
             if part.custom:
-                self._crossing.lose("call.custom.wrapped", part.at)
+                self._context.lose("call.custom.wrapped", part.at)
                 self._wrapped.add(event.index)
             part = msgspec.structs.replace(part, seal=None, custom=False)
             event = PartStart(event.index, part, answer)
@@ -142,16 +142,16 @@ class StreamWriter(chat.StreamWriter):
         return self._chunk(thought.answer, _line(delta)) if delta else b""
 
     def _finish(self, event: Finish) -> bytes:
-        usage = homed_usage(event.usage, self._crossing)
-        stop = cut_short(event.stop, self._crossing, event.answer) if event.answer in self._cut else event.stop
+        usage = homed_usage(event.usage, self._context)
+        stop = cut_short(event.stop, self._context, event.answer) if event.answer in self._cut else event.stop
         words = failed(stop)
         if wire.own(stop.extra):
             stop = Stop(stop.reason)  # what a provider called it is not told here
-        stop, self._native = written_stop(stop, self._crossing, event.answer)
+        stop, self._native = written_stop(stop, self._context, event.answer)
         out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
         if usage is not None and event.last:
-            figures = _line(write_usage(usage, self._crossing))
-            tier = service_tiers.write(usage, service_tiers.OPENAI, self._crossing)
+            figures = _line(write_usage(usage, self._context))
+            tier = service_tiers.write(usage, service_tiers.OPENAI, self._context)
             end = b"}\n\n" if tier is None else b',"service_tier":"%b"}\n\n' % tier.encode()
             out = out[: -len(_END)] + b'],"usage":' + figures + end
         return out + b"data: [DONE]\n\n" if event.last else out
@@ -159,7 +159,7 @@ class StreamWriter(chat.StreamWriter):
     def _fault(self, fault: Fault) -> bytes:
         head = self._head
         if not head:
-            self._start(Start("gen-0", self._crossing.model))
+            self._start(Start("gen-0", self._context.model))
             head = self._head
         choice = b'{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"error"}'
         return head + choice + b'],"error":' + _line(error_object(fault)) + b"}\n\n"

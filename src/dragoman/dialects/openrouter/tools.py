@@ -14,7 +14,7 @@ from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
 from ...codec.custom_tools import wrap_tool
 from ...codec.hosted_tools import forced
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat import tools as chat
 from . import known_fields, wire
 from .hosted_tools import HOSTED, split_deferred_search
@@ -27,43 +27,43 @@ _DEFER = ("defer_loading", "function/defer_loading")
 _TRUE = b"true"
 
 
-def read_tools(body: bytes, crossing: Crossing) -> Tools:
-    crossing.source = wire.CHAT
+def read_tools(body: bytes, context: Context) -> Tools:
+    context.source = wire.CHAT
     try:
-        tools = chat.read_tools(body, crossing)
+        tools = chat.read_tools(body, context)
     finally:
-        crossing.source = wire.NAME
-    return own_tools(tools, crossing)
+        context.source = wire.NAME
+    return own_tools(tools, context)
 
 
-def own_tools(tools: Tools, crossing: Crossing) -> Tools:
+def own_tools(tools: Tools, context: Context) -> Tools:
     """Chat's reading of declarations, with what is this dialect's under its name."""
     for tool in tools:
         if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
-            return tuple([_own_tool(tool, crossing) for tool in tools])
+            return tuple([_own_tool(tool, context) for tool in tools])
     return tools
 
 
-def _own_tool(tool: Tool | HostedTool, crossing: Crossing) -> Tool | HostedTool:
+def _own_tool(tool: Tool | HostedTool, context: Context) -> Tool | HostedTool:
     if isinstance(tool, HostedTool):
         return HostedTool(wire.NAME, tool.kind, tool.value, tool.at)
     extra = mark_taken(tool.extra)
     if extra is tool.extra and not any(name in (extra or {}).get(wire.CHAT, {}) for name in _DEFER):
         return tool
     if extra is not tool.extra:
-        report_mark(extra, tool.at, crossing)
-    deferred, extra = _deferred(tool, extra, crossing)
+        report_mark(extra, tool.at, context)
+    deferred, extra = _deferred(tool, extra, context)
     return msgspec.structs.replace(tool, deferred=deferred, extra=extra)
 
 
-def _deferred(tool: Tool, extra: Extra | None, crossing: Crossing) -> tuple[bool, Extra | None]:
+def _deferred(tool: Tool, extra: Extra | None, context: Context) -> tuple[bool, Extra | None]:
     """Whether it is loaded later; the field is this dialect's then, and no longer among those that nobody knows."""
     fields = dict((extra or {}).get(wire.CHAT, {}))
     found = {name: fields.pop(name) for name in _DEFER if name in fields}
     if not found:
         return False, extra
     places = [(*tool.at, *name.split("/")) for name in found]
-    for at, kept in crossing.kept:
+    for at, kept in context.kept:
         for name in [name for name in kept if (*at, name) in places]:
             del kept[name]
     rest = {name: value for name, value in (extra or {}).items() if name != wire.CHAT}
@@ -71,16 +71,16 @@ def _deferred(tool: Tool, extra: Extra | None, crossing: Crossing) -> tuple[bool
     return later, wire.with_own({**rest, wire.CHAT: fields} if fields else rest, found)
 
 
-def own_choice(choice: Choice | None, crossing: Crossing) -> Choice | None:
+def own_choice(choice: Choice | None, context: Context) -> Choice | None:
     """A choice in words of this dialect only, such as a server tool, is lost to Chat too."""
     if choice is None or choice.extra is None or wire.CHAT not in choice.extra:
         return choice
-    if crossing.target != wire.NAME:
+    if context.target != wire.NAME:
         kind = json_text.kind(next(iter(choice.extra[wire.CHAT].values())))
         if forced(kind, HOSTED):
             return Choice("one", (kind,), at=choice.at, hosted=True)
-    if crossing.target == wire.CHAT:
-        crossing.lose("choice.dropped", choice.at)
+    if context.target == wire.CHAT:
+        context.lose("choice.dropped", choice.at)
     return msgspec.structs.replace(choice, extra={wire.NAME: choice.extra[wire.CHAT]})
 
 
@@ -106,26 +106,26 @@ def _homed(tool: Tool | HostedTool) -> Tool | HostedTool:
     return msgspec.structs.replace(tool, deferred=False, extra=wire.homed(tool.extra))
 
 
-def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
     given = tuple(tools)
-    came_from = crossing.source
+    came_from = context.source
     if came_from == wire.NAME:
-        given, crossing.source = tools_homed(given), wire.CHAT
+        given, context.source = tools_homed(given), wire.CHAT
     else:
         given, search = split_deferred_search(given)
         if search is not None:
-            crossing.lose("tool.hosted.dropped", search.at, "deferred_tools is a field of the request", "info")
-            given = _expanded(given, crossing, "there is no tool search")
+            context.lose("tool.hosted.dropped", search.at, "deferred_tools is a field of the request", "info")
+            given = _expanded(given, context, "there is no tool search")
         if came_from == wire.CHAT:
-            given = known_fields.of_tools(given, crossing)
-        given, crossing.source = _fitted(given, crossing), wire.NAME if came_from == wire.CHAT else came_from
+            given = known_fields.of_tools(given, context)
+        given, context.source = _fitted(given, context), wire.NAME if came_from == wire.CHAT else came_from
     try:
-        return chat.write_tools(given, crossing)
+        return chat.write_tools(given, context)
     finally:
-        crossing.source = came_from
+        context.source = came_from
 
 
-def take_search(request: Request, crossing: Crossing) -> tuple[Request, Raw | None]:
+def take_search(request: Request, context: Context) -> tuple[Request, Raw | None]:
     """The request without its search for deferred tools, and the field that asks for that search.
 
     OpenRouter refuses a forced or forbidden choice beside deferred tools with 400 (observed by clients of its Responses
@@ -144,28 +144,28 @@ def take_search(request: Request, crossing: Crossing) -> tuple[Request, Raw | No
         reason = "at least one tool must not be deferred"
     else:
         return msgspec.structs.replace(request, tools=tools), search.value
-    crossing.lose("tool.hosted.dropped", search.at, reason, "info")
-    return msgspec.structs.replace(request, tools=_expanded(tools, crossing, reason)), None
+    context.lose("tool.hosted.dropped", search.at, reason, "info")
+    return msgspec.structs.replace(request, tools=_expanded(tools, context, reason)), None
 
 
-def _expanded(tools: Tools, crossing: Crossing, reason: str) -> Tools:
+def _expanded(tools: Tools, context: Context, reason: str) -> Tools:
     """The tools, every deferred one sent in full."""
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, Tool) and tool.deferred:
-            crossing.lose("tool.deferred.expanded", tool.at, reason)
+            context.lose("tool.deferred.expanded", tool.at, reason)
             tool = msgspec.structs.replace(tool, deferred=False)
         out.append(tool)
     return tuple(out)
 
 
-def fitted_tools(request: Request, crossing: Crossing) -> tuple[Tools, Choice | None]:
+def fitted_tools(request: Request, context: Context) -> tuple[Tools, Choice | None]:
     """Tools and choice of a request from elsewhere. There is no choice of a subset: the others are not offered."""
     tools, choice = request.tools, request.choice
-    if crossing.source == wire.CHAT:
-        tools = known_fields.of_tools(tools, crossing)
+    if context.source == wire.CHAT:
+        tools = known_fields.of_tools(tools, context)
     if choice is not None and choice.extra is not None and wire.CHAT in choice.extra:
-        crossing.lose("choice.dropped", choice.at)
+        context.lose("choice.dropped", choice.at)
         choice = None
     if choice is not None and choice.names and choice.mode in ("auto", "required"):
         kept: list[Tool | HostedTool] = []
@@ -173,13 +173,13 @@ def fitted_tools(request: Request, crossing: Crossing) -> tuple[Tools, Choice | 
             if isinstance(tool, HostedTool) or tool.name in choice.names:
                 kept.append(tool)
             else:
-                crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
-        crossing.lose("choice.by_filter", choice.at)
+                context.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
+        context.lose("choice.by_filter", choice.at)
         tools, choice = tuple(kept), Choice(choice.mode, at=choice.at)
-    return _fitted(tools, crossing), choice_homed(choice)
+    return _fitted(tools, context), choice_homed(choice)
 
 
-def _fitted(tools: Tools, crossing: Crossing) -> Tools:
+def _fitted(tools: Tools, context: Context) -> Tools:
     for tool in tools:
         if type(tool) is HostedTool or tool.custom or tool.deferred or tool.cache is not None:  # type: ignore[union-attr]
             break
@@ -188,26 +188,26 @@ def _fitted(tools: Tools, crossing: Crossing) -> Tools:
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if not isinstance(tool, HostedTool):
-            out.append(_fitted_tool(tool, crossing))
+            out.append(_fitted_tool(tool, context))
         elif tool.dialect == wire.NAME:
             out.append(_homed(tool))
         else:
-            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            context.lose("tool.hosted.dropped", tool.at, tool.kind)
     return tuple(out)
 
 
-def _fitted_tool(tool: Tool, crossing: Crossing) -> Tool:
+def _fitted_tool(tool: Tool, context: Context) -> Tool:
     fields: dict[str, Raw] = {}
     changes: dict[str, Any] = {}
     if tool.custom:
-        tool = wrap_tool(tool, chat.NAMES.send(tool.name, tool.namespace, crossing, tool.at), crossing)
+        tool = wrap_tool(tool, chat.NAMES.send(tool.name, tool.namespace, context, tool.at), context)
     if tool.deferred:
         changes["deferred"] = False
         fields["defer_loading"] = Raw(_TRUE)
     if tool.cache is not None:
         changes["cache"] = None
         if MARK not in (tool.extra or {}).get(wire.CHAT, {}):
-            fields[MARK] = json_text.raw(cache_mark(tool.cache, tool.at, crossing))
+            fields[MARK] = json_text.raw(cache_mark(tool.cache, tool.at, context))
     if fields:
         changes["extra"] = wire.with_chat(tool.extra, fields)
     return msgspec.structs.replace(tool, **changes) if changes else tool

@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Raw, field
 
 from ...canon.parts import Extra, Path
-from ...codec.admit import Door, Unknown
+from ...codec.admit import Admitter, Unknown
 from ...codec.extras import Fields
-from ...context import Crossing
+from ...context import Context
 from ..openai_chat import wire as chat
 
 NAME = "openrouter"
@@ -128,10 +128,10 @@ class Chunk(chat.Chunk):
     openrouter_metadata: Raw = NONE
 
 
-REQUEST = Door[ChatRequest](NAME, ChatRequest)
-COMPLETION = Door[Completion](NAME, Completion, lenient=True)
-MESSAGE = Door[Message](NAME, Message, lenient=True)
-CHUNK = Door[Chunk](NAME, Chunk, lenient=True)
+REQUEST = Admitter[ChatRequest](NAME, ChatRequest)
+COMPLETION = Admitter[Completion](NAME, Completion, lenient=True)
+MESSAGE = Admitter[Message](NAME, Message, lenient=True)
+CHUNK = Admitter[Chunk](NAME, Chunk, lenient=True)
 
 NOISE = chat.NOISE | frozenset(
     {
@@ -156,25 +156,25 @@ NOISE = chat.NOISE | frozenset(
 _PRIVACY = (b'"data_collection"', b'"zdr"')
 
 
-def report(crossing: Crossing, at: Path, fields: dict[str, Raw] | None) -> None:
+def report(context: Context, at: Path, fields: dict[str, Raw] | None) -> None:
     """This dialect's own fields are lost to every other, Chat too, which takes the other extras of its kin."""
-    if not fields or crossing.target == NAME:
+    if not fields or context.target == NAME:
         return
-    if crossing.target != CHAT and PREFERENCES not in fields:
-        crossing.kept.append((at, dict(fields)))
+    if context.target != CHAT and PREFERENCES not in fields:
+        context.kept.append((at, dict(fields)))
         return
     for name, value in fields.items():
         # Which of its hosts OpenRouter takes means nothing elsewhere. What a host may do with the data does.
         private = name == PREFERENCES and any(word in bytes(value) for word in _PRIVACY)
-        crossing.lose_field(at, name, value, NOISE - {name} if private else NOISE)
+        context.lose_field(at, name, value, NOISE - {name} if private else NOISE)
 
 
-def lost_to_chat(crossing: Crossing, unknown: Unknown) -> Unknown:
+def lost_to_chat(context: Context, unknown: Unknown) -> Unknown:
     """Fields that nobody knows are this dialect's own: lost to Chat, kept for any other's report."""
-    if crossing.target != CHAT or not unknown:
+    if context.target != CHAT or not unknown:
         return unknown
     for at, fields in unknown.items():
-        report(crossing, at, fields)
+        report(context, at, fields)
     return {}
 
 

@@ -12,7 +12,7 @@ from ..config import Config
 from ..exchange.routes import Routes
 
 
-def pointers(config: Config, base: str) -> list[tuple[str, str]]:
+def client_lines(config: Config, base: str) -> list[tuple[str, str]]:
     """Name of a client, and what points it at `base`. $KEY stands for a key where clients have to show one."""
     key = "$KEY" if config.listen.key_env else "any"
     return [*_agents(config, base, key), *_sdks(base, key)]

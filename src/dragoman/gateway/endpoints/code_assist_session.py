@@ -22,9 +22,9 @@ from ...facts import profiles
 from ...transport.http_client import Headers
 from ...transport.redaction import without_secrets
 from ..exchange.refusal import Refused
-from ..exchange.side_requests import ask
-from ..http.server import Incoming
-from ..services import Desk
+from ..exchange.side_requests import ask_upstream
+from ..http.server import IncomingRequest
+from ..services import Services
 from .paths import Call
 
 PROJECT = "dragoman"
@@ -42,7 +42,7 @@ _RESET = "2100-01-01T00:00:00Z"
 Answer = tuple[int, Headers, bytes]
 
 
-async def session(desk: Desk, call: Call, request: Incoming) -> Answer:
+async def session(desk: Services, call: Call, request: IncomingRequest) -> Answer:
     """The answer to a call that is neither a question to a model nor a count."""
     upstream = next((one for one in desk.config.upstreams.values() if one.dialect == "code-assist"), None)
     if upstream is not None:
@@ -51,7 +51,7 @@ async def session(desk: Desk, call: Call, request: Incoming) -> Answer:
             raise Refused(Fault("not_found", f"there is nothing at {request.path}: an address has no . or ..", 404))
         query = without_secrets(request.query)  # the client's key is for this gateway
         path = "/" + "/".join([quote(segment, safe=":@") for segment in segments]) + (f"?{query}" if query else "")
-        told = await ask(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
+        told = await ask_upstream(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
         if isinstance(told, Fault):
             raise Refused(told)
         return told.status, _JSON, told.body
@@ -66,7 +66,7 @@ def _asked(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _answer(desk: Desk, verb: str, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(desk: Services, verb: str, asked: dict[str, Any]) -> dict[str, Any]:
     project = str(asked.get("cloudaicompanionProject") or asked.get("project") or PROJECT)
     if verb == "loadCodeAssist":
         return {"currentTier": _TIER, "allowedTiers": [_TIER], "cloudaicompanionProject": project}

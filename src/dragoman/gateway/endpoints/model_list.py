@@ -19,8 +19,8 @@ from ...facts import profiles
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
 from ..exchange import upstream_address
-from ..exchange.side_requests import Told, ask
-from ..services import Desk
+from ..exchange.side_requests import SideAnswer, ask_upstream
+from ..services import Services
 from .model_list_shapes import Model
 
 SECONDS = 4.0
@@ -51,7 +51,7 @@ class Listing:
     def forget(self) -> None:
         self._kept.clear()
 
-    async def all(self, desk: Desk, headers: Mapping[str, str], client: str) -> list[Model]:
+    async def all(self, desk: Services, headers: Mapping[str, str], client: str) -> list[Model]:
         """Every model that can be named. `headers` are the client's, whose key some upstreams are asked with."""
         asked = [(name, upstream) for name, upstream in desk.config.upstreams.items() if upstream.list_models]
         answers = await asyncio.gather(*[self._of(desk, name, one, headers, client) for name, one in asked])
@@ -62,7 +62,7 @@ class Listing:
             found.update({name: Model(name, REHEARSAL) for name in _REHEARSED})
         return list(found.values())
 
-    async def one(self, desk: Desk, name: str, headers: Mapping[str, str], client: str) -> Model | None:
+    async def one(self, desk: Services, name: str, headers: Mapping[str, str], client: str) -> Model | None:
         """One model, with what its upstream says about it; None when nobody serves it."""
         _, choices = desk.routes.find(name, desk.draw) if name else (None, [])
         if not choices:
@@ -75,7 +75,7 @@ class Listing:
         return Model(name, upstream)
 
     async def _of(
-        self, desk: Desk, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
+        self, desk: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
     ) -> tuple[Model, ...]:
         own = upstream_address.client_key(headers) if upstream_address.auth(upstream) == "client" else ""
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
@@ -87,9 +87,9 @@ class Listing:
             return _from_profiles(desk, name, upstream)
         if upstream.dialect == "gemini" and upstream.project:
             path = "/v1beta1/publishers/google/models?pageSize=1000"
-        told = await ask(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
-        good = isinstance(told, Told) and told.status == 200
-        found = _read(desk, name, upstream, told.body) if isinstance(told, Told) and good else ()
+        told = await ask_upstream(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
+        good = isinstance(told, SideAnswer) and told.status == 200
+        found = _read(desk, name, upstream, told.body) if isinstance(told, SideAnswer) and good else ()
         if not good and own_host(upstream):
             found = _from_profiles(desk, name, upstream)
         if len(self._kept) >= MOST:
@@ -98,7 +98,7 @@ class Listing:
         return found
 
 
-def _from_profiles(desk: Desk, name: str, upstream: Upstream) -> tuple[Model, ...]:
+def _from_profiles(desk: Services, name: str, upstream: Upstream) -> tuple[Model, ...]:
     """The models that are known by name in the upstream's dialect."""
     return tuple(
         [
@@ -108,14 +108,14 @@ def _from_profiles(desk: Desk, name: str, upstream: Upstream) -> tuple[Model, ..
     )
 
 
-def _public_name(desk: Desk, name: str, own: str) -> str:
+def _public_name(desk: Services, name: str, own: str) -> str:
     """What clients call the model `own` of the upstream `name`."""
     _, choices = desk.routes.find(own, desk.draw)
     straight = bool(choices) and (choices[0].name, choices[0].model) == (name, own)
     return own if straight else f"{name}/{own}"
 
 
-def _read(desk: Desk, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
+def _read(desk: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
     try:
         told = json_text.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -126,7 +126,7 @@ def _read(desk: Desk, name: str, upstream: Upstream, body: bytes) -> tuple[Model
     return tuple([model for model in found if model is not None])
 
 
-def _model(desk: Desk, name: str, upstream: Upstream, row: dict[str, Any]) -> Model | None:
+def _model(desk: Services, name: str, upstream: Upstream, row: dict[str, Any]) -> Model | None:
     own = row.get("id") or row.get("model") or row.get("name")
     methods = row.get("supportedGenerationMethods")
     if not isinstance(own, str) or (isinstance(methods, list) and "generateContent" not in methods):

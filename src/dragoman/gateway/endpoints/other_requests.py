@@ -18,9 +18,9 @@ from ..exchange.previous_responses import asked as refers
 from ..exchange.previous_responses import recall
 from ..exchange.refusal import Refused, fault_reply
 from ..exchange.stored_responses import ClientStored, Stored
-from ..http.server import Incoming
+from ..http.server import IncomingRequest
 from ..identity import apart
-from ..services import Desk
+from ..services import Services
 from . import code_assist_session, model_list_shapes, page, responses
 from .model_list import Listing
 from .paths import PLACES, Call, Verb, methods, nearest
@@ -31,7 +31,7 @@ _JSON: Headers = [("content-type", "application/json")]
 _GOOGLES = ("gemini", "code-assist")
 
 
-def nothing(request: Incoming) -> Answer:
+def nothing(request: IncomingRequest) -> Answer:
     """The answer to a client that has lost its way: in its dialect, with the places that there are."""
     dialect = nearest(request.path, request.headers)
     others = [method for method in methods(request.path, request.headers) if method != request.method]
@@ -53,13 +53,13 @@ def home() -> bytes:
     return "\n".join(lines).encode()
 
 
-class Looks:
+class OtherRequests:
     """Answers such questions."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self.listing = Listing()
-        self._verbs: dict[Verb, Callable[[Desk, Call, Incoming], Awaitable[Answer]]] = {
+        self._verbs: dict[Verb, Callable[[Services, Call, IncomingRequest], Awaitable[Answer]]] = {
             "models": self._models,
             "running": self._models,
             "model": self._model,
@@ -71,7 +71,7 @@ class Looks:
             "compact": self._compact,
         }
 
-    async def answer(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def answer(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         """Raises Refused with the fault to send."""
         known = self._verbs.get(call.verb)
         if known is not None:
@@ -85,7 +85,7 @@ class Looks:
             return 200, [("content-type", "text/plain; charset=utf-8")], home()
         return self._socket(request)
 
-    def _socket(self, request: Incoming) -> Answer:
+    def _socket(self, request: IncomingRequest) -> Answer:
         """`GET /v1/responses` is how a web socket is opened; told at once that there is none, clients use HTTP."""
         if "upgrade" not in request.headers:
             return nothing(request)
@@ -93,7 +93,7 @@ class Looks:
         _, headers, body = fault_reply("openai-responses", fault)
         return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
 
-    async def _models(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def _models(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         found = await self.listing.all(desk, request.headers, call.dialect) if call.verb == "models" else []
         out = model_list_shapes.listed(call.dialect, found, call.rest)
         if "client_version" in parse_qs(request.query):
@@ -102,7 +102,7 @@ class Looks:
             out["models"] = []
         return _told(out)
 
-    async def _model(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def _model(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         name = call.model
         if call.verb == "show":
             try:
@@ -119,23 +119,23 @@ class Looks:
             else model_list_shapes.entry(call.dialect, found, call.rest)
         )
 
-    async def _count(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def _count(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         earlier = None
         if call.dialect == "openai-responses":
             stored = ClientStored(self._stored, request.owner)
             earlier = await recall(stored, request.body, refers(request.body), desk.children, apart=apart(desk.config))
         return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
 
-    async def _responses(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def _responses(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         return await responses.responses(desk, self._seen(request), call, request)
 
-    async def _conversations(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def _conversations(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         return await responses.conversations(desk, self._seen(request), call, request, int(desk.now()))
 
-    async def _compact(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+    async def _compact(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         return await responses.compact(desk, ClientStored(self._stored, request.owner), request)
 
-    def _seen(self, request: Incoming) -> ClientStored:
+    def _seen(self, request: IncomingRequest) -> ClientStored:
         """What the client may look at. To go on from an entry takes the identity that it is kept for."""
         return ClientStored(self._stored, request.owner, every=request.admin)
 

@@ -16,8 +16,8 @@ from ...errors import DragomanError
 from ...translate import StreamTranslator, translate_request, translate_response, translate_tools
 from ...translate.detect import detect
 from ..config import Config
-from ..http.server import Incoming
-from .client_setup import pointers
+from ..http.server import IncomingRequest
+from .client_setup import client_lines
 
 MAX_TRIED = 1024 * 1024
 """Bytes of a payload to try: this is for looking, not for work, and everybody waits meanwhile."""
@@ -55,7 +55,7 @@ def _page() -> bytes:
     return files("dragoman.gateway").joinpath("playground/index.html").read_bytes()
 
 
-def answer(what: str, request: Incoming, config: Config) -> Answer:
+def answer(what: str, request: IncomingRequest, config: Config) -> Answer:
     """The page, or what it asks for."""
     if what == "translate":
         return translate(request.body)
@@ -74,7 +74,7 @@ def about(config: Config, base: str) -> Answer:
         "version": __version__,
         "dialects": list(names()),
         "upstreams": upstreams,
-        "clients": [{"client": client.strip(), "line": line} for client, line in pointers(config, base)],
+        "clients": [{"client": client.strip(), "line": line} for client, line in client_lines(config, base)],
     }
     return 200, _JSON, json_text.encode(told)
 

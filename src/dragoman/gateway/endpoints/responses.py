@@ -20,15 +20,15 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...transport.http_client import Headers
 from ..config import Config, Upstream
-from ..exchange.forwarded_headers import homeward
+from ..exchange.forwarded_headers import to_client
 from ..exchange.previous_responses import asked, chain, recall, with_answer, with_id
 from ..exchange.refusal import Refused
-from ..exchange.side_requests import ask
+from ..exchange.side_requests import ask_upstream
 from ..exchange.stored_responses import ClientStored, Conversation, Kept
 from ..exchange.upstream_address import auth
-from ..http.server import Incoming
+from ..http.server import IncomingRequest
 from ..identity import apart
-from ..services import Desk
+from ..services import Services
 from .paths import Call
 
 _NATIVE = "openai-responses"
@@ -43,7 +43,7 @@ COMPACTING = 600.0
 Answer = tuple[int, Headers, bytes]
 
 
-async def responses(desk: Desk, stored: ClientStored, call: Call, request: Incoming) -> Answer:
+async def responses(desk: Services, stored: ClientStored, call: Call, request: IncomingRequest) -> Answer:
     """`/v1/responses/ID`, with GET, DELETE, `cancel` and `input_items`."""
     name, _, rest = call.rest.partition("/")
     kept = await stored.get(name)
@@ -78,7 +78,7 @@ async def responses(desk: Desk, stored: ClientStored, call: Call, request: Incom
     return _answer(_page([with_id(item, f"{name}_{i}") for i, item in enumerate(items)], request.query))
 
 
-async def compact(desk: Desk, stored: ClientStored, request: Incoming) -> Answer:
+async def compact(desk: Services, stored: ClientStored, request: IncomingRequest) -> Answer:
     """`/v1/responses/compact`: sealed by whoever compacts, so only an upstream of the dialect can."""
     fields = _fields(request.body)
     model = json_text.plain(fields["model"]) if "model" in fields else ""
@@ -93,7 +93,7 @@ async def compact(desk: Desk, stored: ClientStored, request: Incoming) -> Answer
     raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
 
 
-async def conversations(desk: Desk, stored: ClientStored, call: Call, request: Incoming, now: int) -> Answer:
+async def conversations(desk: Services, stored: ClientStored, call: Call, request: IncomingRequest, now: int) -> Answer:
     """`/v1/conversations`, one of them, and its items."""
     name, _, rest = call.rest.partition("/")
     method = request.method
@@ -125,7 +125,7 @@ async def conversations(desk: Desk, stored: ClientStored, call: Call, request: I
     return _answer(_shown(found))
 
 
-async def _items(stored: ClientStored, talk: Conversation, request: Incoming, name: str) -> Answer:
+async def _items(stored: ClientStored, talk: Conversation, request: IncomingRequest, name: str) -> Answer:
     if not name and request.method == "POST":
         more = _new(talk.id, _fields(request.body), "items")
         await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *more)))
@@ -188,7 +188,7 @@ def _answer(value: Any) -> Answer:
     return 200, _JSON, json_text.encode(value)
 
 
-def _askable(config: Config, request: Incoming) -> Upstream | None:
+def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
     """The upstream that is asked for an id which is not kept for the client; None where that may be somebody else's."""
     native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
     if apart(config) and not request.admin:
@@ -205,15 +205,15 @@ def _path(call: Call) -> str:
 
 
 async def _elsewhere(
-    desk: Desk, request: Incoming, upstream: Upstream | None, missing: str, path: str, seconds: float = 30.0
+    desk: Services, request: IncomingRequest, upstream: Upstream | None, missing: str, path: str, seconds: float = 30.0
 ) -> Answer:
     """The answer of an upstream that speaks the dialect; when there is none, that the thing is missing."""
     if upstream is None:
         raise Refused(Fault("not_found", f"{missing}; what was asked with store false is not", 404))
     place = f"{path}?{request.query}" if request.query else path
-    told = await ask(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
+    told = await ask_upstream(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
     if isinstance(told, Fault):
         raise Refused(told)
     called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
-    headers = desk.redactor.headers(homeward(_NATIVE, _NATIVE, told.headers, called, own))
+    headers = desk.redactor.headers(to_client(_NATIVE, _NATIVE, told.headers, called, own))
     return told.status, [(name, value) for name, value in headers if value], told.body

@@ -22,11 +22,11 @@ from ...transport.http_client import Headers
 from ..config import REHEARSAL, Route, Upstream
 from ..exchange import rehearsal_upstream, upstream_address
 from ..exchange.child_tasks import done
-from ..exchange.previous_responses import Earlier
+from ..exchange.previous_responses import PreviousResponses
 from ..exchange.refusal import fault_reply, no_model, untranslated
 from ..exchange.routes import Choice
-from ..exchange.side_requests import Told, ask
-from ..services import Desk
+from ..exchange.side_requests import SideAnswer, ask_upstream
+from ..services import Services
 from .paths import Call
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
@@ -48,7 +48,12 @@ Answer = tuple[int, Headers, bytes]
 
 
 async def count(
-    desk: Desk, call: Call, headers: Mapping[str, str], body: bytes, vault: Vault, earlier: Earlier | None = None
+    desk: Services,
+    call: Call,
+    headers: Mapping[str, str],
+    body: bytes,
+    vault: Vault,
+    earlier: PreviousResponses | None = None,
 ) -> Answer:
     """The answer to a client that wants to know how many tokens a request has, those of `earlier` turns included.
     `vault`: the client's own."""
@@ -78,7 +83,7 @@ def _estimate(plain: bytes, call: Call, model: str) -> int | Fault:
 
 
 async def _asked(
-    desk: Desk,
+    desk: Services,
     call: Call,
     headers: Mapping[str, str],
     body: bytes,
@@ -98,7 +103,7 @@ async def _asked(
     sent = await done(desk.children, body, partial(_sent, call, body, plain, route, choice, vault))
     if sent is None:
         return None
-    told = await ask(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
+    told = await ask_upstream(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
     if isinstance(told, Fault):
         return told
     if told.status >= 400:
@@ -190,7 +195,7 @@ class _Total(msgspec.Struct):
     totalTokens: int | None = None
 
 
-def _tokens(told: Told) -> int | None:
+def _tokens(told: SideAnswer) -> int | None:
     try:
         found = msgspec.json.decode(told.body, type=_Total)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

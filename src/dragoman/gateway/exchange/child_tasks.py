@@ -18,7 +18,7 @@ from ...canon.parts import Text, ToolCall
 from ...canon.turns import Role, Turn
 from ...dialects import get
 from ...fast.envelope import leading
-from ...seals.conversation_digest import Conversation, History
+from ...seals.conversation_digest import Conversation, ConversationDigest
 from ...translate.result import Translation
 from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long
 from .refusal import Refused
@@ -94,7 +94,7 @@ def restored(light: Light) -> Translation:
     return asked
 
 
-class _PackedHistory(History):
+class _PackedHistory(ConversationDigest):
     """The history of a large request, unpacked only where an answer has seals to keep."""
 
     __slots__ = ("_texts",)

@@ -21,7 +21,7 @@ from ...transport.redaction import Redactor
 from ..config import LogFormat
 from .exchange_report import clean, secrets_of
 from .line_writer import LineWriter
-from .recent_exchanges import Exchange, Tape
+from .recent_exchanges import Exchange, Recording
 
 PAUSE = 0.1
 """Seconds for which lines are gathered: waking the writing thread for each would cost more than the line."""
@@ -228,7 +228,7 @@ def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
     answer = exchange.told if exchange.answered is None else exchange.answered
     if answer is None:
         return None, None
-    if isinstance(answer, Tape):
+    if isinstance(answer, Recording):
         head, tail = answer.parts()
         found = _counts((tail or head)[-LOOKED:])
         if b"input_tokens" not in found and head.startswith(b"event: message_start"):

@@ -11,11 +11,11 @@ from msgspec import Raw
 
 from ...canon.events import Event, Finish, PartDelta, Start
 from ...canon.response import Usage
-from ...context import Crossing
+from ...context import Context
 from ...dialects import get, names
 from ...errors import WireError
 from ...transport.redaction import Redactor, query_secrets, redacted_query
-from .recent_exchanges import Exchange, Tape, as_tape
+from .recent_exchanges import Exchange, Recording, as_recording
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _TELLING = re.compile(
@@ -94,9 +94,9 @@ def canon(exchange: Exchange) -> Any:
     """The request in canon; None when it cannot be read, or not any more."""
     if exchange.dialect not in names():
         return None
-    crossing = Crossing(exchange.dialect, exchange.dialect)
+    context = Context(exchange.dialect, exchange.dialect)
     try:
-        return msgspec.to_builtins(get(exchange.dialect).read_request(exchange.request.body, crossing), enc_hook=_plain)
+        return msgspec.to_builtins(get(exchange.dialect).read_request(exchange.request.body, context), enc_hook=_plain)
     except (WireError, RecursionError):
         return None
 
@@ -117,7 +117,7 @@ def usage(exchange: Exchange) -> dict[str, Any] | None:
     dialect = exchange.upstream_dialect if exchange.answered is not None else exchange.dialect
     if taped is None or dialect not in names():
         return None
-    tape = as_tape(taped)
+    tape = as_recording(taped)
     head, tail = tape.parts()
     try:
         found = _streamed_usage(head, tail, tape.size, dialect) if _is_stream(head) else _whole_usage(head, dialect)
@@ -133,13 +133,13 @@ def _is_stream(head: bytes) -> bool:
 
 
 def _whole_usage(body: bytes, dialect: str) -> dict[str, Any]:
-    response = get(dialect).read_response(body, Crossing(dialect, dialect))
+    response = get(dialect).read_response(body, Context(dialect, dialect))
     return _figures(response.usage)
 
 
 def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[str, Any]:
     """From the beginning and the end of a stream of that size, of which the middle may be missing."""
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     if tail:
         head, tail = b"".join(_frames(head)[:-1]), b"".join([one for one in _frames(tail)[1:] if _TELLING.search(one)])
     events: list[Event] = [*reader.feed(head), *reader.feed(tail), *reader.close()]
@@ -179,10 +179,10 @@ def shown(body: bytes) -> str:
     return text if len(body) <= MAX_BODY else f"{text}... ({len(body)} bytes)"
 
 
-def _taped(said: Tape | bytes | None) -> str:
+def _taped(said: Recording | bytes | None) -> str:
     if said is None:
         return ""
-    tape = as_tape(said)
+    tape = as_recording(said)
     head, tail = tape.parts()
     kept = len(head) + len(tail)
     if kept == tape.size and not tail:

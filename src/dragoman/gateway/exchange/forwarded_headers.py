@@ -12,7 +12,7 @@ from ...canon.loss_codes import CODES
 from ...canon.losses import Loss, Severity
 from ...codec.caches import small_cache
 from ...transport.client_interface import Headers
-from ...transport.response_heads import Heading, Shape
+from ...transport.response_heads import HeadShape, ResponseHead
 
 _FAMILY = {"openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "code-assist": "google"}
 """Dialects that share their headers; the others are families of their own."""
@@ -53,13 +53,13 @@ def family(dialect: str) -> str:
     return _FAMILY.get(dialect, dialect)
 
 
-def onward(upstream: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
+def to_upstream(upstream: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
     """The client's headers that go to an upstream of that dialect."""
     taken = plan(upstream, client, tuple(asked))[0]
     return {name: asked[name] for name in taken} if taken else {}
 
 
-def unheard(upstream: str, client: str, asked: Mapping[str, str]) -> tuple[Loss, ...]:
+def not_forwarded(upstream: str, client: str, asked: Mapping[str, str]) -> tuple[Loss, ...]:
     """The client's headers that have nowhere to go, as losses."""
     lost = plan(upstream, client, tuple(asked))[1]
     if not lost:
@@ -88,7 +88,7 @@ def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str,
     return tuple(taken), tuple([name for name in names if name in _TOLD and name not in taken])
 
 
-def homeward(client: str, upstream: str, answer: Heading, called: str, out: Headers) -> Headers:
+def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out: Headers) -> Headers:
     """Headers for the client: behind our own in `out` what the request is called, and what the upstream says that the
     client understands.
 
@@ -112,7 +112,7 @@ def homeward(client: str, upstream: str, answer: Heading, called: str, out: Head
     return out
 
 
-def _understood(client: str, upstream: str, shape: Shape) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+def _understood(client: str, upstream: str, shape: HeadShape) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
     """Of an answer's headers, those that the client understands with their places, and the places of those that say
     what the request is called, the most telling first."""
     kindred = family(client) == family(upstream)

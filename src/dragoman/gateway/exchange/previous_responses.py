@@ -20,7 +20,7 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...codec.surrogates.documents import fields_tolerant, without_surrogates
 from ..config import REHEARSAL
-from ..http.reply_wrapper import Wrapped
+from ..http.reply_wrapper import ReplyWrapper
 from ..http.server import Reply
 from .child_process import LARGE, ChildProcesses
 from .child_tasks import done
@@ -108,7 +108,7 @@ def _asked(body: bytes) -> Asked:
     return Asked(tuple(items), previous, talk, store, field)
 
 
-class Earlier:
+class PreviousResponses:
     """The turns before a request's own. It is the library's resolver: what it does not know, it refuses."""
 
     def __init__(
@@ -254,7 +254,7 @@ def may_name_items(body: bytes) -> bool:
 
 async def recall(
     stored: ClientStored, body: bytes, known: Asked, children: ChildProcesses, *, apart: bool
-) -> Earlier | None:
+) -> PreviousResponses | None:
     """What a request refers to; None for most, which refer to nothing. `apart`: clients have identities."""
     if not known.talk and not known.previous:
         if not apart:
@@ -279,7 +279,7 @@ async def recall(
             name = reference(found) if found is not None else ""
             if name:
                 holders[name] = await stored.holder(name)
-    return Earlier(body, known, named, holder, apart=apart, holders=holders)
+    return PreviousResponses(body, known, named, holder, apart=apart, holders=holders)
 
 
 def _is_doubtful(body: bytes, known: Asked) -> bool:
@@ -324,7 +324,7 @@ def output(response: bytes) -> tuple[Raw, ...]:
     return tuple(msgspec.json.decode(response, type=_Output).output)
 
 
-class Keeping(Wrapped):
+class ResponseKeeping(ReplyWrapper):
     """A reply that is kept: its end waits until the store has it (`finish`).
 
     Other dialects' ids may be invented or repeated, so the response gets a random id.

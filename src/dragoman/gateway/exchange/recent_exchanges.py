@@ -17,7 +17,7 @@ import msgspec
 from ...canon.losses import Loss
 from ...canon.repair_codes import Repair
 from ...codec.caches import small_cache
-from ..http.server import Incoming
+from ..http.server import IncomingRequest
 
 HEAD = 16 * 1024
 """Bytes of a stream that are kept from its beginning."""
@@ -29,7 +29,7 @@ MAX_HEADER = 2000
 """Characters of a header that lists losses or repairs."""
 
 
-class Tape:
+class Recording:
     """The bytes that came, or went: the beginning, and the last pieces of a long one."""
 
     __slots__ = ("_tail_size", "head", "size", "tail")
@@ -121,14 +121,14 @@ class Exchange:
     """What went to the upstream."""
     answer_status: int = 0
     answer_headers: Iterable[tuple[str, str]] = ()
-    answered: Tape | bytes | None = None
+    answered: Recording | bytes | None = None
     """What came from it; all in one piece, where it is no stream."""
-    told: Tape | bytes | None = None
+    told: Recording | bytes | None = None
     """What went to the client."""
     size: int = 0
     """Bytes that were counted for it, while it is kept."""
 
-    def __init__(self, name: str, began: float, dialect: str, request: Incoming) -> None:
+    def __init__(self, name: str, began: float, dialect: str, request: IncomingRequest) -> None:
         self.id = name
         self.began = began
         self.dialect = dialect
@@ -160,18 +160,18 @@ class Exchange:
         self.answered, self.told = _shortened(self.answered, most), _shortened(self.told, most)
 
 
-def _shortened(said: Tape | bytes | None, most: int) -> Tape | None:
+def _shortened(said: Recording | bytes | None, most: int) -> Recording | None:
     if said is not None:
-        said = as_tape(said)
+        said = as_recording(said)
         said.shorten(most)
     return said
 
 
-def as_tape(said: Tape | bytes) -> Tape:
+def as_recording(said: Recording | bytes) -> Recording:
     """For those who look: the beginning and the end of anything."""
-    if isinstance(said, Tape):
+    if isinstance(said, Recording):
         return said
-    tape = Tape()
+    tape = Recording()
     tape.whole(said)
     return tape
 

@@ -12,7 +12,7 @@ import msgspec
 from ...canon.events import Fault
 from ...canon.request import Request
 from ...codec.surrogates.documents import without_surrogates
-from ...context import Crossing
+from ...context import Context
 from ...dialect import Dialect
 from ...dialects import get
 from ...errors import WireError
@@ -42,24 +42,24 @@ def read(body: bytes, call: Call, model: str) -> Request | Fault:
     dialect = get(call.dialect)
     try:
         # Read as for an upstream of another dialect: tools that come by an item in mid-conversation are tools.
-        crossing = Crossing(call.dialect, REHEARSAL)
-        request = _read_request(body, dialect, crossing)
+        context = Context(call.dialect, REHEARSAL)
+        request = _read_request(body, dialect, context)
     except WireError as error:
         return Fault("invalid_request", str(error), 400, param=error.path)
-    lost = unheld(crossing.losses.all())
+    lost = unheld(context.losses.all())
     if lost is not None:
         return lost
     return msgspec.structs.replace(request, model=model)
 
 
-def _read_request(body: bytes, dialect: Dialect, crossing: Crossing) -> Request:
+def _read_request(body: bytes, dialect: Dialect, context: Context) -> Request:
     try:
-        return dialect.read_request(body, crossing)
+        return dialect.read_request(body, context)
     except WireError:
         mended = without_surrogates(body)
         if mended is None:
             raise
-    return dialect.read_request(mended, crossing)
+    return dialect.read_request(mended, context)
 
 
 def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
@@ -99,7 +99,7 @@ def tokens(request: Request) -> int:
     return rehearsal.estimate(request)
 
 
-async def play(
+async def answer_rehearsal(
     request: Request,
     call: Call,
     asked: str,
@@ -116,16 +116,16 @@ async def play(
     answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.echoes else "ignored")
     if answer.fault is not None:
         return answer.fault
-    crossing = Crossing("rehearsal", call.dialect, model=asked, answers=request, created=created)
+    context = Context("rehearsal", call.dialect, model=asked, answers=request, created=created)
     if not stream:
         await asyncio.sleep(answer.delay)
         response = answer.response()
         if isinstance(response, Fault):
             return response
-        reply.send(200, whole, dialect.write_response(response, crossing))
+        reply.send(200, whole, dialect.write_response(response, context))
         return None
     reply.start(200, streamed)
-    writer = dialect.writer(crossing)
+    writer = dialect.writer(context)
     frame = array_frames() if call.array else None
     for seconds, event in answer.events():
         if seconds:

@@ -26,7 +26,7 @@ from ...dialects import get
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ...seals.vault import keep
 from ...translate.error_answers import is_answer
-from ...translate.request import Head, cross_request, look, seen
+from ...translate.request import Peek, known_beginning, peek, translate_with
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
 from ...transport.client_interface import Answer, Post, too_long
@@ -35,14 +35,14 @@ from ...transport.retry import wait
 from ..config import REHEARSAL, Route
 from ..endpoints.paths import Call
 from ..http.answer_framing import media_type
-from ..http.recording_reply import Taped
-from ..http.server import Gone, Incoming, Reply
-from ..services import Desk
+from ..http.recording_reply import RecordingReply
+from ..http.server import Gone, IncomingRequest, Reply
+from ..services import Services
 from . import child_tasks, fault_messages, forwarded_headers, rehearsal_upstream, stream_or_whole, upstream_address
 from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .failover import Failover
 from .fault_table import TABLE
-from .recent_exchanges import Exchange, Tape, Try, compact, compact_repairs
+from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
 from .refusal import (
     Refused,
     failed,
@@ -59,15 +59,15 @@ from .routes import Choice
 from .seal_refusals import refuses_seals
 from .seal_vault import ClientVault
 from .secrets import print_failure
-from .side_requests import Told
-from .side_requests import ask as aside
-from .stream_reply import Pouring, Translator
+from .side_requests import SideAnswer
+from .side_requests import ask_upstream as aside
+from .stream_reply import StreamReply, Translator
 from .upstream_faults import UpstreamFaults
 from .upstream_key_faults import key_missing
-from .upstream_plan import HOPS, INSTANCE, Sending
+from .upstream_plan import HOPS, INSTANCE, UpstreamPlan
 
 if TYPE_CHECKING:
-    from .previous_responses import Earlier
+    from .previous_responses import PreviousResponses
 
 _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
 
@@ -99,12 +99,12 @@ class Relay:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: Services,
         call: Call,
-        request: Incoming,
+        request: IncomingRequest,
         reply: Reply,
         exchange: Exchange,
-        earlier: Earlier | None = None,
+        earlier: PreviousResponses | None = None,
     ) -> None:
         """`earlier` has the turns that the request refers to and does not bring."""
         self._desk = desk
@@ -121,8 +121,8 @@ class Relay:
         self._began = began = monotonic()
         self._end = began + bounds.total
         self._heading = NONE  # of the last answer
-        self._pouring: Pouring | None = None
-        self._head: Head | None = None
+        self._pouring: StreamReply | None = None
+        self._head: Peek | None = None
         self._long = False  # the request is translated in a child
         self._sighted: Sighted | None = None  # what was seen before of a request that goes on
         self._waited = 0.0  # seconds in all
@@ -131,14 +131,16 @@ class Relay:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
         if takes_long(self._request.body) and not self._goes_on():
             self._long = True
-            self._head = await child_tasks.in_child(self._desk.children, partial(look, self._request.body))
+            self._head = await child_tasks.in_child(self._desk.children, partial(peek, self._request.body))
             if self._head is None:
                 broken = await child_tasks.in_child(self._desk.children, partial(not_json, self._request.body))
                 if broken is not None:
                     raise Refused(broken)
         choices = self._choices()
         if self._exchange.stream:
-            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames)
+            self._pouring = StreamReply(
+                self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames
+            )
         told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
         passing = False  # the client may ask again after it
         failover: Failover | None = None
@@ -194,7 +196,7 @@ class Relay:
         model, stream = call.model, call.stream
         if not model or stream is None:
             if self._sighted is None and not self._long:
-                self._sighted = seen(request.body, call.dialect)
+                self._sighted = known_beginning(request.body, call.dialect)
             sighted = self._sighted
             head = sighted.around.request if sighted is not None else self._looked()
             model = model or head.model or ""
@@ -213,16 +215,16 @@ class Relay:
         body = self._request.body
         if len(body) > LARGE:
             return False
-        self._sighted = sighted = seen(body, self._call.dialect)
+        self._sighted = sighted = known_beginning(body, self._call.dialect)
         run = sighted.looked.run if sighted is not None else None
         return run is not None and len(body) - len(run.text) <= SMALL
 
-    def _looked(self) -> Head:
+    def _looked(self) -> Peek:
         if not self._long:
-            self._head = look(self._request.body)
+            self._head = peek(self._request.body)
             if self._head is None and (broken := not_json(self._request.body)) is not None:
                 raise Refused(broken)
-        return self._head or Head()  # the reader of the dialect will say what is wrong, and where
+        return self._head or Peek()  # the reader of the dialect will say what is wrong, and where
 
     # One place.
 
@@ -264,7 +266,7 @@ class Relay:
             and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
         )
 
-    async def _again(self, sending: Sending, asked: Translation, fault: Fault | None) -> Fault | None:
+    async def _again(self, sending: UpstreamPlan, asked: Translation, fault: Fault | None) -> Fault | None:
         """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
         choice, reply, attempt = sending.choice, self._reply, 0
         unsealed = False
@@ -302,7 +304,7 @@ class Relay:
             return None
         return seconds
 
-    async def _mended(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+    async def _mended(self, sending: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
         """A request with what is broken in it mended, after its bytes went as they were and were refused; None when
         nothing was, or it is not to be mended."""
         if fault.kind != "invalid_request" or not sending.untouched or sending.choice.route.repair != "report":
@@ -315,7 +317,7 @@ class Relay:
             mended = self._translated(sending, mend=True)
         return mended if mended.repairs else None
 
-    async def _without_seals(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+    async def _without_seals(self, sending: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
         """The request without seals, after the upstream has refused one; None for any other fault, and for a request
         that has none."""
         if self._reply.started or not refuses_seals(fault, self._exchange.answered):
@@ -345,14 +347,14 @@ class Relay:
         streamed = self.headers(media_type(call.dialect, array=call.array))
         created = int(self._desk.now())
         whole = self.headers("application/json")
-        taped = Taped(self._reply, self._told())
-        return await rehearsal_upstream.play(
+        taped = RecordingReply(self._reply, self._told())
+        return await rehearsal_upstream.answer_rehearsal(
             request, call, asked, created, taped, whole, streamed, self._exchange.stream
         )
 
     # The request.
 
-    def _translated(self, sending: Sending, mend: bool = False, unsealed: bool = False) -> Translation:
+    def _translated(self, sending: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
         """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
         with `mend`, and seals are taken out only with `unsealed`, once the upstream has refused them."""
         try:
@@ -362,7 +364,7 @@ class Relay:
         except RecursionError:
             raise Refused(nested()) from None
 
-    async def _translated_apart(self, sending: Sending, mend: bool = False, unsealed: bool = False) -> Translation:
+    async def _translated_apart(self, sending: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
         """The same in a child."""
         body = self._request.body
 
@@ -381,15 +383,15 @@ class Relay:
         asked.body = asked.body or body
         return self._noted(sending, asked)
 
-    def _crossed(self, sending: Sending, *, mend: bool, unsealed: bool) -> Translation:
+    def _crossed(self, sending: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
         """The request for one place, as it is sent."""
         if mend or unsealed or self._earlier is not None:
             asked = self._unusual(sending, mend=mend, unsealed=unsealed)
         elif sending.passes and self._head is not None:
             asked = self._passed(sending, self._head)
         else:
-            asked = cross_request(
-                self._request.body, sending.terms, self._sighted, self._vault.filled(), self._exchange.model
+            asked = translate_with(
+                self._request.body, sending.options, self._sighted, self._vault.filled(), self._exchange.model
             )
         if asked.stream not in sending.said:
             asked.body = stream_or_whole.asking(asked.body, asked.target, stream=sending.stream)
@@ -397,7 +399,7 @@ class Relay:
             asked.body = upstream_address.fitted(sending.choice.upstream, asked.body)
         return asked
 
-    def _noted(self, sending: Sending, asked: Translation) -> Translation:
+    def _noted(self, sending: UpstreamPlan, asked: Translation) -> Translation:
         """What was translated, written down in the exchange."""
         exchange, call = self._exchange, self._call
         if call.model:
@@ -407,23 +409,23 @@ class Relay:
         if losses and call.dialect == "anthropic" and (lost := unheld(losses)) is not None:
             raise Refused(lost)
         if sending.lost:
-            exchange.losses += forwarded_headers.unheard(asked.target, call.dialect, self._request.headers)
+            exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
         exchange.sent = asked.body
         return asked
 
-    def _unusual(self, sending: Sending, *, mend: bool, unsealed: bool) -> Translation:
+    def _unusual(self, sending: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
         """The same for a request that was refused, or that refers to earlier turns."""
         body, earlier = self._request.body, self._earlier
         if earlier is not None:
             body = earlier.body_for(sending.choice)
         if mend:
-            terms = msgspec.structs.replace(sending.terms, repair="report")
+            options = msgspec.structs.replace(sending.options, repair="report")
         else:
             resolver = None if sending.kindred else earlier
-            terms = msgspec.structs.replace(sending.terms, resolver=resolver, unsealed=unsealed)
-        return cross_request(body, terms, None, self._vault.filled(), self._exchange.model)
+            options = msgspec.structs.replace(sending.options, resolver=resolver, unsealed=unsealed)
+        return translate_with(body, options, None, self._vault.filled(), self._exchange.model)
 
-    def _passed(self, sending: Sending, head: Head) -> Translation:
+    def _passed(self, sending: UpstreamPlan, head: Peek) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
         which knows them, and is known by its answers."""
         body, model = self._request.body, self._exchange.model
@@ -431,11 +433,11 @@ class Relay:
         marked = asked is None and body.find(MARK_BYTES) >= 0
         if marked and self._desk.exchanges.is_answered_by_us(sending.choice.name):
             asked = sending.unread(body, head, model, marked=True)
-        return cross_request(body, sending.terms, None, self._vault.filled(), model) if asked is None else asked
+        return translate_with(body, sending.options, None, self._vault.filled(), model) if asked is None else asked
 
     # One attempt, and its answer.
 
-    async def _once(self, sending: Sending, asked: Translation, post: Post | None = None) -> Fault | None:
+    async def _once(self, sending: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
         """Ask a place once; None when the client has its answer. `post` is what goes before the body, if known."""
         exchange, bounds, pool = self._exchange, self._bounds, self._desk.pool
         exchange.attempts += 1
@@ -480,7 +482,7 @@ class Relay:
                 streams = sending.streams(answer)
             if streams and self._pouring is not None:
                 translator = self._translator(sending, asked)
-                exchange.answered, exchange.told = answered, told = Tape(), Tape()
+                exchange.answered, exchange.told = answered, told = Recording(), Recording()
                 self._pouring.watch = self._faults.watch(sending) if type(translator) is PassThrough else None
                 fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
@@ -500,7 +502,7 @@ class Relay:
                 answer.close()
         return await self._tell(sending, asked, body, streams)
 
-    async def _token(self, sending: Sending, asked: Translation) -> str:
+    async def _token(self, sending: UpstreamPlan, asked: Translation) -> str:
         """The access token for a request. Its body names the project, if it has to."""
         desk, upstream = self._desk, sending.choice.upstream
         token = await desk.tokens.get(upstream.credentials)
@@ -508,18 +510,18 @@ class Relay:
 
             async def ask(method: str, path: str, sent: bytes) -> bytes:
                 told = await aside(desk, upstream, method, path, {}, "code-assist", sent)
-                return told.body if isinstance(told, Told) and told.status == 200 else b""
+                return told.body if isinstance(told, SideAnswer) and told.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
             self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
         return token
 
-    def _translator(self, sending: Sending, asked: Translation) -> Translator:
+    def _translator(self, sending: UpstreamPlan, asked: Translation) -> Translator:
         if sending.kindred and not asked.wrapped:
             return PassThrough(asked.target, as_events=True)
         return sending.events(asked, int(self._desk.now()), self._vault)
 
-    async def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
+    async def _tell(self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
         """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
         `streamed`: it came as a stream."""
         exchange, pouring = self._exchange, self._pouring
@@ -548,7 +550,7 @@ class Relay:
         return None
 
     def _answer(
-        self, sending: Sending, asked: Translation, body: bytes, streamed: bool
+        self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """A whole answer in the client's dialect and in the shape it asked for, and what was lost; or what is wrong
         with it."""
@@ -565,7 +567,7 @@ class Relay:
         return answer.body, answer.losses
 
     async def _answer_apart(
-        self, sending: Sending, asked: Translation, body: bytes, streamed: bool
+        self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """The same in a child."""
 
@@ -585,7 +587,7 @@ class Relay:
             keep(self._vault, key, value)
         return told or body, losses
 
-    def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
+    def _in_events(self, sending: UpstreamPlan, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
         client = self._call.dialect
         if not sending.kindred and stream_or_whole.has_broken_call(body, asked.target, client):
@@ -600,9 +602,9 @@ class Relay:
 
     # What the client is told.
 
-    def _told(self) -> Tape:
-        if not isinstance(self._exchange.told, Tape):
-            self._exchange.told = Tape()
+    def _told(self) -> Recording:
+        if not isinstance(self._exchange.told, Recording):
+            self._exchange.told = Recording()
         return self._exchange.told
 
     def refuse(self, refused: Refused) -> None:
@@ -622,7 +624,7 @@ class Relay:
         name = exchange.id
         called = self._request.headers.get("x-request-id") or name
         own = [("content-type", kind), ("dragoman-exchange", name)]
-        out = forwarded_headers.homeward(dialect, exchange.upstream_dialect, self._heading, called, own)
+        out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own)
         least = self._desk.redactor.shortest
         if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
             out[2:] = self._desk.redactor.headers(out[2:])

@@ -36,7 +36,7 @@ def has_error(frames: bytes) -> bool:
     return b"error" in frames and _ERROR.search(frames) is not None
 
 
-class SecretWatch:
+class SecretSearch:
     """Knows the secrets of one upstream, and the usual events of its dialect."""
 
     __slots__ = ("_dialect", "_line_ends", "_marks", "_parts", "_secrets")
@@ -47,9 +47,9 @@ class SecretWatch:
         self._marks, self._line_ends = _USUAL.get(dialect, ((b"\n\n",), 0))
         self._parts = tuple(dict.fromkeys([_unescaped_part(one.encode("utf-8", "replace")) for one in self._secrets]))
 
-    def beside(self, secrets: Iterable[str]) -> SecretWatch:
+    def beside(self, secrets: Iterable[str]) -> SecretSearch:
         """One that knows more secrets."""
-        return SecretWatch(self._dialect, [*self._secrets, *secrets])
+        return SecretSearch(self._dialect, [*self._secrets, *secrets])
 
     def is_suspicious(self, frames: bytes) -> bool:
         """Whether whole frames have to be searched for every spelling of a secret."""

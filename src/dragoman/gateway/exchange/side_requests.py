@@ -15,9 +15,9 @@ from ...dialects import get
 from ...errors import ConfigError, TransportError
 from ...translate.error_answers import error_in
 from ...transport.redaction import Redactor
-from ...transport.response_heads import Heading
+from ...transport.response_heads import ResponseHead
 from ..config import Upstream
-from ..services import Desk
+from ..services import Services
 from . import upstream_address
 from .fault_table import TABLE
 from .secrets import passed_on
@@ -31,11 +31,11 @@ _OF_ERRORS = frozenset({*_WITH_WORDS, "code", "details", "object", "param", "req
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-class Told(NamedTuple):
+class SideAnswer(NamedTuple):
     """An upstream's answer."""
 
     status: int
-    headers: Heading
+    headers: ResponseHead
     body: bytes
 
     def fault(self, dialect: str) -> Fault:
@@ -43,8 +43,8 @@ class Told(NamedTuple):
         return get(dialect).read_fault(self.body, self.status, dict(self.headers))
 
 
-async def ask(
-    desk: Desk,
+async def ask_upstream(
+    desk: Services,
     upstream: Upstream,
     method: str,
     path: str,
@@ -52,7 +52,7 @@ async def ask(
     client: str,
     body: bytes = b"",
     seconds: float = PATIENCE,
-) -> Told | Fault:
+) -> SideAnswer | Fault:
     """What an upstream answers; a Fault when it could not be asked. `asked` are the headers of a client."""
     try:
         token = await desk.tokens.get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
@@ -64,7 +64,7 @@ async def ask(
             ) as answer:
                 # An upstream may repeat the key that it does not take, whatever its status is.
                 found = _redactor(desk, asked).data(await answer.read(LARGEST))
-                told = Told(answer.status, answer.heading, found)
+                told = SideAnswer(answer.status, answer.heading, found)
         error = _error_with_good_status(told, upstream.dialect)
         if error is not None or told.status in (400, 401, 403):
             return _about_our_key(told, desk, upstream, error) or error or told
@@ -78,11 +78,11 @@ async def ask(
         return Fault("timeout" if error.kind == "timeout" else "upstream_bad", why, 502)
 
 
-def _redactor(desk: Desk, asked: Mapping[str, str]) -> Redactor:
+def _redactor(desk: Services, asked: Mapping[str, str]) -> Redactor:
     return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])
 
 
-def _error_with_good_status(told: Told, dialect: str) -> Fault | None:
+def _error_with_good_status(told: SideAnswer, dialect: str) -> Fault | None:
     """The fault in a body that is nothing but an error, though its status is good."""
     if told.status >= 300:
         return None
@@ -97,7 +97,7 @@ def _error_with_good_status(told: Told, dialect: str) -> Fault | None:
         return None
 
 
-def _about_our_key(told: Told, desk: Desk, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
+def _about_our_key(told: SideAnswer, desk: Services, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
     """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
     read, where the status is not the fault's."""
     fault = fault or told.fault(upstream.dialect)
@@ -110,5 +110,5 @@ def _for_client(fault: Fault) -> Fault:
     return msgspec.structs.replace(fault, kind=TABLE["upstream", "auth"].told_as)
 
 
-def _name(desk: Desk, upstream: Upstream) -> str:
+def _name(desk: Services, upstream: Upstream) -> str:
     return next((name for name, one in desk.config.upstreams.items() if one is upstream), upstream.dialect)

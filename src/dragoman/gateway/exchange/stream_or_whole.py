@@ -11,7 +11,7 @@ from ...canon.fold import fold, unfold
 from ...canon.parts import ToolCall
 from ...codec import json_text
 from ...codec.failed_answers import ended
-from ...context import Crossing
+from ...context import Context
 from ...dialects import get
 from ...errors import FaultError
 from ...translate.error_answers import read_answer
@@ -19,12 +19,12 @@ from ...translate.error_answers import read_answer
 
 def whole(stream: bytes, dialect: str) -> bytes:
     """The answer that a stream tells. FaultError if it ends in one."""
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     told = fold([*reader.feed(stream), *reader.close()])
     if isinstance(told, Fault):
         raise FaultError(told)
-    known, crossing = get(dialect), Crossing(dialect, dialect)
-    return known.write_response(ended(told, crossing, known.broken_calls), crossing)
+    known, context = get(dialect), Context(dialect, dialect)
+    return known.write_response(ended(told, context, known.broken_calls), context)
 
 
 def comes_as_array(dialect: str) -> bool:
@@ -35,8 +35,8 @@ def comes_as_array(dialect: str) -> bool:
 
 def streamed(body: bytes, dialect: str) -> bytes:
     """The stream that tells an answer, all of it at once. FaultError if it is none."""
-    response = read_answer(body, get(dialect), Crossing(dialect, dialect))
-    writer = get(dialect).writer(Crossing(dialect, dialect))
+    response = read_answer(body, get(dialect), Context(dialect, dialect))
+    writer = get(dialect).writer(Context(dialect, dialect))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
 
 
@@ -44,7 +44,7 @@ def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
     """Whether an answer has a call that is left out for a client: its arguments are no JSON object."""
     if get(client).broken_calls == "text":
         return False
-    parts = read_answer(body, get(dialect), Crossing(dialect, dialect)).parts
+    parts = read_answer(body, get(dialect), Context(dialect, dialect)).parts
     calls = [part for part in parts if type(part) is ToolCall and not part.custom]
     return any(json_text.object_raw(call.arguments) is None for call in calls)
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ...canon.events import Fault
 from ...canon.losses import Loss
-from ...context import Crossing
+from ...context import Context
 from ...dialects import get
 from ...errors import TransportError, WireError
 from ...translate.stream_passthrough import PassThrough
@@ -24,8 +24,8 @@ from ..endpoints.paths import Call
 from ..http.answer_framing import array_frames, keep_alive, media_type
 from ..http.server import Reply
 from .fault_messages import unanswered
-from .recent_exchanges import Tape
-from .secret_search import SecretWatch, has_error
+from .recent_exchanges import Recording
+from .secret_search import SecretSearch, has_error
 
 BURST = 4096
 """Bytes of a stream that come at once, and then some."""
@@ -51,14 +51,14 @@ class Translator(Protocol):
     def close(self, fault: Fault | None = None) -> bytes: ...
 
 
-class Pouring:
+class StreamReply:
     """The stream of one exchange, through all its attempts."""
 
     # What few streams set, and what they set late, is found in the class until they do.
     _frame: array_frames | None = None
     _timer: asyncio.TimerHandle | None = None
     _silent = False
-    watch: SecretWatch | None = None
+    watch: SecretSearch | None = None
     """Finds frames of the upstream's own that may repeat a secret; None where all frames are written here."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Pouring:
             self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
 
     async def pour(
-        self, answer: Answer, translator: Translator, answered: Tape, told: Tape, upstream: str = ""
+        self, answer: Answer, translator: Translator, answered: Recording, told: Recording, upstream: str = ""
     ) -> Fault | None:
         """The upstream's stream, as it comes: all events of one read in one write. Both tapes are new.
 
@@ -119,7 +119,7 @@ class Pouring:
             self.finish(rest, told)
         return translator.fault
 
-    async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], told: Tape) -> bytes:
+    async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], told: Recording) -> bytes:
         """Translate and send a long piece but for its last slice, which is given back."""
         at = 0
         while len(piece) - at > SLICE:
@@ -131,14 +131,14 @@ class Pouring:
             await asyncio.sleep(0)  # others have their turn
         return piece[at:]
 
-    def _begin(self, out: bytes, translator: Translator, told: Tape) -> None:
+    def _begin(self, out: bytes, translator: Translator, told: Recording) -> None:
         """The first events. Those of a stream that begins with a fault are none: the fault is the answer."""
         if out and (self._reply.started or translator.fault is None):
             if not self._reply.started:
                 self.open()
             self._tell(out, told)
 
-    def _tell(self, out: bytes, told: Tape) -> None:
+    def _tell(self, out: bytes, told: Recording) -> None:
         self._silent = False
         watch = self.watch
         if has_error(out) if watch is None else watch.is_suspicious(out):
@@ -155,7 +155,7 @@ class Pouring:
         if self._beat and self._bounds.keep_alive:
             self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
 
-    def finish(self, rest: bytes, told: Tape) -> None:
+    def finish(self, rest: bytes, told: Recording) -> None:
         """The last bytes."""
         self.stop()
         if not self._reply.started:
@@ -169,9 +169,9 @@ class Pouring:
         self._reply.write(rest)
         self._reply.end()
 
-    def fail(self, fault: Fault, told: Tape) -> None:
+    def fail(self, fault: Fault, told: Recording) -> None:
         """End a stream that has only been opened."""
-        self.finish(get(self._dialect).writer(Crossing(self._dialect, self._dialect)).send(fault), told)
+        self.finish(get(self._dialect).writer(Context(self._dialect, self._dialect)).send(fault), told)
 
     def stop(self) -> None:
         """No more signs of life."""

@@ -9,7 +9,7 @@ from ...transport.addressing import AUTH, address, auth, counting, fitted, host,
 from ...transport.client_interface import Post
 from ...transport.http_bytes import prepared
 from ...transport.upstream import Upstream
-from .forwarded_headers import onward
+from .forwarded_headers import to_upstream
 
 __all__ = [
     "KEYS",
@@ -41,7 +41,7 @@ def headers(
 ) -> list[tuple[str, str]]:
     """The headers of a request to an upstream. `asked` are the client's, `token` is Google's where it wants one;
     with `pass_key` the client's own key goes on."""
-    more = onward(upstream.dialect, client_dialect, asked)
+    more = to_upstream(upstream.dialect, client_dialect, asked)
     own = pass_key or auth(upstream) == "client"
     shown = _passed(upstream.dialect, client_dialect, asked) if own else None
     return addressing.headers(upstream, environment, token, more, shown)

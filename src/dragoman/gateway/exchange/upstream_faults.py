@@ -15,15 +15,15 @@ from ...translate.result import Translation
 from ...transport.client_interface import Answer
 from ...transport.redaction import Redactor
 from ...transport.retry import until
-from ..services import Desk
+from ..services import Services
 from . import fault_messages
 from .fault_table import KEY_REFUSED, Origin
 from .recent_exchanges import Exchange
 from .routes import Choice
-from .secret_search import SecretWatch
+from .secret_search import SecretSearch
 from .secrets import passed_on
 from .upstream_key_faults import key_refused, refuses_key
-from .upstream_plan import Sending
+from .upstream_plan import UpstreamPlan
 
 
 class UpstreamFaults:
@@ -31,7 +31,7 @@ class UpstreamFaults:
 
     __slots__ = ("_desk", "_dialect", "_exchange", "_headers", "late", "origin", "verbatim")
 
-    def __init__(self, desk: Desk, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
+    def __init__(self, desk: Services, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
         """`dialect` and `headers` are the client's."""
         self._desk = desk
         self._dialect = dialect
@@ -67,7 +67,7 @@ class UpstreamFaults:
             return key_refused(fault, choice.name, choice.upstream)
         return fault_messages.named(fault, choice.name)
 
-    def misread(self, sending: Sending, asked: Translation, problem: object, body: bytes) -> Fault:
+    def misread(self, sending: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
         status = self._exchange.answer_status
         # What is quoted of it is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
@@ -86,7 +86,7 @@ class UpstreamFaults:
             self.verbatim = (found, self.verbatim[1], self.verbatim[2])
         return found
 
-    def watch(self, sending: Sending) -> SecretWatch:
+    def watch(self, sending: UpstreamPlan) -> SecretSearch:
         """Finds frames that may repeat what the upstream was shown."""
         desk = self._desk
         if sending.google:

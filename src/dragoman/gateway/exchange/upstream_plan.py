@@ -15,17 +15,17 @@ from ...dialects import get
 from ...errors import ConfigError, TransportError
 from ...facts import hosts
 from ...seals.vault import Vault
-from ...translate import StreamTranslator, Translation, cross_response
-from ...translate.request import Head as Looked
-from ...translate.request import pass_request, terms
+from ...translate import StreamTranslator, Translation, answer_with
+from ...translate.request import Peek as Looked
+from ...translate.request import make_options, pass_request
 from ...transport.client_interface import Answer, Post
 from ...transport.http_bytes import prepared
 from ...transport.redaction import upstream_secrets
-from ..http.request_heads import Head
+from ..http.request_heads import KnownHead
 from .fault_table import Origin
 from .forwarded_headers import plan
 from .routes import Choice
-from .secret_search import SecretWatch
+from .secret_search import SecretSearch
 from .upstream_address import KEYS, address, auth, headers, host, target
 
 HOPS = "dragoman-hops"
@@ -41,7 +41,7 @@ MAX_LENGTH = 4096
 _STREAMS = ("text/event-stream", "application/x-ndjson")
 
 
-class Sending:
+class UpstreamPlan:
     """How one kind of client asks one place: whatever stays the same from request to request, found out once."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Sending:
         self.said = alike
         """What the body may say about a stream; else we do."""
         self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
-        self.terms = terms(
+        self.options = make_options(
             source=client,
             target=upstream.dialect,
             model=choice.model,
@@ -102,7 +102,7 @@ class Sending:
         self.kind = (streamed if self.stream else "application/json").encode()
         """What a good answer mostly says it is."""
 
-        self.watch = SecretWatch(upstream.dialect, upstream_secrets(upstream, environment))
+        self.watch = SecretSearch(upstream.dialect, upstream_secrets(upstream, environment))
         """Finds frames of its streams that may repeat its key."""
         self._environment = environment
         self._own = route.client_key or auth(upstream) == "client"
@@ -136,7 +136,7 @@ class Sending:
 
     def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
         """The upstream's answer to a request, for the client. `vault`: the client's own."""
-        return cross_response(body, self._dialect, self._client, asked, None, created, self._seals, vault)
+        return answer_with(body, self._dialect, self._client, asked, None, created, self._seals, vault)
 
     def events(self, asked: Translation, created: int, vault: Vault) -> StreamTranslator:
         """The same for a stream."""
@@ -157,7 +157,7 @@ class Sending:
         return kind.startswith(_STREAMS)
 
 
-class Sendings(dict[tuple[Any, ...], Sending]):
+class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
     """How clients ask, of whatever kind they are: those that were there lately are known.
 
     By the choice, the client's dialect, whether it wants a stream, and the names of its headers.
@@ -168,13 +168,13 @@ class Sendings(dict[tuple[Any, ...], Sending]):
     def __init__(self, environment: Mapping[str, str]) -> None:
         super().__init__()
         self._environment = environment
-        self.known: dict[tuple[Choice, bool, Head | None], tuple[Sending, Post | None]] = {}
+        self.known: dict[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = {}
         """What `find` gives, by the choice, whether a stream is wanted, and a head that is known: from that follows the
         rest. The relay looks here itself, since it does so with every request."""
 
     def find(
-        self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: Head | None
-    ) -> tuple[Sending, Post | None]:
+        self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: KnownHead | None
+    ) -> tuple[UpstreamPlan, Post | None]:
         """How requests with such headers are sent, and what is sent before their body; None where that depends on the
         hour, or cannot be made."""
         kind = choice, client, stream, *asked
@@ -189,9 +189,9 @@ class Sendings(dict[tuple[Any, ...], Sending]):
             self.known[choice, stream, head] = sending, found
         return sending, found
 
-    def __missing__(self, kind: tuple[Any, ...]) -> Sending:
+    def __missing__(self, kind: tuple[Any, ...]) -> UpstreamPlan:
         choice, client, stream, *names = kind
-        made = Sending(choice, self._environment, client, tuple(names), stream=stream)
+        made = UpstreamPlan(choice, self._environment, client, tuple(names), stream=stream)
         if len(choice.model) + sum(map(len, names)) <= MAX_LENGTH:
             if len(self) >= MAX_KNOWN:
                 self.clear()

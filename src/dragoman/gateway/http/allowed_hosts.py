@@ -23,7 +23,7 @@ _HOST = re.compile(
 _LABELS = re.compile(r"[0-9a-z_-]{1,63}(?:\.[0-9a-z_-]{1,63})*")
 
 
-class HostNames:
+class AllowedHosts:
     """The names that the gateway answers to."""
 
     def __init__(self, listen: Listen, machine: Iterable[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 from ...canon.events import Fault
 from ..config import Listen
-from .allowed_hosts import HostNames, origin_host
+from .allowed_hosts import AllowedHosts, origin_host
 
 Headers = list[tuple[str, str]]
 _ALLOWED = "GET, POST, DELETE, OPTIONS"
@@ -25,7 +25,7 @@ def key_in(query: str) -> str:
     return parse_qs(query).get("key", [""])[-1]
 
 
-def from_page(headers: Mapping[str, str], listen: Listen, names: HostNames) -> Headers | Fault | None:
+def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -> Headers | Fault | None:
     """For a request that a web page makes: the headers that let the page read the answer, or why it may not ask.
 
     None: it comes from no page, or from the gateway's own. Programs with pages of their own (editors, desktop apps) are
@@ -49,7 +49,7 @@ def from_page(headers: Mapping[str, str], listen: Listen, names: HostNames) -> H
     return out
 
 
-def _may_ask(origin: str, listen: Listen, names: HostNames) -> bool:
+def _may_ask(origin: str, listen: Listen, names: AllowedHosts) -> bool:
     """Whether a page from elsewhere may ask: by the list of hosts, or by that of origins. An address is accepted on
     loopback only: a page that is served from any other address is as foreign as one with a name."""
     if origin in listen.origins or "*" in listen.origins or names.anything:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from .request_heads import Head
+from .request_heads import KnownHead
 
 
-class Incoming(Struct, eq=False):
+class IncomingRequest(Struct, eq=False):
     """One request of a client."""
 
     method: str
@@ -21,7 +21,7 @@ class Incoming(Struct, eq=False):
     its requests, and say nothing of the body's length."""
     body: bytes
     """Empty as long as `pieces` has some."""
-    known: Head | None = None
+    known: KnownHead | None = None
     """Its head, where others have come with the same."""
     keep_alive: bool = True
     """The client may ask more on this connection."""

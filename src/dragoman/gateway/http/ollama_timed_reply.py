@@ -8,14 +8,14 @@ from time import perf_counter_ns
 import msgspec
 
 from ...codec import json_text
-from .reply_wrapper import Wrapped
+from .reply_wrapper import ReplyWrapper
 from .server import Reply
 
 _DONE = b'"done":true'
 _TOLD = b'"total_duration"'
 
 
-class Timed(Wrapped):
+class OllamaTimedReply(ReplyWrapper):
     """A reply whose end tells how long it took here, in nanoseconds, unless the upstream has told it."""
 
     __slots__ = ("_began", "_first")

@@ -22,7 +22,7 @@ Tell = Callable[[str, str], bytes]
 nothing)."""
 
 
-class Peers:
+class OtherWorkers:
     """The workers that have a socket in `folder`."""
 
     def __init__(self, folder: Path) -> None:

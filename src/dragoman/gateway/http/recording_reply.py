@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..exchange.recent_exchanges import Tape
-from .reply_wrapper import Wrapped
+from ..exchange.recent_exchanges import Recording
+from .reply_wrapper import ReplyWrapper
 from .server import Reply
 
 
-class Taped(Wrapped):
+class RecordingReply(ReplyWrapper):
     """Hands everything on, and keeps it on a tape."""
 
     __slots__ = ("_tape",)
 
-    def __init__(self, inner: Reply, tape: Tape) -> None:
+    def __init__(self, inner: Reply, tape: Recording) -> None:
         super().__init__(inner)
         self._tape = tape
 

@@ -9,7 +9,7 @@ from .server import Reply
 Headers = list[tuple[str, str]]
 
 
-class Wrapped(Reply):
+class ReplyWrapper(Reply):
     """A reply that hands everything on."""
 
     __slots__ = ("inner",)
@@ -41,7 +41,7 @@ class Wrapped(Reply):
         self.inner.cut()
 
 
-class WithHeaders(Wrapped):
+class WithHeaders(ReplyWrapper):
     """A reply with some more headers, whatever it is."""
 
     __slots__ = ("_more",)
@@ -57,7 +57,7 @@ class WithHeaders(Wrapped):
         super().start(status, [*headers, *self._more])
 
 
-class Bodiless(Wrapped):
+class Bodiless(ReplyWrapper):
     """The answer to HEAD: what GET would answer, without its body."""
 
     __slots__ = ()

@@ -33,7 +33,7 @@ _UNUSUAL = frozenset({"expect", "http2-settings", "trailer", "transfer-encoding"
 """Headers that change how a body is read, or what is said before it comes."""
 
 
-class Head(Struct, eq=False):
+class KnownHead(Struct, eq=False):
     """What a head says, but for the length of the body."""
 
     url: bytes
@@ -49,19 +49,19 @@ class Head(Struct, eq=False):
     """and what that rests on."""
 
 
-class Heads:
+class KnownHeads:
     """Those that came lately."""
 
     __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self.known: dict[tuple[bytes, bytes], Head] = {}
+        self.known: dict[tuple[bytes, bytes], KnownHead] = {}
         """By what stands before the length and behind it, as `learn` has it. The server looks here itself, since it
         does so with every request."""
 
     def learn(
         self, head: bytes, url: bytes, lines: list[tuple[bytes, bytes]], headers: dict[str, str], path: str, query: str
-    ) -> Head | None:
+    ) -> KnownHead | None:
         """Keep a head of which the parser told all the rest: that of a POST of HTTP/1.1 which leaves the connection
         open. None where it is not as plain as it must be."""
         if len(head) > MAX_LENGTH or len(headers) < len(lines) or not _UNUSUAL.isdisjoint(headers):
@@ -77,7 +77,7 @@ class Heads:
         if len(self.known) >= MAX_KNOWN:
             self.known.clear()
         others = {name: value for name, value in headers.items() if name != "content-length"}
-        self.known[before, after] = found = Head(url, path, query, others, len(before) + len(after) + _ROUND)
+        self.known[before, after] = found = KnownHead(url, path, query, others, len(before) + len(after) + _ROUND)
         return found
 
 

@@ -31,7 +31,7 @@ from ..app import Gateway
 from ..config import Config
 from ..exchange.exchange_log import ExchangeLog
 from ..upstream_checks import check_upstreams
-from .other_workers import Peers
+from .other_workers import OtherWorkers
 from .server import Bounds, Server
 
 Load = Callable[[], Config]
@@ -100,7 +100,7 @@ async def _work(
     config, (port, folder) = load(), place
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
-    peers = gateway.peers = Peers(folder)
+    peers = gateway.peers = OtherWorkers(folder)
     await peers.start(gateway.told)
     server = Server(gateway.handle, _bounds(config))
     await server.start(config.listen.host, port, reuse_port=True)

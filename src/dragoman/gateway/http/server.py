@@ -25,13 +25,13 @@ from ...transport.body_joining import is_large, join_pieces
 from ...transport.deadlines import Deadlines
 from ...transport.http_bytes import lower
 from .client_hangup import has_left
-from .incoming_request import Incoming
+from .incoming_request import IncomingRequest
 from .replies import Gone, Reply
-from .request_heads import LENGTH, MAX_DIGITS, Head, Heads, joined, method, parted
+from .request_heads import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 
-__all__ = ["Bounds", "Gone", "Handler", "Incoming", "Reply", "Server"]
+__all__ = ["Bounds", "Gone", "Handler", "IncomingRequest", "Reply", "Server"]
 
-Handler = Callable[["Incoming", "Reply"], Awaitable[None]]
+Handler = Callable[["IncomingRequest", "Reply"], Awaitable[None]]
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER = 2.0
@@ -119,12 +119,12 @@ class _Client(asyncio.Protocol):
         self.on_body = self._body.append  # what the parser tells most often
         self._parser: Any = httptools.HttpRequestParser(self)
         self.task: asyncio.Task[None] | None = None  # serves all requests of the connection, from the first one on
-        self._waiter: asyncio.Future[Incoming] | None = None  # what it waits for between two
+        self._waiter: asyncio.Future[IncomingRequest] | None = None  # what it waits for between two
         self._refused = False
-        self._ready: deque[Incoming] = deque()  # requests that wait for the one before them
+        self._ready: deque[IncomingRequest] = deque()  # requests that wait for the one before them
         self._early: deque[bytes] = deque()  # bytes that came while a request was being answered,
         self._ahead = 0  # and how many they are
-        self._known: Head | None = None  # the head of a request whose body is gathered without the parser,
+        self._known: KnownHead | None = None  # the head of a request whose body is gathered without the parser,
         self._missing = 0  # and what of it is not yet there
         self._strange = 0  # heads in a row that were not known
         self._rested = 0.0  # when the last answer was sent
@@ -206,7 +206,7 @@ class _Client(asyncio.Protocol):
             self._gather(data, known, body, missing)
             return
         self._strange = 0
-        self._begin(Incoming("POST", known.path, known.query, known.headers, body, known))
+        self._begin(IncomingRequest("POST", known.path, known.query, known.headers, body, known))
 
     def _put_off(self, data: bytes) -> None:
         """What came before it is answered first."""
@@ -228,7 +228,7 @@ class _Client(asyncio.Protocol):
         else:
             self._loop.call_later(_LOOK_SECONDS, self._look)
 
-    def _gather(self, data: bytes, head: Head, body: bytes, missing: int) -> None:
+    def _gather(self, data: bytes, head: KnownHead, body: bytes, missing: int) -> None:
         """A request whose head is known, and whose body is not all there."""
         bounds = self._server.bounds
         if missing < 0 or len(body) + missing > bounds.body or head.size > bounds.head:
@@ -254,7 +254,7 @@ class _Client(asyncio.Protocol):
             self._expect_body()
             self._hold(len(data))
             return
-        request = Incoming("POST", head.path, head.query, head.headers, b"", head)
+        request = IncomingRequest("POST", head.path, head.query, head.headers, b"", head)
         self._give_body(request)
         self._begun = self._parsing = False
         self._known = None
@@ -263,7 +263,7 @@ class _Client(asyncio.Protocol):
         if missing < 0:
             self._put_off(data[missing:])
 
-    def _give_body(self, request: Incoming) -> None:
+    def _give_body(self, request: IncomingRequest) -> None:
         """The body that has come, or its pieces where it is large."""
         pieces = self._body
         if len(pieces) > 1 and is_large(pieces):
@@ -393,7 +393,7 @@ class _Client(asyncio.Protocol):
         asked, version, known = method(parser.get_method()), parser.get_http_version(), None
         if self._opening and keep and asked == "POST" and version == "1.1" and self._strange < _STRANGE:
             known = self._server.heads.learn(self._opening, url, self._lines, self._headers, path, query)
-        request = Incoming(asked, path, query, self._headers, b"", known, keep, version != "1.0")
+        request = IncomingRequest(asked, path, query, self._headers, b"", known, keep, version != "1.0")
         self._give_body(request)
         self._ready.append(request)
         self._reset()
@@ -410,16 +410,16 @@ class _Client(asyncio.Protocol):
             self._known = None
         headers = self._headers or joined(self._lines)  # those that have come, where the head is not all there
         path = self._url.partition(b"?")[0].decode("latin-1")
-        self._begin(Incoming("", path, "", headers, b"", keep_alive=False, refusal=(status, why)))
+        self._begin(IncomingRequest("", path, "", headers, b"", keep_alive=False, refusal=(status, why)))
 
-    def _begin(self, request: Incoming) -> None:
+    def _begin(self, request: IncomingRequest) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
             waiter.set_result(request)
         else:
             self.task = self._loop.create_task(self._serve(request))
 
-    async def _serve(self, request: Incoming) -> None:
+    async def _serve(self, request: IncomingRequest) -> None:
         """One request after the other: a task for each would cost more than waiting for the next."""
         server, loop, reply = self._server, self._loop, Reply(self)
         handler = server.handler
@@ -540,7 +540,7 @@ class Server:
         self.clients: set[_Client] = set()
         self.leaving: set[asyncio.Task[None]] = set()
         """What served clients that have gone, until it has noticed."""
-        self.heads = Heads()
+        self.heads = KnownHeads()
         self.draining = False
         self.held = 0
         """Bytes of bodies that came in several pieces, until their requests are answered."""

@@ -11,7 +11,7 @@ from typing import Any
 from .. import confine, file_filters, file_walk, globs
 from ..confine import Place
 from ..file_walk import Entry
-from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 ALWAYS_OUT = (".git/", "node_modules/")
 
@@ -37,7 +37,7 @@ class Glob(Tool):
         "required": ["pattern"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         pattern = arguments["pattern"]
         if not pattern.strip():
             return "The pattern is empty."
@@ -47,7 +47,7 @@ class Glob(Tool):
         confine.place(arguments.get("path") or ".", around.workspace)
         return None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         pattern, given = arguments["pattern"], arguments.get("path")
         folders = [given] if given else [str(root) for root in around.workspace]
         places = [confine.place(folder, around.workspace) for folder in folders]

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
-from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_RESULTS = 10
 
@@ -37,10 +37,10 @@ class GoogleWebSearch(Tool):
     def __init__(self, endpoint: Endpoint | None = None) -> None:
         self.endpoint = endpoint
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return None if arguments["query"].strip() else "The 'query' parameter cannot be empty."
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         query = arguments["query"]
         if self.endpoint is not None:
             text, sources = await _searched(self.endpoint, query)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import confine, file_filters, file_walk, globs
-from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
 class ListDirectory(Tool):
@@ -28,13 +28,13 @@ class ListDirectory(Tool):
         "required": ["path"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         confine.place(arguments["path"], around.workspace)
         for pattern in arguments.get("ignore", ()):
             globs.compiled(pattern)
         return None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         where = confine.place(arguments["path"], around.workspace)
         status = confine.status(where)
         if status is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...canon.parts import Media
 from .. import confine, file_content, file_filters
-from ..tool import Kind, Outcome, Surroundings, Tool
+from ..tool import Kind, Outcome, Tool, ToolEnvironment
 
 
 class ReadFile(Tool):
@@ -28,7 +28,7 @@ class ReadFile(Tool):
         "required": ["absolute_path"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         path, offset, limit = arguments["absolute_path"], arguments.get("offset", 0), arguments.get("limit", 1)
         if not path.startswith("/"):
             return f"File path must be absolute, but was relative: {path}. You must provide an absolute path."
@@ -38,7 +38,7 @@ class ReadFile(Tool):
             return "Limit must be a whole number, and positive."
         return file_filters.withheld(confine.place(path, around.workspace))
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         where = confine.place(arguments["absolute_path"], around.workspace)
         limit = arguments.get("limit")
         count = None if limit is None else int(limit)

@@ -12,7 +12,7 @@ from ...canon.parts import Media, Text
 from .. import confine, file_content, file_filters, file_walk, globs
 from ..confine import Place
 from ..file_content import Lines
-from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_FILES = 1000
 MAX_CHARACTERS = 4_000_000
@@ -65,14 +65,14 @@ class ReadManyFiles(Tool):
         "required": ["paths"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         for pattern in [*arguments["paths"], *arguments.get("include", ()), *arguments.get("exclude", ())]:
             globs.compiled(pattern)
         for pattern in [*arguments["paths"], *arguments.get("include", ())]:
             confine.place(_fixed(pattern, around.workspace)[0] or ".", around.workspace)
         return None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         files, missed = await _files(arguments, around)
         if not files:
             return Outcome(f"No files matching the criteria were found: {'; '.join(missed)}", "No files were read.")
@@ -101,7 +101,7 @@ def _fixed(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
     return pattern, ""
 
 
-async def _files(arguments: Mapping[str, Any], around: Surroundings) -> tuple[list[_File], list[str]]:
+async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple[list[_File], list[str]]:
     """The files that are named, each once, in the order of the patterns; and what was named without being found."""
     found: dict[Path, _File] = {}
     missed: list[str] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import confine, edit_matching, file_edit, text_file
 from ..file_edit import Edit
-from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
 class Replace(Tool):
@@ -33,16 +33,16 @@ class Replace(Tool):
         "required": ["file_path", "old_string", "new_string"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         expected = arguments.get("expected_replacements", 1)
         if expected != int(expected):
             return "expected_replacements must be a whole number."
         return file_edit.checked(arguments, around)
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         return file_edit.confirmation(_planned(arguments, around))
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         edit = _planned(arguments, around)
         path = arguments["file_path"]
         if edit.creates:
@@ -50,7 +50,7 @@ class Replace(Tool):
         return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
 
-def _planned(arguments: Mapping[str, Any], around: Surroundings) -> Edit:
+def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
     where = confine.place(arguments["file_path"], around.workspace)
     path, old, new = where.path, arguments["old_string"], arguments["new_string"]
     expected = int(arguments.get("expected_replacements", 1))

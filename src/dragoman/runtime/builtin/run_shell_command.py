@@ -10,7 +10,7 @@ from .. import confine, processes
 from ..processes import Ended, Left
 from ..sandbox import ProcessStart, Sandbox, unconfined
 from ..shell_programs import roots
-from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 SECONDS = 120.0
 MAX_OUTPUT = 400_000
@@ -54,7 +54,7 @@ class RunShellCommand(Tool):
         self._sandbox = sandbox
         self._left: list[Left] = []
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["command"].strip():
             return "Command cannot be empty."
         if "\0" in arguments["command"]:
@@ -64,7 +64,7 @@ class RunShellCommand(Tool):
             return f"Directory does not exist: {where.path}"
         return None
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         names, hidden = roots(arguments["command"])
         folder = ""
         if arguments.get("directory"):
@@ -75,7 +75,7 @@ class RunShellCommand(Tool):
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
         return Confirmation(title, "run", command=arguments["command"], roots=names, folder=folder, hidden=hidden)
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         folder = confine.place(arguments.get("directory") or ".", around.workspace).path
         command = ("bash", "-c", arguments["command"])
         try:

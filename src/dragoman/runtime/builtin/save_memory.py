@@ -13,7 +13,7 @@ from ...store.own_files import require_only_owner_writes
 from .. import confine, file_edit, text_file
 from ..confine import Place
 from ..file_edit import Edit
-from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 FILE = "memory.md"
 SECTION = "## Added memories"
@@ -32,15 +32,15 @@ class SaveMemory(Tool):
         "required": ["fact"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return None if _line(arguments["fact"]) else 'Parameter "fact" must be a non-empty string.'
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         edit = _planned(arguments["fact"], around)
         diff = text_file.difference(edit.where, edit.was, edit.new)
         return Confirmation(f"Remember: {_line(arguments['fact'])}", "remember", diff)
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         fact = arguments["fact"]
         edit = _planned(fact, around)
         try:
@@ -71,7 +71,7 @@ def _place(config: Path) -> Place:
     return Place(where.parent, (where.name,))
 
 
-def _planned(fact: str, around: Surroundings) -> Edit:
+def _planned(fact: str, around: ToolEnvironment) -> Edit:
     if around.config is None:
         raise _failed("There is no folder for what is to be remembered.")
     where = _place(around.config)

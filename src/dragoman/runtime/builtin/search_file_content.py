@@ -15,7 +15,7 @@ import msgspec
 
 from .. import confine, file_walk, globs, line_search, processes, text_file
 from ..confine import Place
-from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_MATCHES = 20_000
 MAX_LINE = 2000
@@ -59,7 +59,7 @@ class SearchFileContent(Tool):
         self.ripgrep = ripgrep_here() if ripgrep is None else ripgrep
         """Where ripgrep is; "" or None: search without it."""
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["pattern"]:
             return "The pattern is empty."
         if arguments.get("include"):
@@ -69,7 +69,7 @@ class SearchFileContent(Tool):
             return f"Path is not a directory: {where.path}"
         return None
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         pattern, given = arguments["pattern"], arguments.get("path")
         limit = min(int(arguments.get("max_matches", MAX_MATCHES)), MAX_MATCHES)
         include = (arguments.get("include") or "").removeprefix("./")
@@ -92,7 +92,7 @@ class SearchFileContent(Tool):
         )
 
     async def _searched(
-        self, where: Place, pattern: str, include: str, limit: int, around: Surroundings
+        self, where: Place, pattern: str, include: str, limit: int, around: ToolEnvironment
     ) -> list[Match]:
         """The matches below a place, `limit` at most."""
         if limit <= 0:
@@ -145,7 +145,7 @@ class _Kept:
 
 
 async def _listen(
-    command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept, around: Surroundings
+    command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept, around: ToolEnvironment
 ) -> list[Match]:
     """The matches that a searching program writes, until there are enough."""
     process = await asyncio.create_subprocess_exec(

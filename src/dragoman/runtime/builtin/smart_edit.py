@@ -14,7 +14,7 @@ from .. import confine, edit_matching, file_edit, text_file
 from ..confine import Place
 from ..file_edit import Edit
 from ..text_file import TextFile
-from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 REMEMBERED = 32
 MAX_ASKED = 200_000
@@ -51,20 +51,20 @@ class SmartEdit(Tool):
     def __init__(self) -> None:
         self._corrections: dict[tuple[str, str, str, str], Correction] = {}
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return file_edit.checked(arguments, around)
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         return file_edit.confirmation(await self._planned(arguments, around))
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         edit = await self._planned(arguments, around)
         path = arguments["file_path"]
         if edit.creates:
             return file_edit.made(edit, around, f"Created new file: {path} with provided content.")
         return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
-    async def _planned(self, arguments: Mapping[str, Any], around: Surroundings) -> Edit:
+    async def _planned(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
         where = confine.place(arguments["file_path"], around.workspace)
         old, new = arguments["old_string"], arguments["new_string"]
         was = text_file.read(where)
@@ -86,7 +86,9 @@ class SmartEdit(Tool):
                 raise
         return _found(where, was, correction.search, correction.replace)
 
-    async def _corrected(self, arguments: Mapping[str, Any], was: TextFile, around: Surroundings) -> Correction | None:
+    async def _corrected(
+        self, arguments: Mapping[str, Any], was: TextFile, around: ToolEnvironment
+    ) -> Correction | None:
         """What a model makes of an edit that leads nowhere; the same when it is asked again to run what was shown."""
         if around.ask is None or len(was.text) > MAX_ASKED:
             return None

@@ -12,7 +12,7 @@ from ...errors import DragomanError
 from .. import html_text
 from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
-from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_PAGES = 20
 MAX_TEXT = 100_000
@@ -41,17 +41,17 @@ class WebFetch(Tool):
         "required": ["prompt"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         found = urls(arguments["prompt"])
         if not found:
             return "The 'prompt' must contain at least one valid URL (starting with http:// or https://)."
         return None if len(found) <= MAX_PAGES else f"The 'prompt' must not contain more than {MAX_PAGES} URLs."
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         found = tuple([raw(url) for url in urls(arguments["prompt"])])
         return Confirmation(f"Fetch {', '.join(found)}", "fetch", urls=found)
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         prompt = arguments["prompt"]
         if around.ask is not None and "web_fetch" in around.hosted:
             try:
@@ -82,7 +82,7 @@ def raw(url: str) -> str:
     return f"https://raw.githubusercontent.com/{found[1]}/{found[2]}" if found else url
 
 
-async def _fetched(prompt: str, around: Surroundings) -> Outcome:
+async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
     """By fetching the pages here, and asking a model about them if there is one to ask."""
     get = around.fetch or fetch
     found = urls(prompt)

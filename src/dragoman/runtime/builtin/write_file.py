@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import confine, file_edit, text_file
 from ..file_edit import Edit
-from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool
+from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment
 
 
 class WriteFile(Tool):
@@ -26,20 +26,20 @@ class WriteFile(Tool):
         "required": ["file_path", "content"],
     }
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return file_edit.checked(arguments, around)
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         return file_edit.confirmation(_planned(arguments, around))
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         edit = _planned(arguments, around)
         path = arguments["file_path"]
         new = f"Successfully created and wrote to new file: {path}."
         return file_edit.made(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
 
 
-def _planned(arguments: Mapping[str, Any], around: Surroundings) -> Edit:
+def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
     where = confine.place(arguments["file_path"], around.workspace)
     was = text_file.read(where)
     content = arguments["content"]

@@ -25,7 +25,7 @@ from mcp.server import Server, ServerRequestContext
 from ... import __version__
 from ...canon.parts import Media, Part, Text, ToolCall
 from ..policy import Policy
-from ..tool import Kind, Surroundings, Tool
+from ..tool import Kind, Tool, ToolEnvironment
 from ..toolbox import Toolbox
 
 LOOPBACK = "127.0.0.1"
@@ -40,14 +40,14 @@ _HINTS: dict[Kind, wire.ToolAnnotations] = {
     "other": wire.ToolAnnotations(read_only_hint=False),
 }
 
-Context = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 
 
 class ToolServer:
     """Serves the tools of some kinds. The surroundings are the same for all clients, and so is the policy."""
 
     def __init__(
-        self, tools: Iterable[Tool], around: Surroundings, kinds: frozenset[Kind] = frozenset({"read"})
+        self, tools: Iterable[Tool], around: ToolEnvironment, kinds: frozenset[Kind] = frozenset({"read"})
     ) -> None:
         self.toolbox = Toolbox([tool for tool in tools if tool.kind in kinds])
         self._around = around
@@ -63,10 +63,10 @@ class ToolServer:
             on_call_tool=self._call,
         )
 
-    async def _list(self, context: Context, params: wire.PaginatedRequestParams | None) -> wire.ListToolsResult:
+    async def _list(self, context: RequestContext, params: wire.PaginatedRequestParams | None) -> wire.ListToolsResult:
         return wire.ListToolsResult(tools=[_declared(tool) for tool in self.toolbox])
 
-    async def _call(self, context: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
+    async def _call(self, context: RequestContext, params: wire.CallToolRequestParams) -> wire.CallToolResult:
         if params.name not in self.toolbox:
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name}")
         call = ToolCall(str(context.request_id), params.name, msgspec.json.encode(params.arguments or {}).decode())
@@ -81,7 +81,7 @@ class ToolServer:
                 await asyncio.wait({work})
             self._running.discard(work)
 
-    async def _run(self, call: ToolCall, context: Context) -> wire.CallToolResult:
+    async def _run(self, call: ToolCall, context: RequestContext) -> wire.CallToolResult:
         async with _Reporter(context.session.report_progress) as report:
             around = msgspec.structs.replace(self._around, report=report)
             result = (await self.toolbox.run(call, around, self._policy)).result

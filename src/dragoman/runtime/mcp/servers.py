@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
-from ..tool import Confirmation, Kind, Outcome, Surroundings, ToolError
+from ..tool import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from ..toolbox import Toolbox
 from . import result_content, tool_names
 from .client import Connection, Offered, Skipped
@@ -42,17 +42,17 @@ class RemoteTool:
         """Server and tool, as they call themselves."""
         return self.server, self.offered.name
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return None
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         title = f"Run {self.offered.title or self.offered.name} of the MCP server {self.server}"
         if arguments:  # all of them, for they are what a person agrees to
             title += f" with {msgspec.json.encode(arguments).decode()}"
         trusted = self._connection.config.trust
         return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         result = await self._connection.call(self.offered.name, arguments, _seldom(around.report))
         return result_content.outcome(self.offered.name, result)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from dragoman.codec.surrogates.documents import has_lone_surrogate, replaced_places, without_surrogates
 
 from dragoman.codec.json_text import breaks_off, decode, respelled
+from dragoman.codec.surrogates.documents import has_lone_surrogate, replaced_places, without_surrogates
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from dragoman.codec.surrogates.streamed_arguments import EscapedHalves
 
 from dragoman import StreamTranslator
 from dragoman.canon.events import PartDelta
 from dragoman.canon.fold import fold, unfold
 from dragoman.canon.parts import ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.context import Crossing
+from dragoman.codec.surrogates.streamed_arguments import EscapedHalves
+from dragoman.context import Context
 from dragoman.dialects import get, names
 
 HIGH, LOW = "\\ud83d", "\\ude00"
@@ -34,20 +34,20 @@ PAIRS = [(source, target) for source in STREAMS for target in names() if source 
 def test_an_escape_may_be_cut_anywhere(text: str, sound: str) -> None:
     for first in range(len(text) + 1):
         for second in range(first, len(text) + 1):
-            crossing = Crossing("openai-chat", "anthropic")
-            halves = EscapedHalves(crossing)
+            context = Context("openai-chat", "anthropic")
+            halves = EscapedHalves(context)
             halves.begin(0, ("at",))
             pieces = [PartDelta(0, piece) for piece in (text[:first], text[first:second], text[second:])]
             sent = [halves.mended(piece) for piece in pieces]
             out = "".join([piece.text for piece in sent if piece is not None]) + halves.end(0)
             assert out == sound
-            assert bool(crossing.losses.all()) == (sound != text)
+            assert bool(context.losses.all()) == (sound != text)
             assert not halves.holding
 
 
 @pytest.mark.parametrize(("broken", "sent"), [('{"a":"\\', '{"a":"\\'), (f'{{"a":"{HIGH}\\u', '{"a":"\\ufffd\\u')])
 def test_arguments_that_break_off_in_an_escape_are_sent_to_the_end(broken: str, sent: str) -> None:
-    halves = EscapedHalves(Crossing("openai-chat", "anthropic"))
+    halves = EscapedHalves(Context("openai-chat", "anthropic"))
     halves.begin(0, ())
     first = halves.mended(PartDelta(0, broken))
     assert first is not None
@@ -59,7 +59,7 @@ def stream(dialect: str, pieces: list[str]) -> bytes:
     events = unfold(Response((ToolCall("call_1", "f", ""),), Stop("tool_calls"), "r", "m", 1, Usage(1, 1)))
     begin = next(i for i, event in enumerate(events) if type(event).__name__ == "PartStart") + 1
     events[begin:begin] = [PartDelta(0, text) for text in pieces]
-    writer = get(dialect).writer(Crossing(dialect, dialect))
+    writer = get(dialect).writer(Context(dialect, dialect))
     return b"".join([writer.send(event) for event in events]) + writer.close()
 
 
@@ -72,7 +72,7 @@ def test_clients_of_every_dialect_get_whole_characters(source: str, target: str,
     for chunks in ([body], frames):
         translator = StreamTranslator(source=source, target=target, created=1)
         out = b"".join([translator.feed(chunk) for chunk in chunks]) + translator.close()
-        reader = get(target).reader(Crossing(target, target))
+        reader = get(target).reader(Context(target, target))
         answer = fold([*reader.feed(out), *reader.close()])
         assert isinstance(answer, Response)
         call = answer.parts[0]

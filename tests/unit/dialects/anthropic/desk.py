@@ -10,24 +10,24 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects.anthropic import DIALECT
 
 MESSAGES = "anthropic"
 Lost = list[tuple[str, str]]
 
 
-def losses(crossing: Crossing) -> Lost:
+def losses(context: Context) -> Lost:
     """(code, path) of every loss, those of fields only the source knows included."""
-    if crossing.source != crossing.target:
-        crossing.settle(DIALECT.noise)
-    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+    if context.source != context.target:
+        context.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
 def read(body: Any, target: str = "openai-chat") -> tuple[Request, Lost]:
-    crossing = Crossing(MESSAGES, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return request, losses(crossing)
+    context = Context(MESSAGES, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return request, losses(context)
 
 
 def read_messages(*messages: Any, **fields: Any) -> tuple[Request, Lost]:
@@ -37,28 +37,28 @@ def read_messages(*messages: Any, **fields: Any) -> tuple[Request, Lost]:
 def write(
     request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m", **options: Any
 ) -> tuple[Any, Lost]:
-    crossing = Crossing(source, MESSAGES, profile=profile or DEFAULT_PROFILE, model=model, **options)
-    body = DIALECT.write_request(request, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, MESSAGES, profile=profile or DEFAULT_PROFILE, model=model, **options)
+    body = DIALECT.write_request(request, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def there_and_back(body: Any) -> tuple[Any, Lost]:
     """A request read and written in this dialect."""
-    crossing = Crossing(MESSAGES, MESSAGES)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return msgspec.json.decode(DIALECT.write_request(request, crossing)), losses(crossing)
+    context = Context(MESSAGES, MESSAGES)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return msgspec.json.decode(DIALECT.write_request(request, context)), losses(context)
 
 
 def read_answer(body: Any, target: str = "openai-chat") -> tuple[Response, Lost]:
-    crossing = Crossing(MESSAGES, target)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return response, losses(crossing)
+    context = Context(MESSAGES, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return response, losses(context)
 
 
 def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Lost]:
-    crossing = Crossing(source, MESSAGES, **options)
-    body = DIALECT.write_response(response, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, MESSAGES, **options)
+    body = DIALECT.write_response(response, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def sse(*events: Any) -> bytes:
@@ -69,19 +69,19 @@ def sse(*events: Any) -> bytes:
 
 def events_of(stream: bytes, step: int = 0, target: str = "openai-chat") -> tuple[list[Event], Lost]:
     """The events of a stream, fed whole or in pieces of `step` bytes."""
-    crossing = Crossing(MESSAGES, target)
-    reader = DIALECT.reader(crossing)
+    context = Context(MESSAGES, target)
+    reader = DIALECT.reader(context)
     found: list[Event] = []
     for i in range(0, len(stream), step or len(stream) or 1):
         found += reader.feed(stream[i : i + (step or len(stream))])
     found += reader.close()
-    return found, losses(crossing)
+    return found, losses(context)
 
 
 def stream_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Lost]:
     """The payloads written for these events, each checked to stand under its own event name."""
-    crossing = Crossing(source, MESSAGES, **options)
-    writer = DIALECT.writer(crossing)
+    context = Context(source, MESSAGES, **options)
+    writer = DIALECT.writer(context)
     written = b"".join([writer.send(event) for event in events]) + writer.close()
     payloads = []
     for frame in written.decode().split("\n\n")[:-1]:
@@ -89,7 +89,7 @@ def stream_of(events: Iterable[Event], source: str = "openai-chat", **options: A
         payload = msgspec.json.decode(data.removeprefix("data: "))
         assert name == f"event: {payload['type']}"
         payloads.append(payload)
-    return payloads, losses(crossing)
+    return payloads, losses(context)
 
 
 def whole_usage(**figures: int) -> dict[str, Any]:

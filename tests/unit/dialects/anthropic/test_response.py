@@ -14,7 +14,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Alternative, Response, Stop, Usage
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, whole_block, whole_usage, write_answer
@@ -248,11 +248,11 @@ def test_ids_models_and_further_answers() -> None:
 
 
 def test_the_report_says_which_answers_are_left_out() -> None:
-    crossing = Crossing("openai-chat", MESSAGES)
-    crossing.ends = get("openai-chat").ends
+    context = Context("openai-chat", MESSAGES)
+    context.ends = get("openai-chat").ends
     others = (Alternative((), _STOP), Alternative((), _STOP))
-    DIALECT.write_response(Response((Text("x"),), _STOP, "r", usage=_USAGE, alternatives=others), crossing)
-    assert [loss.path for loss in crossing.losses.all()] == ["/choices/1", "/choices/2"]
+    DIALECT.write_response(Response((Text("x"),), _STOP, "r", usage=_USAGE, alternatives=others), context)
+    assert [loss.path for loss in context.losses.all()] == ["/choices/1", "/choices/2"]
 
 
 def test_everything_comes_back_in_the_same_dialect() -> None:
@@ -316,7 +316,7 @@ def test_the_continuation_of_a_tool_turn() -> None:
         MESSAGES,
     )
     results = Request((Turn("tool", (ToolResult("toolu_1", (Text("ok"),), "f"),)),))
-    written = DIALECT.write_results(response, results, Crossing(MESSAGES, MESSAGES))
+    written = DIALECT.write_results(response, results, Context(MESSAGES, MESSAGES))
     assert msgspec.json.decode(written) == [
         {
             "role": "assistant",

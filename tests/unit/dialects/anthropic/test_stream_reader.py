@@ -11,7 +11,7 @@ from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, 
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
-from dragoman.context import Crossing
+from dragoman.context import Context
 from tests.unit.dialects.anthropic.desk import DIALECT, MESSAGES, Lost, events_of, sse
 
 _START = {
@@ -430,7 +430,7 @@ def test_a_delta_without_a_type_adds_nothing_to_a_block_that_is_held() -> None:
 
 def test_empty_pieces_of_arguments_are_not_gathered() -> None:
     """Until the arguments had begun, each piece was joined to all before it."""
-    reader = DIALECT.reader(Crossing(MESSAGES, "openai-chat"))
+    reader = DIALECT.reader(Context(MESSAGES, "openai-chat"))
     empty = _delta(0, "input_json_delta", partial_json="")
     reader.feed(sse(_START, _begin(0, type="tool_use", id="t", name="f", input={}), *[empty] * 50))
     assert reader._live.pieces == []  # type: ignore[attr-defined]

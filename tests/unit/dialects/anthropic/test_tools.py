@@ -13,7 +13,7 @@ from dragoman.canon.parts import Text
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.tools import Choice, Grammar, HostedTool, Tool
 from dragoman.canon.turns import Turn
-from dragoman.context import Crossing, Profile
+from dragoman.context import Context, Profile
 from dragoman.dialects.anthropic import DIALECT
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, losses, read_messages, there_and_back, write
 
@@ -23,13 +23,13 @@ _TURNS = (Turn("user", (Text("hi"),)),)
 
 
 def _read(*tools: Any) -> tuple[Any, Lost]:
-    crossing = Crossing(MESSAGES, "openai-chat")
-    return DIALECT.read_tools(msgspec.json.encode(tools), crossing), losses(crossing)
+    context = Context(MESSAGES, "openai-chat")
+    return DIALECT.read_tools(msgspec.json.encode(tools), context), losses(context)
 
 
 def _written(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, Lost]:
-    crossing = Crossing(source, MESSAGES)
-    return msgspec.json.decode(DIALECT.write_tools(tools, crossing)), losses(crossing)
+    context = Context(source, MESSAGES)
+    return msgspec.json.decode(DIALECT.write_tools(tools, context)), losses(context)
 
 
 def _asked(choice: Choice | None, *tools: Tool | HostedTool, profile: Profile | None = None, **settings: Any) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects import get
 from dragoman.dialects.code_assist import DIALECT
 
@@ -20,11 +20,11 @@ SEAL = "c2VhbA=="
 Losses = list[tuple[str, str]]
 
 
-def losses(crossing: Crossing, source: str = NAME) -> Losses:
+def losses(context: Context, source: str = NAME) -> Losses:
     """(code, path) of every loss, as a translation would report them."""
-    if source not in get(crossing.target).kin:
-        crossing.settle(get(source).noise)
-    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+    if source not in get(context.target).kin:
+        context.settle(get(source).noise)
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
 def wrapped(*contents: Any, **fields: Any) -> dict[str, Any]:
@@ -36,41 +36,41 @@ def said(text: str, role: str = "user") -> dict[str, Any]:
 
 
 def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
-    crossing = Crossing(NAME, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return request, losses(crossing)
+    context = Context(NAME, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return request, losses(context)
 
 
 def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m") -> Any:
-    crossing = Crossing(source, NAME, profile=profile or DEFAULT_PROFILE, model=model)
-    body = DIALECT.write_request(request, crossing)
-    return msgspec.json.decode(body), losses(crossing, source)
+    context = Context(source, NAME, profile=profile or DEFAULT_PROFILE, model=model)
+    body = DIALECT.write_request(request, context)
+    return msgspec.json.decode(body), losses(context, source)
 
 
 def again(body: Any) -> Any:
     """A request read and written in its own dialect, which must lose nothing."""
-    crossing = Crossing(NAME, NAME)
-    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
-    assert crossing.losses.all() == ()
+    context = Context(NAME, NAME)
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
+    assert context.losses.all() == ()
     return msgspec.json.decode(written)
 
 
 def read_answer(body: Any, target: str = "openai-chat") -> tuple[Response, Losses]:
-    crossing = Crossing(NAME, target)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return response, losses(crossing)
+    context = Context(NAME, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return response, losses(context)
 
 
 def write_answer(response: Response, source: str = "openai-chat") -> tuple[Any, Losses]:
-    crossing = Crossing(source, NAME)
-    body = DIALECT.write_response(response, crossing)
-    return msgspec.json.decode(body), losses(crossing, source)
+    context = Context(source, NAME)
+    body = DIALECT.write_response(response, context)
+    return msgspec.json.decode(body), losses(context, source)
 
 
 def answer_again(body: Any) -> Any:
-    crossing = Crossing(NAME, NAME)
-    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), crossing), crossing)
-    assert crossing.losses.all() == ()
+    context = Context(NAME, NAME)
+    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), context), context)
+    assert context.losses.all() == ()
     return msgspec.json.decode(written)
 
 
@@ -79,17 +79,17 @@ def frames(*chunks: Any) -> bytes:
 
 
 def read_stream(raw: bytes, target: str = "openai-chat") -> tuple[list[Event], Losses]:
-    crossing = Crossing(NAME, target)
-    reader = DIALECT.reader(crossing)
+    context = Context(NAME, target)
+    reader = DIALECT.reader(context)
     events = reader.feed(raw) + reader.close()
-    return events, losses(crossing)
+    return events, losses(context)
 
 
 def write_stream(events: Iterable[Event], source: str = "openai-chat") -> tuple[list[Any], Losses]:
-    crossing = Crossing(source, NAME)
-    writer = DIALECT.writer(crossing)
+    context = Context(source, NAME)
+    writer = DIALECT.writer(context)
     raw = b"".join([writer.send(event) for event in events]) + writer.close()
-    return chunks(raw), losses(crossing, source)
+    return chunks(raw), losses(context, source)
 
 
 def chunks(raw: bytes) -> list[Any]:

@@ -12,7 +12,7 @@ from dragoman.canon.parts import Opaque, Reasoning, Seal, Text, ToolCall, ToolRe
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.turns import Turn
 from dragoman.codec import packed_seals
-from dragoman.context import Crossing, Profile
+from dragoman.context import Context, Profile
 from dragoman.dialects.code_assist import DIALECT, with_project
 
 from .desk import NAME, SEAL, again, read, said, wrapped, write
@@ -103,13 +103,13 @@ def test_losses_spell_keys_as_the_client_did() -> None:
 )
 def test_what_does_not_fit_is_refused_with_its_place(body: object, path: str) -> None:
     with pytest.raises(WireError) as caught:
-        DIALECT.read_request(msgspec.json.encode(body), Crossing(NAME, "anthropic"))
+        DIALECT.read_request(msgspec.json.encode(body), Context(NAME, "anthropic"))
     assert (caught.value.dialect, caught.value.path) == (NAME, path)
 
 
 def test_text_that_is_no_utf8_is_refused() -> None:
     with pytest.raises(WireError, match="not code-assist: expected UTF-8"):
-        DIALECT.read_request(b'{"model":"m","request":{"contents":[],"labels":{"a":"\xff"}}}', Crossing(NAME, NAME))
+        DIALECT.read_request(b'{"model":"m","request":{"contents":[],"labels":{"a":"\xff"}}}', Context(NAME, NAME))
 
 
 def test_a_request_to_count_tokens_has_its_model_inside() -> None:
@@ -117,8 +117,8 @@ def test_a_request_to_count_tokens_has_its_model_inside() -> None:
     request, lost = read(body)
     assert (request.model, lost) == ("gemini-3-pro", [])
     assert again(body) == body
-    crossing = Crossing(NAME, NAME, model="gemini-2.5-pro")
-    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
+    context = Context(NAME, NAME, model="gemini-2.5-pro")
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
     assert msgspec.json.decode(written) == {"request": {"contents": [said("Hi")], "model": "models/gemini-2.5-pro"}}
 
 
@@ -289,10 +289,10 @@ def test_seals_that_were_packed_in_the_dialects_name_stand_in_geminis_slot() -> 
         Reasoning("a", seal=Seal(NAME, packed_seals.pack(Seal("gemini", SEAL)))),
         Reasoning("b", seal=Seal(NAME, foreign)),
     )
-    crossing = Crossing(NAME, NAME)
-    out = DIALECT.write_request(Request((Turn("assistant", thoughts),), "m"), crossing)
+    context = Context(NAME, NAME)
+    out = DIALECT.write_request(Request((Turn("assistant", thoughts),), "m"), context)
     assert msgspec.json.decode(out)["request"]["contents"][0]["parts"] == [
         {"text": "a", "thought": True, "thoughtSignature": SEAL},
         {"text": "b", "thought": True, "thoughtSignature": foreign},
     ]
-    assert crossing.losses.all() == ()
+    assert context.losses.all() == ()

@@ -11,7 +11,7 @@ import dragoman
 from dragoman import WireError
 from dragoman.canon.parts import Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.code_assist import DIALECT
 
 from .desk import NAME, SEAL, answer_again, read_answer, write_answer
@@ -91,7 +91,7 @@ def test_what_clients_keep_of_an_answer_is_read_too() -> None:
 )
 def test_what_is_no_answer_is_refused(body: bytes, path: str) -> None:
     with pytest.raises(WireError) as caught:
-        DIALECT.read_response(body, Crossing(NAME, "openai-chat"))
+        DIALECT.read_response(body, Context(NAME, "openai-chat"))
     assert (caught.value.dialect, caught.value.path) == (NAME, path)
 
 

@@ -8,7 +8,7 @@ import dragoman
 from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from dragoman.canon.parts import Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.code_assist import DIALECT
 
 from .desk import NAME, SEAL, chunks, frames, read_stream, write_stream
@@ -179,8 +179,8 @@ def test_figures_and_credits_of_chunks_that_only_go_on_are_the_last_ones() -> No
 
     pieces = [frame(f"w{i} ", i) for i in range(1, 6)]
     whole = read_stream(b"".join([*pieces, frame("end", 6, "STOP")]))
-    crossing = Crossing(NAME, "openai-chat")
-    reader = DIALECT.reader(crossing)
+    context = Context(NAME, "openai-chat")
+    reader = DIALECT.reader(context)
     events = [event for piece in pieces for event in reader.feed(piece)]
     cut = events + reader.close()
     assert [event.text for event in cut if isinstance(event, PartDelta)] == [f"w{i} " for i in range(1, 6)]
@@ -189,7 +189,7 @@ def test_figures_and_credits_of_chunks_that_only_go_on_are_the_last_ones() -> No
     assert isinstance(finish, Finish) and finish.usage is not None and finish.extra is not None
     assert (finish.usage.input, finish.usage.output) == (3, 6)
     assert bytes(finish.extra[NAME]["consumedCredits"]) == b"[6]"
-    reader = DIALECT.reader(Crossing(NAME, "openai-chat"))
+    reader = DIALECT.reader(Context(NAME, "openai-chat"))
     last = b'data: {"response": {"candidates": [{"finishReason": "STOP","index": 0}]},"traceId": "t"}\r\n\r\n'
     finish = [event for piece in [*pieces, last] for event in reader.feed(piece)] and reader.close()[-1]
     assert isinstance(finish, Finish) and finish.usage is not None and finish.extra is not None

@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects.gemini import DIALECT
 
 GEMINI = "gemini"
@@ -20,16 +20,16 @@ GEMINI_25 = Profile(thinking_budget=(128, 24576), nested_media=False)
 Losses = list[tuple[str, str]]
 
 
-def losses(crossing: Crossing) -> Losses:
+def losses(context: Context) -> Losses:
     """(code, path) of every loss, those of fields only the source knows included."""
-    crossing.settle(DIALECT.noise)
-    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+    context.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
 def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
-    crossing = Crossing(GEMINI, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return request, losses(crossing)
+    context = Context(GEMINI, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return request, losses(context)
 
 
 def read_contents(*contents: Any) -> tuple[Request, Losses]:
@@ -37,35 +37,35 @@ def read_contents(*contents: Any) -> tuple[Request, Losses]:
 
 
 def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, **options: Any) -> Any:
-    crossing = Crossing(source, GEMINI, profile=profile or DEFAULT_PROFILE, **options)
-    body = DIALECT.write_request(request, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, GEMINI, profile=profile or DEFAULT_PROFILE, **options)
+    body = DIALECT.write_request(request, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def again(body: Any) -> Any:
     """A request read and written in its own dialect, which must lose nothing."""
-    crossing = Crossing(GEMINI, GEMINI)
-    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
-    assert crossing.losses.all() == ()
+    context = Context(GEMINI, GEMINI)
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
+    assert context.losses.all() == ()
     return msgspec.json.decode(written)
 
 
 def read_answer(body: Any, target: str = "openai-chat", **options: Any) -> tuple[Response, Losses]:
-    crossing = Crossing(GEMINI, target, **options)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return response, losses(crossing)
+    context = Context(GEMINI, target, **options)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return response, losses(context)
 
 
 def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Losses]:
-    crossing = Crossing(source, GEMINI, **options)
-    body = DIALECT.write_response(response, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, GEMINI, **options)
+    body = DIALECT.write_response(response, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def answer_again(body: Any) -> Any:
-    crossing = Crossing(GEMINI, GEMINI)
-    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), crossing), crossing)
-    assert crossing.losses.all() == ()
+    context = Context(GEMINI, GEMINI)
+    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), context), context)
+    assert context.losses.all() == ()
     return msgspec.json.decode(written)
 
 
@@ -84,20 +84,20 @@ def sse(*chunks: Any) -> bytes:
 
 def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], Losses]:
     """The events of a stream, fed whole or in pieces of `step` bytes."""
-    crossing = Crossing(GEMINI, "openai-chat")
-    reader = DIALECT.reader(crossing)
+    context = Context(GEMINI, "openai-chat")
+    reader = DIALECT.reader(context)
     found: list[Event] = []
     for i in range(0, len(stream), step or len(stream) or 1):
         found += reader.feed(stream[i : i + (step or len(stream))])
     found += reader.close()
-    return found, losses(crossing)
+    return found, losses(context)
 
 
 def chunks_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Losses]:
     """What the writer sends, decoded: every frame must be one line of JSON."""
-    crossing = Crossing(source, GEMINI, **options)
-    writer = DIALECT.writer(crossing)
+    context = Context(source, GEMINI, **options)
+    writer = DIALECT.writer(context)
     written = b"".join([writer.send(event) for event in events]) + writer.close()
     frames = written.split(b"\r\n\r\n")
     assert frames.pop() == b""
-    return [msgspec.json.decode(frame.removeprefix(b"data: ")) for frame in frames], losses(crossing)
+    return [msgspec.json.decode(frame.removeprefix(b"data: ")) for frame in frames], losses(context)

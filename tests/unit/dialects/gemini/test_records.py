@@ -11,7 +11,7 @@ import pytest
 from dragoman.canon import Fault
 from dragoman.canon.events import Event
 from dragoman.canon.fold import fold
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.judges.corpus import Record, base_id, records
 from tests.judges.google import camel_cased
@@ -56,18 +56,18 @@ def camel_case(request: Any) -> Any:
 
 @pytest.mark.parametrize("record", REQUESTS, ids=ids(REQUESTS))
 def test_a_request_goes_back_as_it_came(record: Record) -> None:
-    crossing = Crossing("gemini", "gemini")
-    request = DIALECT.read_request(msgspec.json.encode(record.request), crossing)
-    written = msgspec.json.decode(DIALECT.write_request(request, crossing))
+    context = Context("gemini", "gemini")
+    request = DIALECT.read_request(msgspec.json.encode(record.request), context)
+    written = msgspec.json.decode(DIALECT.write_request(request, context))
     assert camel_case(written) == camel_case(record.request)
-    assert crossing.losses.all() == ()
+    assert context.losses.all() == ()
 
 
 @pytest.mark.parametrize("record", ANSWERS, ids=ids(ANSWERS))
 def test_an_answer_goes_back_as_it_came(record: Record) -> None:
-    crossing = Crossing("gemini", "gemini")
-    response = DIALECT.read_response(msgspec.json.encode(record.response), crossing)
-    written = plain(msgspec.json.decode(DIALECT.write_response(response, crossing)))
+    context = Context("gemini", "gemini")
+    response = DIALECT.read_response(msgspec.json.encode(record.response), context)
+    written = plain(msgspec.json.decode(DIALECT.write_response(response, context)))
     expected = plain(record.response)
     for candidate in expected.get("candidates", ()):
         if base_id(record.id) in EMPTY_PART:
@@ -78,7 +78,7 @@ def test_an_answer_goes_back_as_it_came(record: Record) -> None:
         if candidate.get("content") == {"role": "model"} and "content" not in expected["candidates"][0]:
             del candidate["content"]
     assert written == expected
-    assert crossing.losses.all() == ()
+    assert context.losses.all() == ()
 
 
 @pytest.mark.parametrize("record", FAULTS, ids=ids(FAULTS))
@@ -88,7 +88,7 @@ def test_a_fault_goes_back_as_it_came(record: Record) -> None:
 
 
 def events_of(stream: bytes, cuts: list[int]) -> list[Event]:
-    reader = DIALECT.reader(Crossing("gemini", "openai-chat"))
+    reader = DIALECT.reader(Context("gemini", "openai-chat"))
     found: list[Event] = []
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         found += reader.feed(stream[start:end])
@@ -109,4 +109,4 @@ def test_a_stream_says_what_the_reference_says_however_it_is_cut(record: Record)
         assert isinstance(answer, Fault)
         return
     assert not isinstance(answer, Fault)
-    assert msgspec.json.decode(DIALECT.write_response(answer, Crossing("gemini", "gemini"))) == reference(stream)
+    assert msgspec.json.decode(DIALECT.write_response(answer, Context("gemini", "gemini"))) == reference(stream)

@@ -552,7 +552,7 @@ def test_broken_requests_say_what_is_wrong() -> None:
     with pytest.raises(WireError, match="not gemini at /contents/0/parts/0/text: expected str"):
         read({"contents": [{"parts": [{"text": 5}]}]})
     with pytest.raises(WireError, match="expected UTF-8"):
-        from dragoman.context import Crossing
+        from dragoman.context import Context
         from dragoman.dialects.gemini import DIALECT
 
-        DIALECT.read_request(b'{"contents":[],"labels":{"a":"\xff"}}', Crossing("gemini", "openai-chat"))
+        DIALECT.read_request(b'{"contents":[],"labels":{"a":"\xff"}}', Context("gemini", "openai-chat"))

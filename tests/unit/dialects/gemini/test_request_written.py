@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from dragoman.canon import Citation, Media, Opaque, Reasoning, Request, Seal, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.canon.parts import Part
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.judges.official import check_request
 from tests.unit.dialects.gemini.desk import GEMINI_3, GEMINI_25, again, read, write
@@ -416,17 +416,17 @@ def test_custom_calls_and_names() -> None:
 
 
 def test_a_result_without_a_name_in_its_own_dialect() -> None:
-    crossing = Crossing("gemini", "gemini")
+    context = Context("gemini", "gemini")
     turns = (turn("user", "a"), turn("tool", result("c1", "x")), turn("tool", result("c2", "x", name="f")))
-    body = msgspec.json.decode(DIALECT.write_request(Request(turns), crossing))
+    body = msgspec.json.decode(DIALECT.write_request(Request(turns), context))
     names = [part["functionResponse"]["name"] for part in body["contents"][0]["parts"][1:]]
     assert names == ["unknown_tool", "f"]
-    assert [loss.code for loss in crossing.losses.all()] == ["call.name.invented"]
+    assert [loss.code for loss in context.losses.all()] == ["call.name.invented"]
 
 
 def test_a_same_dialect_pass_drops_the_seals_of_others() -> None:
-    crossing = Crossing("gemini", "gemini")
+    context = Context("gemini", "gemini")
     turns = (turn("user", "a"), turn("assistant", Reasoning("hm", seal=Seal("anthropic", "s")), Reasoning("ours"), "b"))
-    body = msgspec.json.decode(DIALECT.write_request(Request(turns), crossing))
+    body = msgspec.json.decode(DIALECT.write_request(Request(turns), context))
     assert body["contents"][1]["parts"] == [{"text": "ours", "thought": True}, {"text": "b"}]
-    assert [loss.code for loss in crossing.losses.all()] == ["reasoning.dropped", "seal.dropped"]
+    assert [loss.code for loss in context.losses.all()] == ["reasoning.dropped", "seal.dropped"]

@@ -28,7 +28,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from dragoman.errors import WireError
 from tests.judges.official import check_response
@@ -471,7 +471,7 @@ def test_times_that_cannot_be_said(created: int) -> None:
 
 
 def test_the_continuation_of_a_tool_turn() -> None:
-    crossing = Crossing("gemini", "gemini")
+    context = Context("gemini", "gemini")
     body = {
         "candidates": [
             candidate(
@@ -481,11 +481,11 @@ def test_the_continuation_of_a_tool_turn() -> None:
             )
         ]
     }
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
     call = response.parts[1]
     assert isinstance(call, ToolCall)
     results = Request((Turn("tool", (ToolResult(call.id, (Text("x"),), "f"),)),))
-    assert msgspec.json.decode(DIALECT.write_results(response, results, crossing)) == [
+    assert msgspec.json.decode(DIALECT.write_results(response, results, context)) == [
         {
             "role": "model",
             "parts": [

@@ -28,7 +28,7 @@ from dragoman.canon import (
 from dragoman.canon.events import Event
 from dragoman.canon.fold import fold, unfold
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.judges.grammar import check_stream
 from tests.unit.dialects.gemini.desk import answer_again, candidate, chunks_of, read, read_answer
@@ -229,10 +229,10 @@ def test_citations_of_a_text_before_a_call_are_read_back() -> None:
         PartEnd(2),
         Finish(Stop("tool_calls"), Usage(3, 1)),
     )
-    writer = DIALECT.writer(Crossing("openai-chat", "gemini"))
+    writer = DIALECT.writer(Context("openai-chat", "gemini"))
     stream = b"".join([writer.send(event) for event in events])
-    crossing = Crossing("gemini", "openai-chat")
-    reader = DIALECT.reader(crossing)
+    context = Context("gemini", "openai-chat")
+    reader = DIALECT.reader(context)
     response = fold([*reader.feed(stream), *reader.close()])
     assert not isinstance(response, Fault)
     texts = [part for part in response.parts if isinstance(part, Text) and part.text]
@@ -294,12 +294,12 @@ def test_a_fault_ends_the_stream_and_an_open_call_is_never_completed() -> None:
 )
 def test_an_own_answer_as_a_stream_says_the_same(body: Any) -> None:
     response, _ = read_answer(body, "gemini")
-    writer = DIALECT.writer(Crossing("gemini", "gemini"))
+    writer = DIALECT.writer(Context("gemini", "gemini"))
     stream = b"".join([writer.send(event) for event in unfold(response)])
-    reader = DIALECT.reader(Crossing("gemini", "gemini"))
+    reader = DIALECT.reader(Context("gemini", "gemini"))
     folded = fold([*reader.feed(stream), *reader.close()])
     assert not isinstance(folded, Fault)
-    written = msgspec.json.decode(DIALECT.write_response(folded, Crossing("gemini", "gemini")))
+    written = msgspec.json.decode(DIALECT.write_response(folded, Context("gemini", "gemini")))
     assert written == answer_again(body)
     assert fold(unfold(folded)).parts == folded.parts  # type: ignore[union-attr]
     cited = [len(part.citations) for part in response.parts if isinstance(part, Text)]

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from dragoman.canon import HostedTool, Tool
 from dragoman.canon.tools import Grammar
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.unit.dialects.gemini.desk import losses
 
@@ -19,19 +19,19 @@ TEXT = '{"type":"object","properties":{"a":{"type":"string"}}}'
 
 
 def read(tools: Any) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]]]:
-    crossing = Crossing("gemini", "openai-chat")
-    return DIALECT.read_tools(msgspec.json.encode(tools), crossing), losses(crossing)
+    context = Context("gemini", "openai-chat")
+    return DIALECT.read_tools(msgspec.json.encode(tools), context), losses(context)
 
 
 def write(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, list[tuple[str, str]]]:
-    crossing = Crossing(source, "gemini")
-    return msgspec.json.decode(DIALECT.write_tools(tools, crossing)), losses(crossing)
+    context = Context(source, "gemini")
+    return msgspec.json.decode(DIALECT.write_tools(tools, context)), losses(context)
 
 
 def again(tools: Any) -> Any:
-    crossing = Crossing("gemini", "gemini")
-    found = DIALECT.read_tools(msgspec.json.encode(tools), crossing)
-    return msgspec.json.decode(DIALECT.write_tools(found, crossing))
+    context = Context("gemini", "gemini")
+    found = DIALECT.read_tools(msgspec.json.encode(tools), context)
+    return msgspec.json.decode(DIALECT.write_tools(found, context))
 
 
 def test_declarations_in_every_spelling() -> None:

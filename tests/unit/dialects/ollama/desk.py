@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects.ollama import DIALECT
 
 OLLAMA = "ollama"
@@ -20,16 +20,16 @@ UNIX = 1_794_700_800
 Losses = list[tuple[str, str]]
 
 
-def losses(crossing: Crossing) -> Losses:
+def losses(context: Context) -> Losses:
     """(code, path) of every loss, those of fields only the source knows included."""
-    crossing.settle(DIALECT.noise)
-    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+    context.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
 def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
-    crossing = Crossing(OLLAMA, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return request, losses(crossing)
+    context = Context(OLLAMA, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return request, losses(context)
 
 
 def read_messages(*messages: Any) -> tuple[Request, Losses]:
@@ -37,35 +37,35 @@ def read_messages(*messages: Any) -> tuple[Request, Losses]:
 
 
 def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, **options: Any) -> Any:
-    crossing = Crossing(source, OLLAMA, profile=profile or DEFAULT_PROFILE, **options)
-    body = DIALECT.write_request(request, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, OLLAMA, profile=profile or DEFAULT_PROFILE, **options)
+    body = DIALECT.write_request(request, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def again(body: Any) -> Any:
     """A request read and written in its own dialect, which must lose nothing."""
-    crossing = Crossing(OLLAMA, OLLAMA)
-    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
-    assert crossing.losses.all() == ()
+    context = Context(OLLAMA, OLLAMA)
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
+    assert context.losses.all() == ()
     return msgspec.json.decode(written)
 
 
 def read_answer(body: Any, target: str = "openai-chat", **options: Any) -> tuple[Response, Losses]:
-    crossing = Crossing(OLLAMA, target, **options)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return response, losses(crossing)
+    context = Context(OLLAMA, target, **options)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return response, losses(context)
 
 
 def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Losses]:
-    crossing = Crossing(source, OLLAMA, **options)
-    body = DIALECT.write_response(response, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, OLLAMA, **options)
+    body = DIALECT.write_response(response, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def answer_again(body: Any) -> Any:
-    crossing = Crossing(OLLAMA, OLLAMA)
-    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), crossing), crossing)
-    assert crossing.losses.all() == ()
+    context = Context(OLLAMA, OLLAMA)
+    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), context), context)
+    assert context.losses.all() == ()
     return msgspec.json.decode(written)
 
 
@@ -86,20 +86,20 @@ def lines(*values: Any) -> bytes:
 
 def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], Losses]:
     """The events of a stream, fed whole or in pieces of `step` bytes."""
-    crossing = Crossing(OLLAMA, "openai-chat")
-    reader = DIALECT.reader(crossing)
+    context = Context(OLLAMA, "openai-chat")
+    reader = DIALECT.reader(context)
     found: list[Event] = []
     for i in range(0, len(stream), step or len(stream) or 1):
         found += reader.feed(stream[i : i + (step or len(stream))])
     found += reader.close()
-    return found, losses(crossing)
+    return found, losses(context)
 
 
 def lines_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Losses]:
     """What the writer sends, decoded: every value must stand on one line."""
-    crossing = Crossing(source, OLLAMA, **options)
-    writer = DIALECT.writer(crossing)
+    context = Context(source, OLLAMA, **options)
+    writer = DIALECT.writer(context)
     written = b"".join([writer.send(event) for event in events]) + writer.close()
     found = written.split(b"\n")
     assert found.pop() == b""
-    return [msgspec.json.decode(one) for one in found], losses(crossing)
+    return [msgspec.json.decode(one) for one in found], losses(context)

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman.dialects.ollama import DIALECT
 from dragoman import detect
+from dragoman.dialects.ollama import DIALECT
 from tests.unit.dialects.ollama.desk import end, line, lines
 
 USER = {"role": "user", "content": "Hi"}

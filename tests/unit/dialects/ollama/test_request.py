@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from dragoman.canon import Format, Media, Opaque, Reasoning, Request, Text, ToolCall, ToolResult, Turn
 from dragoman.codec.call_ids import hashed
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.errors import WireError
 from tests.unit.dialects.ollama.desk import again, read, read_messages
@@ -128,7 +128,7 @@ def test_the_exact_text_of_arguments_survives() -> None:
         b'{"model":"m","messages":[{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f",'
         b'"arguments":{ "n": 1.0, "big": 123456789012345678901234567890, "a":"\\u00e9" }}}]}]}'
     )
-    request = DIALECT.read_request(body, Crossing("ollama", "openai-chat"))
+    request = DIALECT.read_request(body, Context("ollama", "openai-chat"))
     (part,) = request.turns[0].parts
     assert isinstance(part, ToolCall)
     assert part.arguments == '{ "n": 1.0, "big": 123456789012345678901234567890, "a":"\\u00e9" }'

@@ -25,7 +25,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.parts import Citation
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.dialects.ollama.response import read_time, write_time
 from dragoman.errors import WireError
@@ -252,7 +252,7 @@ def test_the_continuation_of_a_tool_turn() -> None:
 def test_results_are_written_for_an_answer_of_another_dialect() -> None:
     response = Response((ToolCall("call_f", "f", "{}"),), Stop("tool_calls"))
     results = Request((Turn("tool", (ToolResult("call_f", (Text("1"),)),)),))
-    written = DIALECT.write_results(response, results, Crossing("openai-chat", "ollama"))
+    written = DIALECT.write_results(response, results, Context("openai-chat", "ollama"))
     assert msgspec.json.decode(written) == [
         {
             "role": "assistant",

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from dragoman.canon import HostedTool, Tool
 from dragoman.canon.tools import Grammar
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from tests.unit.dialects.ollama.desk import Losses, losses
 
@@ -18,13 +18,13 @@ SCHEMA_AT = ("function", "parameters")
 
 
 def read(tools: Any) -> tuple[tuple[Tool | HostedTool, ...], Losses]:
-    crossing = Crossing("ollama", "openai-chat")
-    return DIALECT.read_tools(msgspec.json.encode(tools), crossing), losses(crossing)
+    context = Context("ollama", "openai-chat")
+    return DIALECT.read_tools(msgspec.json.encode(tools), context), losses(context)
 
 
 def write(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, Losses]:
-    crossing = Crossing(source, "ollama")
-    return msgspec.json.decode(DIALECT.write_tools(tools, crossing)), losses(crossing)
+    context = Context(source, "ollama")
+    return msgspec.json.decode(DIALECT.write_tools(tools, context)), losses(context)
 
 
 def parameters(schema: Any, **fields: Any) -> tuple[Any, Losses]:
@@ -108,10 +108,10 @@ def test_what_says_nothing_is_one_line_a_tool() -> None:
         "properties": {"a": {"type": "string", "title": "A"}, "b": {"type": "string", "title": "B"}},
         "additionalProperties": False,
     }
-    crossing = Crossing("openai-chat", "ollama")
+    context = Context("openai-chat", "ollama")
     text = msgspec.json.encode(schema).decode()
-    DIALECT.write_tools([Tool("f", schema=text, at=AT, schema_at=SCHEMA_AT)], crossing)
-    assert [(loss.code, loss.path, loss.detail) for loss in crossing.losses.all()] == [
+    DIALECT.write_tools([Tool("f", schema=text, at=AT, schema_at=SCHEMA_AT)], context)
+    assert [(loss.code, loss.path, loss.detail) for loss in context.losses.all()] == [
         (
             "schema.keyword.dropped",
             "/tools/0/function/parameters",

@@ -10,22 +10,22 @@ import msgspec
 from dragoman.canon.events import Event, PartStart
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects.openai_chat import DIALECT
 
 CHAT = "openai-chat"
 
 
-def losses(crossing: Crossing) -> list[tuple[str, str]]:
+def losses(context: Context) -> list[tuple[str, str]]:
     """(code, path) of every loss, those of fields only the source knows included."""
-    crossing.settle(DIALECT.noise)
-    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+    context.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
 def read(body: Any, target: str = "anthropic") -> tuple[Request, list[tuple[str, str]]]:
-    crossing = Crossing(CHAT, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return request, losses(crossing)
+    context = Context(CHAT, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return request, losses(context)
 
 
 def read_messages(*messages: Any) -> tuple[Request, list[tuple[str, str]]]:
@@ -39,21 +39,21 @@ def write(
     model: str = "m",
     **options: Any,
 ) -> tuple[Any, list[tuple[str, str]]]:
-    crossing = Crossing(source, CHAT, profile=profile or DEFAULT_PROFILE, model=model, **options)
-    body = DIALECT.write_request(request, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, CHAT, profile=profile or DEFAULT_PROFILE, model=model, **options)
+    body = DIALECT.write_request(request, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def read_answer(body: Any, target: str = "anthropic") -> tuple[Response, list[tuple[str, str]]]:
-    crossing = Crossing(CHAT, target)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return response, losses(crossing)
+    context = Context(CHAT, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return response, losses(context)
 
 
 def write_answer(response: Response, source: str = "anthropic", **options: Any) -> tuple[Any, list[tuple[str, str]]]:
-    crossing = Crossing(source, CHAT, **options)
-    body = DIALECT.write_response(response, crossing)
-    return msgspec.json.decode(body), losses(crossing)
+    context = Context(source, CHAT, **options)
+    body = DIALECT.write_response(response, context)
+    return msgspec.json.decode(body), losses(context)
 
 
 def sse(*chunks: Any, done: bool = True) -> bytes:
@@ -63,13 +63,13 @@ def sse(*chunks: Any, done: bool = True) -> bytes:
 
 def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], list[tuple[str, str]]]:
     """The events of a stream, fed whole or in pieces of `step` bytes."""
-    crossing = Crossing(CHAT, "anthropic")
-    reader = DIALECT.reader(crossing)
+    context = Context(CHAT, "anthropic")
+    reader = DIALECT.reader(context)
     found: list[Event] = []
     for i in range(0, len(stream), step or len(stream) or 1):
         found += reader.feed(stream[i : i + (step or len(stream))])
     found += reader.close()
-    return found, losses(crossing)
+    return found, losses(context)
 
 
 def unplaced(events: Iterable[Event]) -> list[Event]:
@@ -85,7 +85,7 @@ def unplaced(events: Iterable[Event]) -> list[Event]:
 def stream_of(
     events: Iterable[Event], source: str = "anthropic", **options: Any
 ) -> tuple[bytes, list[tuple[str, str]]]:
-    crossing = Crossing(source, CHAT, **options)
-    writer = DIALECT.writer(crossing)
+    context = Context(source, CHAT, **options)
+    writer = DIALECT.writer(context)
     written = b"".join([writer.send(event) for event in events]) + writer.close()
-    return written, losses(crossing)
+    return written, losses(context)

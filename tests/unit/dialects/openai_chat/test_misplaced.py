@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.context import Crossing
+from dragoman.context import Context
 
 from .desk import CHAT, DIALECT
 
@@ -44,7 +44,7 @@ def test_a_misplaced_field_comes_back_or_is_reported(fields: dict[str, Any], pat
     out = dragoman.translate_request(body, source=CHAT, target="anthropic")
     assert b"MARK" not in out.body
     assert ("field.dropped", path) in [(loss.code, loss.path) for loss in out.losses]
-    same = Crossing(CHAT, CHAT)
+    same = Context(CHAT, CHAT)
     assert b"MARK" in DIALECT.write_request(DIALECT.read_request(body, same), same)
 
 

@@ -13,7 +13,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Alternative, Response, Stop, StopReason, Usage
 from dragoman.canon.turns import Turn
 from dragoman.codec.call_ids import hashed
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_chat import DIALECT
 from dragoman.errors import WireError
 from tests.unit.dialects.openai_chat.desk import CHAT, losses, read_answer, write_answer
@@ -477,16 +477,16 @@ def test_illegal_ids_are_replaced() -> None:
 
 
 def test_the_continuation_is_the_message_and_the_results() -> None:
-    crossing = Crossing(CHAT, CHAT)
+    context = Context(CHAT, CHAT)
     answer = Response((Text("a"), ToolCall("c", "f", "{}")), Stop("tool_calls"))
     results = Request((Turn("tool", (ToolResult("c", (Text("r"),)),)),))
-    assert msgspec.json.decode(DIALECT.write_results(answer, results, crossing)) == [
+    assert msgspec.json.decode(DIALECT.write_results(answer, results, context)) == [
         {"role": "assistant", "content": "a", "tool_calls": [CALL]},
         {"role": "tool", "tool_call_id": "c", "content": "r"},
     ]
-    assert losses(crossing) == []
+    assert losses(context) == []
 
 
 def test_an_answer_of_nothing_has_no_continuation() -> None:
-    crossing = Crossing(CHAT, CHAT)
-    assert DIALECT.write_results(Response((), Stop("stop")), Request(()), crossing) == b"[]"
+    context = Context(CHAT, CHAT)
+    assert DIALECT.write_results(Response((), Stop("stop")), Request(()), context) == b"[]"

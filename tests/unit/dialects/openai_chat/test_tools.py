@@ -12,7 +12,7 @@ from dragoman.canon.parts import Path, Text
 from dragoman.canon.request import Request
 from dragoman.canon.tools import Choice, Grammar, HostedTool, Tool
 from dragoman.canon.turns import Turn
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_chat import DIALECT
 from tests.unit.dialects.openai_chat.desk import CHAT, losses, read, write
 
@@ -21,15 +21,15 @@ AT: Path = ("function", "parameters")
 
 
 def _read(tools: Any) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]]]:
-    crossing = Crossing(CHAT, "anthropic")
+    context = Context(CHAT, "anthropic")
     body = tools if isinstance(tools, bytes) else msgspec.json.encode(tools)
-    return DIALECT.read_tools(body, crossing), losses(crossing)
+    return DIALECT.read_tools(body, context), losses(context)
 
 
-def _write(*tools: Tool | HostedTool, source: str = "anthropic") -> tuple[Any, list[tuple[str, str]], Crossing]:
-    crossing = Crossing(source, CHAT)
-    body = DIALECT.write_tools(tools, crossing)
-    return msgspec.json.decode(body), losses(crossing), crossing
+def _write(*tools: Tool | HostedTool, source: str = "anthropic") -> tuple[Any, list[tuple[str, str]], Context]:
+    context = Context(source, CHAT)
+    body = DIALECT.write_tools(tools, context)
+    return msgspec.json.decode(body), losses(context), context
 
 
 def test_a_function_is_read_with_its_exact_schema() -> None:
@@ -174,7 +174,7 @@ def test_no_tools_are_left_when_all_were_hosted() -> None:
 
 
 def test_names_that_are_illegal_here_are_replaced() -> None:
-    written, lost, crossing = _write(
+    written, lost, context = _write(
         Tool("get", namespace="crm"), Tool("a.b", at=("tools", 1)), Tool("p.q", custom=True)
     )
     assert [tool.get("function", tool.get("custom"))["name"] for tool in written] == [
@@ -182,7 +182,7 @@ def test_names_that_are_illegal_here_are_replaced() -> None:
         "a_b_2e7336dc8e",
         "p_q_803bf4d6df",
     ]
-    assert crossing.renamed == {
+    assert context.renamed == {
         "crm__get": ("crm", "get"),
         "a_b_2e7336dc8e": ("", "a.b"),
         "p_q_803bf4d6df": ("", "p.q"),
@@ -206,18 +206,18 @@ def test_a_loose_schema_is_left_alone_below_its_root() -> None:
 def test_a_strict_schema_of_another_dialect_is_made_to_fit() -> None:
     schema = '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["b"]}'
     tool = Tool("f", schema=schema, strict=True, at=("tools", 0), schema_at=("input_schema",))
-    written, lost, crossing = _write(tool)
+    written, lost, context = _write(tool)
     parameters = written[0]["function"]["parameters"]
     assert written[0]["function"]["strict"] is True
     assert parameters["additionalProperties"] is False
     assert sorted(parameters["required"]) == ["a", "b"]
     assert parameters["properties"]["a"] == {"type": ["string", "null"]}
     assert ("schema.rewritten", "/tools/0/input_schema/properties/a") in lost
-    assert list(crossing.absent) == ["f"]
+    assert list(context.absent) == ["f"]
     longer = schema.replace('"string"', '"string","minLength":2')
-    written, lost, crossing = _write(msgspec.structs.replace(tool, schema=longer))
+    written, lost, context = _write(msgspec.structs.replace(tool, schema=longer))
     assert written[0]["function"] == {"name": "f", "parameters": msgspec.json.decode(longer)}
-    assert lost == [("tool.strict.dropped", "/tools/0")] and not crossing.absent
+    assert lost == [("tool.strict.dropped", "/tools/0")] and not context.absent
     for source in (CHAT, "openai-responses"):
         assert _write(tool, source=source)[0][0]["function"]["parameters"] == msgspec.json.decode(schema)
 

@@ -8,31 +8,31 @@ import msgspec
 from msgspec import Raw
 
 from dragoman.canon import Request
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_responses.request import read_request, write_request
 
 NAME = "openai-responses"
 
 
-def crossing(source: str = NAME, target: str = NAME, **more: Any) -> Crossing:
-    return Crossing(source, target, **more)
+def context(source: str = NAME, target: str = NAME, **more: Any) -> Context:
+    return Context(source, target, **more)
 
 
-def read(body: Any, under: Crossing | None = None) -> Request:
-    return read_request(msgspec.json.encode(body), under or crossing(target="anthropic"))
+def read(body: Any, under: Context | None = None) -> Request:
+    return read_request(msgspec.json.encode(body), under or context(target="anthropic"))
 
 
-def written(request: Request, under: Crossing | None = None) -> Any:
-    return msgspec.json.decode(write_request(request, under or crossing("anthropic")))
+def written(request: Request, under: Context | None = None) -> Any:
+    return msgspec.json.decode(write_request(request, under or context("anthropic")))
 
 
 def again(body: Any) -> Any:
     """The request through the canon, in its own dialect."""
-    under = crossing()
+    under = context()
     return written(read(body, under), under)
 
 
-def lost(under: Crossing) -> list[tuple[str, str]]:
+def lost(under: Context) -> list[tuple[str, str]]:
     return [(loss.code, loss.path) for loss in under.losses.all()]
 
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Citation, Media, Opaque, Part, Reasoning, Request, Seal, Text, Turn
-from tests.unit.dialects.openai_responses.desk import NAME, again, crossing, lost, own, read, written
+from tests.unit.dialects.openai_responses.desk import NAME, again, context, lost, own, read, written
 
 PNG = "data:image/png;base64,QUJD"
 
@@ -20,7 +20,7 @@ def content(*parts: Any) -> dict[str, Any]:
 
 def said(*parts: Part, source: str = "anthropic", role: Any = "user") -> tuple[Any, list[tuple[str, str]]]:
     """A turn's content as it is sent, and what was lost."""
-    under = crossing(source)
+    under = context(source)
     out = written(Request((Turn("user", (Text("q"),)), Turn(role, parts, at=("turn",))), "m"), under)["input"]
     return out[1]["content"] if len(out) > 1 else None, lost(under)
 
@@ -199,7 +199,7 @@ def test_odd_items_of_the_assistant_come_back() -> None:
 
 
 def test_pieces_of_thinking_that_nobody_knows_are_reported() -> None:
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_image", "x": 1}]}
     (turn,) = read({"model": "m", "input": [item]}, under).turns
     assert turn.parts == (Reasoning("a", at=("input", 0)),)
@@ -214,7 +214,7 @@ def test_a_cache_mark_is_read_and_comes_back() -> None:
 
 
 def test_citations_of_files_are_reported_by_their_ids() -> None:
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     note = {"type": "file_citation", "file_id": "f", "filename": "a.txt", "index": 3}
     item = {
         "type": "message",

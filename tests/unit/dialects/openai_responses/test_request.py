@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from dragoman.canon import Choice, Format, Opaque, Request, Settings, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.errors import WireError
-from tests.unit.dialects.openai_responses.desk import again, crossing, lost, own, read
+from tests.unit.dialects.openai_responses.desk import again, context, lost, own, read
 
 
 def test_instructions_and_a_string_are_two_turns() -> None:
@@ -25,7 +25,7 @@ def test_instructions_and_a_string_are_two_turns() -> None:
 
 
 def test_a_step_is_one_turn_and_its_outputs_are_one() -> None:
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     request = read(
         {
             "model": "m",
@@ -166,7 +166,7 @@ def test_everything_of_the_dialect_comes_back() -> None:
 
 
 def test_state_on_the_server_is_an_error_elsewhere_and_only_that() -> None:
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     request = read(
         {
             "model": "m",
@@ -193,7 +193,7 @@ def test_an_item_may_be_named_by_its_id_alone() -> None:
 
 
 def test_tools_added_in_mid_conversation_are_declared_from_the_start_elsewhere() -> None:
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     request = read(
         {
             "model": "m",
@@ -225,17 +225,17 @@ def test_what_a_server_writes_on_items_is_kept_for_itself_and_reported_elsewhere
         "arguments": "{}",
         "status": "completed",
     }
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     request = read({"model": "m", "input": [call]}, under)
     assert request.turns[0].parts == (ToolCall("c", "f", "{}", at=("input", 0)),)
     assert under.kept == [(("input", 0), {"id": Raw(b'"fc_1"')})]
-    request = read({"model": "m", "input": [call]}, crossing())
+    request = read({"model": "m", "input": [call]}, context())
     expected = own(status="completed", id="fc_1")
     assert request.turns[0].parts == (ToolCall("c", "f", "{}", extra=expected, at=("input", 0)),)
 
 
 def test_a_field_of_another_kind_of_item_is_not_lost() -> None:
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     read(
         {
             "model": "m",
@@ -345,13 +345,13 @@ def test_small_things_come_back() -> None:
 
 
 def test_fields_of_an_item_that_adds_tools_are_reported() -> None:
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     item = {"type": "additional_tools", "role": "developer", "id": "at_1", "tools": None}
     assert read({"model": "m", "input": [item, {"role": "user", "content": "x"}]}, under).tools == ()
     assert under.kept == [(("input", 0), {"id": Raw(b'"at_1"')})]
 
 
 def test_a_format_nobody_else_knows() -> None:
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     assert read({"model": "m", "input": "x", "text": {"format": {"type": "lark"}}}, under).settings.format is None
     assert lost(under) == [("format.dropped", "/text/format")]

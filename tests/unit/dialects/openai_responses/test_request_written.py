@@ -23,13 +23,13 @@ from dragoman.canon import (
 from dragoman.codec.packed_seals import pack
 from dragoman.context import Profile
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
-from tests.unit.dialects.openai_responses.desk import NAME, again, crossing, lost, written
+from tests.unit.dialects.openai_responses.desk import NAME, again, context, lost, written
 
 REASONER = Profile(reasoning=True, efforts=("low", "medium", "high"))
 
 
 def test_a_foreign_request() -> None:
-    under = crossing("anthropic")
+    under = context("anthropic")
     request = Request(
         (
             Turn("system", (Text("Be brief."),)),
@@ -93,13 +93,13 @@ def test_system_text_alone_is_input() -> None:
     assert written(Request((Turn("developer", (Text("rule"),)),), "m"))["input"] == [
         {"type": "message", "role": "developer", "content": "rule"}
     ]
-    under = crossing("gemini")
+    under = context("gemini")
     assert written(Request((), "m"), under)["input"][0]["role"] == "user"
     assert lost(under) == [("turn.invented", "")]
 
 
 def test_a_reasoning_model_gets_no_sampling_and_gives_encrypted_reasoning() -> None:
-    under = crossing("gemini", profile=REASONER)
+    under = context("gemini", profile=REASONER)
     settings = Settings(
         temperature=0.1, top_p=0.2, top_k=3, seed=1, stop=("x",), n=2, logprobs=True, effort="xhigh", thoughts=True
     )
@@ -122,7 +122,7 @@ def test_a_reasoning_model_gets_no_sampling_and_gives_encrypted_reasoning() -> N
 
 def test_other_models_keep_sampling_and_log_probabilities() -> None:
     settings = Settings(temperature=0.1, logprobs=True, top_logprobs=2, thoughts=True, verbosity="low", tier="odd")
-    under = crossing("openai-chat")
+    under = context("openai-chat")
     out = written(Request((Turn("user", (Text("hi"),)),), "m", settings=settings), under)
     assert out["temperature"] == 0.1
     assert (out["include"], out["top_logprobs"]) == (["message.output_text.logprobs"], 2)
@@ -132,7 +132,7 @@ def test_other_models_keep_sampling_and_log_probabilities() -> None:
 
 def test_foreign_thinking_is_never_sent_and_own_is_sent_as_it_was() -> None:
     mine, theirs = Seal(NAME, "gAAA"), Seal("anthropic", "sig")
-    under = crossing("anthropic")
+    under = context("anthropic")
     parts = (Reasoning("a", seal=mine), Reasoning("b", seal=theirs, at=("x",)), ToolCall("c", "f", "{}"))
     turns = (Turn("assistant", parts), Turn("tool", (ToolResult("c", (Text("ok"),)),)))
     assert written(Request(turns, "m"), under)["input"][:2] == [
@@ -160,7 +160,7 @@ def test_without_its_reasoning_an_item_goes_without_its_id() -> None:
 
 
 def test_calls_without_results_results_without_calls_and_ids_used_again() -> None:
-    under = crossing("openai-chat")
+    under = context("openai-chat")
     request = Request(
         (
             Turn("tool", (ToolResult("lost", (Text("r"),), "g"),)),
@@ -201,14 +201,14 @@ def test_calls_without_results_results_without_calls_and_ids_used_again() -> Non
 def test_results_with_media_stay_whole_or_become_words() -> None:
     result = ToolResult("c", (Text("see"), Media("image", "image/png", "QUJD"), Media("audio", "audio/wav", "QUJD")))
     turns = (Turn("assistant", (ToolCall("c", "f"),)), Turn("tool", (result,)))
-    under = crossing("anthropic")
+    under = context("anthropic")
     assert written(Request(turns, "m"), under)["input"][1]["output"] == [
         {"type": "input_text", "text": "see"},
         {"type": "input_image", "image_url": "data:image/png;base64,QUJD", "detail": "auto"},
         {"type": "input_text", "text": "Binary content of type audio/wav was processed."},
     ]
     assert [loss.code for loss in under.losses.all()] == ["media.dropped"]
-    under = crossing("anthropic", binary="summarise")
+    under = context("anthropic", binary="summarise")
     assert written(Request(turns, "m"), under)["input"][1]["output"][1] == {
         "type": "input_text",
         "text": "Binary content of type image/png was processed.",
@@ -217,7 +217,7 @@ def test_results_with_media_stay_whole_or_become_words() -> None:
 
 
 def test_what_the_dialect_cannot_say() -> None:
-    under = crossing("gemini")
+    under = context("gemini")
     parts = (
         Opaque("gemini", "executableCode", Raw(b"{}"), at=("a",)),
         Media("image", "image/bmp", "QUJD", at=("b",)),
@@ -244,7 +244,7 @@ def test_what_the_dialect_cannot_say() -> None:
 
 
 def test_settings_other_dialects_have() -> None:
-    under = crossing("anthropic")
+    under = context("anthropic")
     settings = Settings(
         user="u" * 65,
         cache="5m",
@@ -282,20 +282,20 @@ def test_plain_json_and_a_schema_that_was_not_given() -> None:
         (Format("schema", name="n"), {"type": "json_schema", "name": "n", "schema": {}}),
     ):
         request = Request((Turn("user", (Text("q"),)),), "m", settings=Settings(format=wish, user="u", tier="flex"))
-        out = written(request, crossing("openai-chat"))
+        out = written(request, context("openai-chat"))
         assert (out["text"], out["safety_identifier"], out["service_tier"]) == ({"format": expected}, "u", "flex")
 
 
 def test_a_choice_without_tools_is_none() -> None:
     for mode, losses in (("auto", []), ("none", []), ("required", [("choice.dropped", "")])):
-        under = crossing("anthropic")
+        under = context("anthropic")
         out = written(Request((Turn("user", (Text("q"),)),), "m", choice=Choice(mode)), under)  # type: ignore[arg-type]
         assert "tool_choice" not in out
         assert lost(under) == losses
 
 
 def test_results_with_flags() -> None:
-    under = crossing("anthropic")
+    under = context("anthropic")
     image = Media("image", "image/png", "QUJD")
     results = (
         ToolResult("a", (image,), is_error=True, at=("a",)),
@@ -324,7 +324,7 @@ def test_results_with_flags() -> None:
 
 @pytest.mark.parametrize(("limit", "sent", "losses"), [(1, 16, [("limit.raised", "")]), (16, 16, []), (17, 17, [])])
 def test_a_limit_too_small_to_be_taken_is_raised(limit: int, sent: int, losses: list[tuple[str, str]]) -> None:
-    under = crossing("anthropic")
+    under = context("anthropic")
     request = Request((Turn("user", (Text("Hi."),)),), "m", settings=Settings(limit))
     assert written(request, under)["max_output_tokens"] == sent
     assert [one for one in lost(under) if one[0] == "limit.raised"] == losses

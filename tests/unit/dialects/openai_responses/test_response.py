@@ -26,10 +26,10 @@ from dragoman.canon import (
 )
 from dragoman.canon.response import StopReason
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
-from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, crossing, lost, read
+from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, context, lost, read
 
 
 def answer(output: list[Any], **more: Any) -> dict[str, Any]:
@@ -44,16 +44,16 @@ def answer(output: list[Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def took(body: Any, under: Crossing | None = None) -> Response:
-    return read_response(msgspec.json.encode(body), under or crossing(target="anthropic"))
+def took(body: Any, under: Context | None = None) -> Response:
+    return read_response(msgspec.json.encode(body), under or context(target="anthropic"))
 
 
-def gave(response: Response, under: Crossing | None = None) -> Any:
-    return msgspec.json.decode(write_response(response, under or crossing("anthropic")))
+def gave(response: Response, under: Context | None = None) -> Any:
+    return msgspec.json.decode(write_response(response, under or context("anthropic")))
 
 
 def again(body: Any) -> Any:
-    under = crossing()
+    under = context()
     return gave(took(body, under), under)
 
 
@@ -80,7 +80,7 @@ USAGE = {
 
 
 def test_an_answer() -> None:
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     thought = {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
     note = {"type": "url_citation", "url": "https://e.com", "title": "E", "start_index": 0, "end_index": 2}
     cited = {**TEXT, "annotations": [note], "logprobs": []}
@@ -166,13 +166,13 @@ def test_everything_of_the_dialect_comes_back() -> None:
 )
 def test_ends(fields: dict[str, Any], stop: Stop) -> None:
     body = answer([message(TEXT)], **fields)
-    assert took(body, crossing(target="anthropic")).stop == stop
+    assert took(body, context(target="anthropic")).stop == stop
     assert again(body)["status"] == (fields.get("status", "completed") or "completed")
 
 
 def test_ends_only_this_dialect_knows() -> None:
     for status, reason in (("cancelled", "error"), ("queued", "unknown")):
-        under = crossing()
+        under = context()
         found = took(answer([], status=status), under)
         assert (found.stop.reason, found.stop.detail) == (reason, status)
         assert gave(found, under)["status"] == status
@@ -195,7 +195,7 @@ def test_odd_hosts_are_read() -> None:
 
 
 def test_an_answer_for_a_client() -> None:
-    under = crossing("anthropic", created=9)
+    under = context("anthropic", created=9)
     response = Response(
         (
             Reasoning("hm", seal=Seal("anthropic", "sig")),
@@ -279,7 +279,7 @@ def test_an_answer_for_a_client() -> None:
         "fc_",
         "ctc_",
     ]
-    assert gave(response, crossing("anthropic", created=9)) == out
+    assert gave(response, context("anthropic", created=9)) == out
     assert [code for code, _ in lost(under)] == ["citation.approximated", "citation.dropped"]
 
 
@@ -303,7 +303,7 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
         }
     )
     out = gave(
-        Response((Text("hi"),), Stop("stop"), "x", usage=Usage(3, 2)), crossing("gemini", answers=asked, model="mine")
+        Response((Text("hi"),), Stop("stop"), "x", usage=Usage(3, 2)), context("gemini", answers=asked, model="mine")
     )
     assert {
         name: out[name]
@@ -348,7 +348,7 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
     ],
 )
 def test_ends_for_a_client(reason: StopReason, status: str, details: Any, losses: list[str]) -> None:
-    under = crossing("gemini")
+    under = context("gemini")
     out = gave(Response((Text("t"), ToolCall("c", "f", '{"a')), Stop(reason), "x", usage=Usage(3, 2)), under)
     assert (out["status"], out["incomplete_details"]) == (status, details)
     assert [code for code, _ in lost(under)] == losses
@@ -358,14 +358,14 @@ def test_ends_for_a_client(reason: StopReason, status: str, details: Any, losses
 
 
 def test_a_refusal_is_a_part() -> None:
-    under = crossing("openai-chat")
+    under = context("openai-chat")
     out = gave(Response((Text("no", True),), Stop("refusal"), "x", usage=Usage(3, 2)), under)
     assert (out["status"], out["output"][0]["content"]) == ("completed", [{"type": "refusal", "refusal": "no"}])
     assert lost(under) == []
 
 
 def test_what_a_client_of_this_dialect_cannot_get() -> None:
-    under = crossing("gemini")
+    under = context("gemini")
     parts = (
         Text(""),
         Reasoning(""),
@@ -389,7 +389,7 @@ def test_what_a_client_of_this_dialect_cannot_get() -> None:
 
 def test_a_foreign_seal_comes_back_from_its_client() -> None:
     out = gave(Response((Reasoning("hm", seal=Seal("anthropic", "sig", "k", "m")), Text("t")), Stop("stop"), "x"))
-    turns = read({"model": "m", "input": out["output"]}, crossing(target="anthropic")).turns
+    turns = read({"model": "m", "input": out["output"]}, context(target="anthropic")).turns
     assert turns[0].parts[0] == Reasoning("hm", seal=Seal("anthropic", "sig", "k", "m"), at=("input", 0))
 
 
@@ -403,7 +403,7 @@ def test_the_continuation_of_a_tool_turn() -> None:
         "input": "x",
         "status": "completed",
     }
-    under = crossing()
+    under = context()
     found = took(answer([thought, message(TEXT), CALL, custom]), under)
     results = Turn("tool", (ToolResult("c", (Text("ok"),)), ToolResult("p", (Text("done"),))))
     assert msgspec.json.decode(write_results(found, Request((results,)), under)) == [

@@ -28,9 +28,9 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.parts import ELSEWHERE
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_reader import StreamReader
-from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost
+from tests.unit.dialects.openai_responses.desk import NAME, context, lost
 
 RESPONSE = {"id": "resp_1", "object": "response", "created_at": 5, "model": "m", "status": "in_progress", "output": []}
 CREATED = ("response.created", {"response": RESPONSE})
@@ -51,8 +51,8 @@ def raw(*steps: Step, end: bool = True) -> bytes:
     return out
 
 
-def events(stream: bytes, under: Crossing | None = None, size: int = 0) -> list[Event]:
-    reader = StreamReader(under or crossing(target="anthropic"))
+def events(stream: bytes, under: Context | None = None, size: int = 0) -> list[Event]:
+    reader = StreamReader(under or context(target="anthropic"))
     out: list[Event] = []
     for start in range(0, len(stream), size or len(stream)):
         out += reader.feed(stream[start : start + (size or len(stream))])
@@ -201,7 +201,7 @@ def test_hosted_items_come_whole_and_hold_nobody_up() -> None:
         "action": {"type": "search", "query": "q"},
     }
     listing = {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "s", "tools": []}
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     stream = raw(
         added(0, **listing),
         added(1, **{**search, "status": "in_progress"}),
@@ -246,7 +246,7 @@ def test_one_message_of_two_texts_with_citations() -> None:
         delta("refusal", 0, "no", content_index=1),
         done(0, type="message", id="msg_1", role="assistant", phase="final_answer", content=content),
     )
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     assert events(stream, under) == [
         BEGIN,
         PartStart(0, text_at(0)),
@@ -344,7 +344,7 @@ def test_the_type_may_stand_in_the_event_line_alone() -> None:
 
 
 def test_in_its_own_dialect_the_fields_of_items_are_kept() -> None:
-    found = events(raw(*message(0, "Hi", "Hi"), added(1, **call(1, arguments="")), done(1, **call(1))), crossing())
+    found = events(raw(*message(0, "Hi", "Hi"), added(1, **call(1, arguments="")), done(1, **call(1))), context())
     ends = [event.extra for event in found if isinstance(event, PartEnd)]
     assert [sorted(extra[NAME]) if extra else [] for extra in ends] == [["item/id", "item/status"], ["id"]]
 
@@ -391,7 +391,7 @@ def test_a_call_that_begins_with_arguments() -> None:
 
 
 def test_fields_of_events_that_nobody_knows_are_said_once() -> None:
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     pieces = [delta("output_text", 0, text, content_index=0, x=1) for text in ("a", "b")]
     assert events(raw(*pieces), under) == [BEGIN, *told(0, text_at(0), "a", "b"), STOP]
     assert under.kept == [((), {"x": Raw(b"1")})]
@@ -415,7 +415,7 @@ def test_two_texts_in_its_own_dialect() -> None:
         ("response.completed", {"response": {**RESPONSE, "status": "completed", "output": [{**item, "x": 1}]}}),
         end=False,
     )
-    ends = [event.extra for event in events(stream, crossing()) if isinstance(event, PartEnd)]
+    ends = [event.extra for event in events(stream, context()) if isinstance(event, PartEnd)]
     assert [sorted((extra or {}).get(NAME, {})) for extra in ends] == [["item/status", "logprobs"], ["logprobs"]]
 
 
@@ -436,7 +436,7 @@ def test_an_event_that_says_what_the_first_did_is_passed_over_and_no_other(
     step: Step, losses: list[tuple[str, str]]
 ) -> None:
     for steps in ([step], [PROGRESS, step]):
-        under = crossing(target="anthropic")
+        under = context(target="anthropic")
         assert events(raw(*steps, *message(0, "Hi", "Hi")), under) == [BEGIN, *told(0, text_at(0), "Hi"), STOP]
         under.settle(frozenset({"id", "status"}))
         assert [loss for loss in lost(under) if "/output" not in loss[1]] == losses

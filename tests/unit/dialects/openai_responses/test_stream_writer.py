@@ -27,14 +27,14 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_writer import StreamWriter
 from tests.judges.grammar import check_stream
-from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, crossing, lost, own, read
+from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, context, lost, own, read
 
 
-def sent(*steps: Event, under: Crossing | None = None) -> bytes:
-    writer = StreamWriter(under or crossing("anthropic", created=9))
+def sent(*steps: Event, under: Context | None = None) -> bytes:
+    writer = StreamWriter(under or context("anthropic", created=9))
     return b"".join([writer.send(step) for step in steps]) + writer.close()
 
 
@@ -200,7 +200,7 @@ def test_a_call_that_was_cut_off_is_not_complete() -> None:
 
 def test_citations_are_told_one_by_one() -> None:
     cited = (Citation("https://e.com", "E", "", 0, 1), Citation("https://f.com", "F", "", 0, 1), Citation("", "none"))
-    under = crossing("gemini")
+    under = context("gemini")
     stream = sent(
         BEGIN, PartStart(0, Text("")), PartDelta(0, "a"), PartDelta(0, "", None, cited), PartEnd(0), STOP, under=under
     )
@@ -213,7 +213,7 @@ def test_citations_are_told_one_by_one() -> None:
 
 
 def test_what_this_dialect_cannot_stream() -> None:
-    under = crossing("gemini")
+    under = context("gemini")
     stream = sent(
         Start("", "m"),
         *part(0, Opaque("gemini", "executableCode", Raw(b"{}"))),
@@ -250,7 +250,7 @@ def test_an_item_of_its_own_is_told_whole() -> None:
         "server_label": "s",
         "status": "completed",
     }
-    stream = sent(BEGIN, *part(0, Opaque(NAME, "mcp_call", Raw(msgspec.json.encode(value)))), STOP, under=crossing())
+    stream = sent(BEGIN, *part(0, Opaque(NAME, "mcp_call", Raw(msgspec.json.encode(value)))), STOP, under=context())
     assert check_stream(NAME, stream) == []
     events = payloads(stream)
     assert (events[2]["item"]["arguments"], events[3]["item"]) == ("", value)
@@ -282,7 +282,7 @@ def test_an_answer_that_ends_in_an_error_has_failed() -> None:
 
 def test_the_response_repeats_what_its_client_asked() -> None:
     asked = read({"model": "mine", "instructions": "Be brief.", "input": "hi", "temperature": 0.5})
-    stream = sent(BEGIN, STOP, under=crossing("gemini", answers=asked, model="mine"))
+    stream = sent(BEGIN, STOP, under=context("gemini", answers=asked, model="mine"))
     for event in payloads(stream):
         response = event["response"]
         assert (response["model"], response["instructions"], response["temperature"]) == ("mine", "Be brief.", 0.5)
@@ -311,7 +311,7 @@ def test_in_its_own_dialect_items_stay_apart_and_keep_their_fields() -> None:
         PartDelta(3, "{}"),
         PartEnd(3, own(id="fc_1", status="completed", caller={"type": "direct"})),
         Finish(Stop("tool_calls"), extra=own(service_tier="flex", error=None)),
-        under=crossing(),
+        under=context(),
     )
     assert check_stream(NAME, stream) == []
     response = payloads(stream)[-1]["response"]
@@ -327,7 +327,7 @@ def test_in_its_own_dialect_items_stay_apart_and_keep_their_fields() -> None:
 
 
 def test_citations_and_seals_where_there_is_no_place_for_them() -> None:
-    under = crossing("gemini")
+    under = context("gemini")
     cited = (Citation("https://e.com"),)
     stream = sent(
         BEGIN,

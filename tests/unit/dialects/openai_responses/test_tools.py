@@ -9,25 +9,25 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Choice, Grammar, HostedTool, Request, Tool
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire
 from dragoman.dialects.openai_responses.request import read_request
 from dragoman.dialects.openai_responses.tools import read_choice, read_tools, write_choice, write_tools
-from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost, own
+from tests.unit.dialects.openai_responses.desk import NAME, context, lost, own
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
-def took(tools: Any, under: Crossing | None = None) -> tuple[Tool | HostedTool, ...]:
-    return read_tools(msgspec.json.encode(tools), under or crossing(target="anthropic"))
+def took(tools: Any, under: Context | None = None) -> tuple[Tool | HostedTool, ...]:
+    return read_tools(msgspec.json.encode(tools), under or context(target="anthropic"))
 
 
-def gave(*tools: Tool | HostedTool, under: Crossing | None = None) -> Any:
-    return msgspec.json.decode(write_tools(tools, under or crossing("anthropic")))
+def gave(*tools: Tool | HostedTool, under: Context | None = None) -> Any:
+    return msgspec.json.decode(write_tools(tools, under or context("anthropic")))
 
 
 def again(tools: Any) -> Any:
-    return gave(*took(tools, crossing()), under=crossing())
+    return gave(*took(tools, context()), under=context())
 
 
 def test_functions_customs_and_hosted_tools() -> None:
@@ -70,7 +70,7 @@ def test_namespaces_are_taken_apart_and_put_together() -> None:
         {"type": "namespace", "name": "none", "description": "", "tools": []},
         {"type": "function", "name": "f", "parameters": SCHEMA},
     ]
-    under = crossing(target="gemini")
+    under = context(target="gemini")
     found = took(tools, under)
     assert [(tool.namespace, tool.name) for tool in found if isinstance(tool, Tool)] == [
         ("crm", "get"),
@@ -104,7 +104,7 @@ def test_fields_nobody_knows_come_back() -> None:
 
 
 def test_foreign_tools_are_loose_unless_they_ask() -> None:
-    under = crossing("anthropic")
+    under = context("anthropic")
     tools = (
         Tool("f", "does", '{"properties":{"a":{"type":"string"}}}', at=("tools", 0), schema_at=("input_schema",)),
         Tool("s", schema='{"type":"object","properties":{"a":{"type":"string"}}}', strict=True, at=("tools", 1)),
@@ -138,7 +138,7 @@ def test_foreign_tools_are_loose_unless_they_ask() -> None:
 
 
 def test_schemas_of_the_sister_dialect_are_left_alone_where_they_are_legal() -> None:
-    under = crossing("openai-chat")
+    under = context("openai-chat")
     schema = {"type": "object", "properties": {"a": {"allOf": [{"type": "string"}]}}}
     (out,) = gave(Tool("f", schema=msgspec.json.encode(schema).decode(), strict=True), under=under)
     assert (out["parameters"], lost(under)) == (schema, [])
@@ -146,7 +146,7 @@ def test_schemas_of_the_sister_dialect_are_left_alone_where_they_are_legal() -> 
 
 @pytest.mark.parametrize("schema", ["true", '{"properties":{}}'])
 def test_schemas_of_the_sister_dialect_become_objects_that_say_so(schema: str) -> None:
-    under = crossing("openai-chat")
+    under = context("openai-chat")
     (out,) = gave(Tool("f", schema=schema), under=under)
     assert out["parameters"] == {"type": "object", "properties": {}}
     assert {code for code, _ in lost(under)} == {"schema.rewritten"}
@@ -169,11 +169,11 @@ def test_schemas_of_the_sister_dialect_become_objects_that_say_so(schema: str) -
 def test_choices(value: Any, choice: Choice) -> None:
     wished = wire.REQUEST.admit(msgspec.json.encode({"tool_choice": value})).value.tool_choice
     assert wished is not None
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     assert read_choice(wished, under) == choice
     assert lost(under) == []
     request = Request((), tools=(Tool("f"), Tool("p", custom=True)))
-    assert write_choice(request, choice, crossing("anthropic")) == value
+    assert write_choice(request, choice, context("anthropic")) == value
 
 
 @pytest.mark.parametrize(
@@ -188,25 +188,25 @@ def test_choices(value: Any, choice: Choice) -> None:
 def test_choices_of_hosted_tools_are_this_dialects_alone(value: Any) -> None:
     body = msgspec.json.encode({"input": "x", "tool_choice": value})
     for target, losses in ((NAME, []), ("gemini", [("choice.dropped", "/tool_choice")])):
-        under = crossing(target=target)
+        under = context(target=target)
         wished = wire.REQUEST.admit(body).value.tool_choice
         assert wished is not None
         choice = read_choice(wished, under)
         assert lost(under) == losses
-        assert write_choice(Request(()), choice, crossing()) == value
+        assert write_choice(Request(()), choice, context()) == value
 
 
 def test_a_choice_of_a_hosted_tool_that_others_have_is_kept_for_them() -> None:
     body = msgspec.json.encode({"input": "x", "tool_choice": {"type": "web_search_preview"}})
-    under = crossing(target="anthropic")
+    under = context(target="anthropic")
     choice = read_request(body, under).choice
     assert choice is not None and lost(under) == []
     assert (choice.mode, choice.names, choice.hosted) == ("one", ("web_search_preview",), True)
-    own = read_request(body, crossing(target=NAME)).choice
+    own = read_request(body, context(target=NAME)).choice
     assert own is not None and not own.hosted and own.names == ()
 
 
 def test_a_choice_of_a_tool_that_is_not_there_is_none() -> None:
-    under = crossing("anthropic")
+    under = context("anthropic")
     assert write_choice(Request(()), Choice("one", ("gone",), at=("tool_choice",)), under) is None
     assert lost(under) == [("choice.dropped", "/tool_choice")]

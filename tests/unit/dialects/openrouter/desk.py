@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Context, Profile
 from dragoman.dialects import get
 from dragoman.dialects.openrouter import DIALECT
 
@@ -30,11 +30,11 @@ ENCRYPTED = {
 SUMMARY = {"type": "reasoning.summary", "summary": "Thought", "format": "openai-responses-v1", "index": 0}
 
 
-def losses(crossing: Crossing, source: str = NAME) -> Losses:
+def losses(context: Context, source: str = NAME) -> Losses:
     """(code, path) of every loss, as a translation would report them."""
-    if source not in get(crossing.target).kin:
-        crossing.settle(get(source).noise)
-    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+    if source not in get(context.target).kin:
+        context.settle(get(source).noise)
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
 def asked(*messages: Any, **fields: Any) -> dict[str, Any]:
@@ -46,25 +46,23 @@ def call(name: str = "f", call_id: str = "call_1", arguments: str = "{}") -> dic
 
 
 def read(body: Any, target: str = "anthropic") -> tuple[Request, Losses]:
-    crossing = Crossing(NAME, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
-    return request, losses(crossing)
+    context = Context(NAME, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), context)
+    return request, losses(context)
 
 
 def write(
     request: Request, source: str = "anthropic", profile: Profile | None = None, **options: Any
 ) -> tuple[Any, Losses]:
-    crossing = Crossing(source, NAME, profile=profile or DEFAULT_PROFILE, model="m", **options)
-    body = DIALECT.write_request(request, crossing)
-    return msgspec.json.decode(body), losses(crossing, source)
+    context = Context(source, NAME, profile=profile or DEFAULT_PROFILE, model="m", **options)
+    body = DIALECT.write_request(request, context)
+    return msgspec.json.decode(body), losses(context, source)
 
 
 def again(body: Any) -> Any:
     """The request read and written in its own dialect."""
-    crossing = Crossing(NAME, NAME)
-    return msgspec.json.decode(
-        DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
-    )
+    context = Context(NAME, NAME)
+    return msgspec.json.decode(DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context))
 
 
 def answered(message: Any, **choice: Any) -> dict[str, Any]:
@@ -73,15 +71,15 @@ def answered(message: Any, **choice: Any) -> dict[str, Any]:
 
 
 def read_answer(body: Any, target: str = "anthropic") -> tuple[Response, Losses]:
-    crossing = Crossing(NAME, target)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return response, losses(crossing)
+    context = Context(NAME, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return response, losses(context)
 
 
 def write_answer(response: Response, source: str = "anthropic") -> tuple[Any, Losses]:
-    crossing = Crossing(source, NAME)
-    body = DIALECT.write_response(response, crossing)
-    return msgspec.json.decode(body), losses(crossing, source)
+    context = Context(source, NAME)
+    body = DIALECT.write_response(response, context)
+    return msgspec.json.decode(body), losses(context, source)
 
 
 def chunk(delta: Any, finish: str | None = None, **fields: Any) -> bytes:
@@ -96,17 +94,17 @@ DONE = b"data: [DONE]\n\n"
 
 
 def stream(*frames: bytes, target: str = "anthropic") -> tuple[list[Event], Losses]:
-    crossing = Crossing(NAME, target)
-    reader = DIALECT.reader(crossing)
+    context = Context(NAME, target)
+    reader = DIALECT.reader(context)
     events = [event for frame in frames for event in reader.feed(frame)]
-    return events + reader.close(), losses(crossing)
+    return events + reader.close(), losses(context)
 
 
 def send(events: Iterable[Event], source: str = "anthropic") -> tuple[list[Any], Losses]:
     """The frames written for events, decoded; what is no JSON as its text."""
-    crossing = Crossing(source, NAME)
-    writer = DIALECT.writer(crossing)
+    context = Context(source, NAME)
+    writer = DIALECT.writer(context)
     raw = b"".join([writer.send(event) for event in events]) + writer.close()
     datas = [frame.removeprefix(b"data: ") for frame in raw.split(b"\n\n") if frame]
     found = [msgspec.json.decode(data) if data.startswith(b"{") else data.decode() for data in datas]
-    return found, losses(crossing, source)
+    return found, losses(context, source)

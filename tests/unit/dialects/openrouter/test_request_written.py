@@ -149,10 +149,10 @@ def test_what_only_chat_has_is_left_out_and_said() -> None:
 
 
 def test_the_crossing_says_whose_document_it_is_afterwards() -> None:
-    from dragoman.context import Crossing
+    from dragoman.context import Context
     from dragoman.dialects.openrouter import DIALECT
 
     for source in (CHAT, NAME, "anthropic"):
-        crossing = Crossing(source, NAME)
-        DIALECT.write_request(Request((USER,), "m"), crossing)
-        assert crossing.source == source
+        context = Context(source, NAME)
+        DIALECT.write_request(Request((USER,), "m"), context)
+        assert context.source == source

@@ -10,16 +10,16 @@ from dragoman.canon.parts import Media, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.codec import json_text
 from dragoman.codec import packed_seals as seals
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openrouter import DIALECT
 from dragoman.errors import WireError
 from tests.unit.dialects.openrouter.desk import CHAT, ENCRYPTED, NAME, SIGNED, answered, call, read_answer, write_answer
 
 
 def again(body: object) -> object:
-    crossing = Crossing(NAME, NAME)
-    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
-    return msgspec.json.decode(DIALECT.write_response(response, crossing))
+    context = Context(NAME, NAME)
+    response = DIALECT.read_response(msgspec.json.encode(body), context)
+    return msgspec.json.decode(DIALECT.write_response(response, context))
 
 
 def without_nulls(value: object) -> object:
@@ -132,7 +132,7 @@ def test_an_error_beside_a_choice_is_how_it_ended() -> None:
 )
 def test_a_fault_with_status_200_is_no_answer(body: object) -> None:
     with pytest.raises(WireError, match="the fault"):
-        DIALECT.read_response(msgspec.json.encode(body), Crossing(NAME, "anthropic"))
+        DIALECT.read_response(msgspec.json.encode(body), Context(NAME, "anthropic"))
 
 
 def test_to_chat_only_what_it_knows() -> None:

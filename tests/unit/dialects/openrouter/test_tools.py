@@ -7,7 +7,7 @@ import pytest
 import dragoman
 from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.codec import json_text
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects.openrouter import DIALECT
 from tests.unit.dialects.openrouter.desk import CHAT, NAME, again, asked, losses, read
 
@@ -29,10 +29,10 @@ def test_deferred_tools_are_deferred_everywhere() -> None:
     assert [tool.deferred for tool in request.tools if isinstance(tool, Tool)] == [True, True]
     assert lost == []
     assert again(asked(USER, tools=[late, inside]))["tools"] == [late, inside]
-    crossing = Crossing("anthropic", NAME)
-    written = json_text.decode(DIALECT.write_tools((Tool("f", deferred=True),), crossing))
+    context = Context("anthropic", NAME)
+    written = json_text.decode(DIALECT.write_tools((Tool("f", deferred=True),), context))
     assert written == [{"type": "function", "function": {"name": "f"}, "defer_loading": True}]
-    assert losses(crossing, "anthropic") == []
+    assert losses(context, "anthropic") == []
 
 
 CONTROL = {"protocol": "v1", "profile": "portable", "search": {"type": "bm25"}, "validation": "runtime"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.http.server import Incoming
+from dragoman.gateway.http.server import IncomingRequest
 
 from ..loopback import Scripted, Told, ask, through
 
@@ -72,7 +72,7 @@ def test_what_it_does_not_know_is_a_fault_of_its_dialect() -> None:
 
 @pytest.mark.parametrize("auth", ["client", "bearer"])
 def test_an_upstream_that_is_code_assist_is_asked_itself(auth: Any) -> None:
-    def answers(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return 200, [], b'{"currentTier":{"id":"free-tier"},"cloudaicompanionProject":"theirs"}'
 
     upstream = Scripted(answers)

@@ -17,7 +17,7 @@ from dragoman.canon.events import Fault
 from dragoman.facts import profiles
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.endpoints import model_list
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 from tests.judges import published, specs
 from tests.judges.schema import Judge, component
 
@@ -58,7 +58,7 @@ OPENROUTER = {
 
 
 def telling(path: str, value: Any, status: int = 200) -> Scripted:
-    def answers(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return (status if request.path == path else 404), [], json.dumps(value).encode()
 
     return Scripted(answers)
@@ -188,7 +188,7 @@ def test_an_upstream_that_says_nothing_is_not_waited_for(monkeypatch: pytest.Mon
     monkeypatch.setattr(model_list, "SECONDS", 0.2)
 
     class Silent(Scripted):
-        async def handle(self, request: Incoming, reply: Reply) -> None:
+        async def handle(self, request: IncomingRequest, reply: Reply) -> None:
             self.seen.append(request)
             await asyncio.sleep(30)
 
@@ -201,7 +201,7 @@ def test_an_upstream_that_says_nothing_is_not_waited_for(monkeypatch: pytest.Mon
 
 
 def test_a_list_that_depends_on_the_client_s_key_is_kept_for_that_key() -> None:
-    def answers(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return 200, [], json.dumps({"data": [{"id": request.headers["authorization"][7:]}]}).encode()
 
     def use(base: str) -> list[str]:

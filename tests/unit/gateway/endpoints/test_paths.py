@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dragoman.canon.events import Fault
 from dragoman.gateway.config import Listen
 from dragoman.gateway.endpoints.paths import PLACES, Call, match, methods, nearest
-from dragoman.gateway.http.allowed_hosts import HostNames
+from dragoman.gateway.http.allowed_hosts import AllowedHosts
 from dragoman.gateway.http.allowed_origins import from_page
 
 
@@ -166,5 +166,5 @@ def test_any_address_is_a_call_or_none(method: str, pieces: list[str], query: st
     found = match(method, path, query, headers)
     assert found is None or not found.dialect or found.dialect in PLACES
     assert nearest(path, headers) in PLACES
-    told = from_page(headers, Listen(), HostNames(Listen()))
+    told = from_page(headers, Listen(), AllowedHosts(Listen()))
     assert told is None or isinstance(told, Fault) or dict(told)["access-control-allow-origin"] == headers["origin"]

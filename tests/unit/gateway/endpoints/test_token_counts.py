@@ -12,7 +12,7 @@ from bench import payloads
 from google import genai
 
 from dragoman.gateway.config import Config, Upstream
-from dragoman.gateway.http.server import Incoming
+from dragoman.gateway.http.server import IncomingRequest
 
 from ..loopback import Scripted, Told, ask, through
 
@@ -39,7 +39,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 def counting(dialect: str, status: int = 200, body: Any = None) -> Scripted:
-    def answers(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return status, [], json.dumps(COUNTS[dialect] if body is None else body).encode()
 
     return Scripted(answers)

@@ -15,7 +15,7 @@ from bench.streams import frames
 from dragoman.canon.events import Fault
 from dragoman.gateway.config import Bounds, Upstream
 from dragoman.gateway.exchange.breaker import MAX_REST, MAX_RETRY_AFTER, PROBE_SECONDS, Breaker
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from ..rig import Behind, Front, Told, between, failing, run, streaming, whole
 
@@ -77,7 +77,7 @@ def test_the_only_place_of_a_route_is_always_asked() -> None:
 
 
 def test_a_broken_connection_counts() -> None:
-    async def cut(request: Incoming, reply: Reply) -> None:
+    async def cut(request: IncomingRequest, reply: Reply) -> None:
         reply.cut()
 
     told, seen, state = statuses([Behind(cut), Behind(GOOD)], ["a", "b", "c", "d"], upstream={"trip": 2})
@@ -106,7 +106,7 @@ def test_a_good_answer_begins_the_count_again() -> None:
 
 
 def test_a_client_whose_requests_fail_closes_the_upstream_for_itself_alone() -> None:
-    async def bad(request: Incoming, reply: Reply) -> None:
+    async def bad(request: IncomingRequest, reply: Reply) -> None:
         if b"bad" in request.body:
             reply.send(500, [], b"")
         else:

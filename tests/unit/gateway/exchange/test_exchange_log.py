@@ -17,8 +17,8 @@ from bench.streams import frames
 
 from dragoman.gateway.exchange.exchange_log import ExchangeLog, agent_name, entry, harmless, text, tokens
 from dragoman.gateway.exchange.line_writer import MAX_WRITE, LineWriter
-from dragoman.gateway.exchange.recent_exchanges import Exchange, Tape
-from dragoman.gateway.http.server import Incoming
+from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
+from dragoman.gateway.http.server import IncomingRequest
 
 from ..rig import DIALECTS, Behind, Front, asking, between, failing, path_of, run, whole
 
@@ -27,7 +27,7 @@ GOOD = whole("openai-chat")
 
 def made(**fields: Any) -> Exchange:
     headers = {"user-agent": "claude-cli/2.1.325 (external, cli)", "x-api-key": "a-clients-key"}
-    exchange = Exchange("ex_1", 1_000_000.0, "anthropic", Incoming("POST", "/v1/messages", "", headers, b"{}"))
+    exchange = Exchange("ex_1", 1_000_000.0, "anthropic", IncomingRequest("POST", "/v1/messages", "", headers, b"{}"))
     values = {"model": "m", "upstream": "there", "upstream_model": "n", "status": 200, "seconds": 0.25, "attempts": 1}
     for name, value in {**values, **fields}.items():
         setattr(exchange, name, value)
@@ -127,7 +127,7 @@ def test_keys_stay_out_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_tokens_are_found_at_the_end_of_every_dialects_answers(dialect: str, stream: bool) -> None:
     if stream:
-        tape = Tape()
+        tape = Recording()
         for frame in frames(dialect):
             tape.add(frame if isinstance(frame, bytes) else frame.encode())
         exchange = made(answered=tape)

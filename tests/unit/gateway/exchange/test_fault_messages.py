@@ -10,7 +10,7 @@ from dragoman.canon.events import Fault
 from dragoman.dialects import get
 from dragoman.errors import TransportError
 from dragoman.gateway.exchange.fault_messages import MAX_QUOTED, named, readable, unanswered
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole
 
@@ -105,7 +105,7 @@ def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
 def test_the_gateways_own_faults_say_what_to_do() -> None:
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
 
-    async def elsewhere(request: Incoming, reply: Reply) -> None:
+    async def elsewhere(request: IncomingRequest, reply: Reply) -> None:
         reply.send(302, [("location", "http://elsewhere/")], b"")
 
     async def doing() -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from bench import payloads
 
 from dragoman.gateway.config import Config, Upstream
-from dragoman.gateway.exchange.forwarded_headers import homeward, onward, unheard
-from dragoman.transport.response_heads import Heading, listed
+from dragoman.gateway.exchange.forwarded_headers import not_forwarded, to_client, to_upstream
+from dragoman.transport.response_heads import ResponseHead, listed
 
 from ..loopback import Scripted, ask, through
 from ..test_auth import PLACES
@@ -81,8 +81,8 @@ ALL = {"x-request-id", "traceparent"}
     ],
 )
 def test_headers_go_to_their_own_family(upstream: str, client: str, taken: set[str], lost: set[str]) -> None:
-    assert set(onward(upstream, client, CLIENT)) == taken | ALL
-    told = unheard(upstream, client, CLIENT)
+    assert set(to_upstream(upstream, client, CLIENT)) == taken | ALL
+    told = not_forwarded(upstream, client, CLIENT)
     assert {loss.detail.partition(":")[0] for loss in told} == lost
     assert {loss.code for loss in told} == {"header.dropped"}
     severities = {loss.detail.partition(":")[0]: loss.severity for loss in told}
@@ -90,7 +90,7 @@ def test_headers_go_to_their_own_family(upstream: str, client: str, taken: set[s
     assert severities.get("anthropic-beta", "info") == "info"
 
 
-def heading(answer: list[tuple[str, str]]) -> Heading:
+def heading(answer: list[tuple[str, str]]) -> ResponseHead:
     return listed([(name.encode(), value.encode()) for name, value in answer])
 
 
@@ -106,13 +106,13 @@ ANSWER = [
 
 
 def test_what_the_upstream_says_reaches_its_own_family() -> None:
-    assert dict(homeward("openai-chat", "openai-responses", heading(ANSWER), "ex", [])) == {
+    assert dict(to_client("openai-chat", "openai-responses", heading(ANSWER), "ex", [])) == {
         "x-ratelimit-remaining-requests": "9",
         "anthropic-ratelimit-tokens-remaining": "8",
         "openai-processing-ms": "7",
         "x-request-id": "theirs",
     }
-    assert dict(homeward("anthropic", "openai-chat", heading(ANSWER), "ex", [])) == {
+    assert dict(to_client("anthropic", "openai-chat", heading(ANSWER), "ex", [])) == {
         "x-request-id": "theirs",
         "request-id": "theirs",
     }
@@ -124,13 +124,13 @@ def test_so_many_as_there_are_come_back_each_time(count: int) -> None:
         limits = [(f"x-ratelimit-{number}", value) for number in range(count)]
         answer = [("date", value), *limits, ("x-request-id", ""), ("request-id", f"r{value}")]
         own = [("content-type", "a/b"), ("x-request-id", f"r{value}")]
-        assert homeward("openai-chat", "openai-chat", heading(answer), "ex", own[:1]) == [*own, *limits]
-        assert homeward("gemini", "openai-chat", heading(answer), "ex", own[:1]) == own
+        assert to_client("openai-chat", "openai-chat", heading(answer), "ex", own[:1]) == [*own, *limits]
+        assert to_client("gemini", "openai-chat", heading(answer), "ex", own[:1]) == own
 
 
 def test_a_request_is_called_what_the_upstream_calls_it_else_as_the_client_does() -> None:
     def called(answer: list[tuple[str, str]]) -> str:
-        return dict(homeward("openai-chat", "anthropic", heading(answer), "mine", []))["x-request-id"]
+        return dict(to_client("openai-chat", "anthropic", heading(answer), "mine", []))["x-request-id"]
 
     assert called([("request-id", "req_1")]) == "req_1"
     assert called([("x-request-id", ""), ("request-id", "req_1")]) == "req_1"

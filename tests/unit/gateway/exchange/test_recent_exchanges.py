@@ -22,13 +22,13 @@ from dragoman.gateway.exchange.recent_exchanges import (
     TAIL_BYTES,
     Exchange,
     Exchanges,
-    Tape,
+    Recording,
     Try,
     compact,
     compact_repairs,
 )
-from dragoman.gateway.http.request_heads import Head
-from dragoman.gateway.http.server import Incoming
+from dragoman.gateway.http.request_heads import KnownHead
+from dragoman.gateway.http.server import IncomingRequest
 
 from ..rig import DIALECTS, Behind, asking, between, failing, run, streaming, whole
 
@@ -134,7 +134,7 @@ def test_a_rehearsal_is_recorded_too() -> None:
 
 
 def exchange_of(name: str, asked: bytes = b"", **fields: Any) -> Exchange:
-    exchange = Exchange(name, 0.0, "anthropic", Incoming("POST", "/v1/messages", "", {}, asked))
+    exchange = Exchange(name, 0.0, "anthropic", IncomingRequest("POST", "/v1/messages", "", {}, asked))
     for field, value in fields.items():
         setattr(exchange, field, value)
     return exchange
@@ -159,7 +159,7 @@ def test_the_oldest_are_forgotten_by_count_and_by_bytes() -> None:
 def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> None:
     kept = Exchanges(100, 640_000)
     kept.add(exchange_of("small", asked=b"x"))
-    tape = Tape()
+    tape = Recording()
     tape.add(bytes(500_000))
     kept.add(exchange_of("large", asked=b"y" * 500_000, answered=tape))
     large = kept.get("large")
@@ -172,9 +172,9 @@ def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> 
 
 def test_what_was_shortened_still_tells_how_long_it_was() -> None:
     kept = Exchanges(100, 640_000)
-    head = Head(b"/v1/messages", "/v1/messages", "", {"host": "x"}, 100)
+    head = KnownHead(b"/v1/messages", "/v1/messages", "", {"host": "x"}, 100)
     exchange = exchange_of("large")
-    exchange.request = Incoming("POST", head.path, head.query, head.headers, bytes(500_000), head)
+    exchange.request = IncomingRequest("POST", head.path, head.query, head.headers, bytes(500_000), head)
     kept.add(exchange)
     assert len(exchange.request.body) == 10_000
     assert report(exchange)["headers"] == {"host": "x", "content-length": "500000"}
@@ -211,7 +211,7 @@ def test_no_two_exchanges_have_one_name() -> None:
 
 
 def test_a_tape_keeps_the_beginning_and_the_end() -> None:
-    tape = Tape()
+    tape = Recording()
     for i in range(1000):
         tape.add(b"%04d" % i * 100)
     head, tail = tape.parts()
@@ -223,7 +223,7 @@ def test_a_tape_keeps_the_beginning_and_the_end() -> None:
 
 @pytest.mark.parametrize("size", [1000, HEAD, HEAD + 1, TAIL_BYTES, 300_000])
 def test_a_tape_is_bounded_by_bytes(size: int) -> None:
-    tape, sent = Tape(), b""
+    tape, sent = Recording(), b""
     for i in range(40):
         piece = b"%07d " % i * (size // 8)
         sent += piece
@@ -237,7 +237,7 @@ def test_a_tape_is_bounded_by_bytes(size: int) -> None:
 
 
 def test_an_answer_in_one_piece_is_kept_whole() -> None:
-    tape = Tape()
+    tape = Recording()
     tape.whole(b"x" * 300_000)
     assert tape.parts() == (b"x" * 300_000, b"")
 
@@ -246,7 +246,7 @@ def test_an_answer_in_one_piece_is_kept_whole() -> None:
 def test_usage_is_found_at_the_end_of_a_stream_of_which_the_middle_is_gone(upstream: str) -> None:
     pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
     text = max(pieces[3:50], key=lambda frame: b"The" in frame)
-    tape = Tape()
+    tape = Recording()
     for piece in [*pieces[:40], *[text] * 1500, *pieces[40:]]:
         tape.add(piece)
     found = usage(exchange_of("e", upstream_dialect=upstream, answered=tape))

@@ -10,7 +10,7 @@ from dragoman import rehearsal
 from dragoman.canon.parts import ToolCall
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.endpoints.paths import Call
 from dragoman.gateway.exchange import rehearsal_upstream
@@ -35,8 +35,8 @@ def test_claude_code_brings_thoughts_of_the_rehearsal_back() -> None:
     body = claude_code()
     body["messages"] = [{"role": "user", "content": "Run the command `cat notes.txt`"}]
     request = admitted(body, "anthropic", "claude-opus-4-8")
-    crossing = Crossing("rehearsal", "anthropic", answers=request)
-    said = msgspec.json.decode(get("anthropic").write_response(answered(request), crossing))
+    context = Context("rehearsal", "anthropic", answers=request)
+    said = msgspec.json.decode(get("anthropic").write_response(answered(request), context))
     assert [block["type"] for block in said["content"]] == ["thinking", "tool_use"]
     result = {"type": "tool_result", "tool_use_id": said["content"][1]["id"], "content": "alpha"}
     body["messages"] += [
@@ -79,7 +79,7 @@ def test_gemini_clients_may_bring_thoughts_back_without_a_seal() -> None:
     }
     request, heard = admitted(body, "gemini", "gemini-2.5-pro"), Heard()
     where = Call("generate", "gemini", "gemini-2.5-pro")
-    fault = asyncio.run(rehearsal_upstream.play(request, where, "m", 1, heard, [], [], False))  # type: ignore[arg-type]
+    fault = asyncio.run(rehearsal_upstream.answer_rehearsal(request, where, "m", 1, heard, [], [], False))  # type: ignore[arg-type]
     assert fault is None
     assert heard.status == 200
     assert b"look answered: a tree" in heard.body
@@ -93,8 +93,8 @@ def test_code_assist_clients_bring_seals_of_the_rehearsal_back() -> None:
     }
     body = {"model": "gemini-3-pro-preview", "request": inside}
     request = admitted(body, "code-assist", "gemini-3-pro-preview")
-    crossing = Crossing("rehearsal", "code-assist", answers=request)
-    said = msgspec.json.decode(get("code-assist").write_response(answered(request), crossing))
+    context = Context("rehearsal", "code-assist", answers=request)
+    said = msgspec.json.decode(get("code-assist").write_response(answered(request), context))
     thought, called = said["response"]["candidates"][0]["content"]["parts"]
     assert thought.pop("thought")  # a history has none there: it comes back as a text
     assert "thoughtSignature" in thought

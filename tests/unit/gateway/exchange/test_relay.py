@@ -15,7 +15,7 @@ from bench import payloads
 
 from dragoman.gateway.config import Bounds, checked, one_upstream
 from dragoman.gateway.exchange.relay import Relay
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from ..rig import (
     DIALECTS,
@@ -158,7 +158,7 @@ def test_a_date_to_retry_after_is_understood() -> None:
 
 
 def test_an_upstream_that_is_not_there_is_a_502() -> None:
-    async def gone(request: Incoming, reply: Reply) -> None:
+    async def gone(request: IncomingRequest, reply: Reply) -> None:
         reply.cut()
 
     told = told_by(Behind(gone), dialect="openai-chat")
@@ -192,13 +192,13 @@ def test_an_upstream_that_does_not_answer_in_time(dialect: str) -> None:
         assert LATE[dialect] in told.body.decode()
 
 
-async def _half(request: Incoming, reply: Reply) -> None:
+async def _half(request: IncomingRequest, reply: Reply) -> None:
     reply.start(200, [("content-type", "application/json")])
     reply.write(b'{"id":')
     await asyncio.sleep(30)
 
 
-async def _drops(request: Incoming, reply: Reply) -> None:
+async def _drops(request: IncomingRequest, reply: Reply) -> None:
     reply.start(200, [("content-type", "application/json")])
     for _ in range(1000):
         reply.write(b" ")

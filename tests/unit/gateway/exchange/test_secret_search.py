@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.gateway.exchange.secret_search import SecretWatch
+from dragoman.gateway.exchange.secret_search import SecretSearch
 from tests.judges import corpus
 
 KEY = "sk-0123456789abcdef"
@@ -24,7 +24,7 @@ USUAL = {
 
 @pytest.mark.parametrize("dialect", USUAL)
 def test_usual_frames_are_not_unescaped_and_others_are(dialect: str) -> None:
-    watch, usual = SecretWatch(dialect, [KEY]), USUAL[dialect]
+    watch, usual = SecretSearch(dialect, [KEY]), USUAL[dialect]
     assert not watch.is_suspicious(usual)
     assert watch.is_suspicious(usual + b'data: {"message":"who is sk\\u002d0123?"}\n\n')
     assert watch.is_suspicious(usual + b'data: {"what":"a frame that is no usual one"}\n\n')
@@ -34,5 +34,5 @@ def test_usual_frames_are_not_unescaped_and_others_are(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "gemini"])
 def test_most_recorded_streams_are_usual_from_end_to_end(dialect: str) -> None:
     streams = [record.raw for record in corpus.records(dialect) if record.stream is not None]
-    usual = [raw for raw in streams if not SecretWatch(dialect, [KEY]).is_suspicious(raw)]
+    usual = [raw for raw in streams if not SecretSearch(dialect, [KEY]).is_suspicious(raw)]
     assert len(usual) > len(streams) / 2

@@ -17,7 +17,7 @@ from msgspec import Raw
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.exchange.stored_responses import Conversation, Kept, MemoryStored
-from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from ..loopback import Scripted, Told, ask, through
 
@@ -31,7 +31,7 @@ class Story(Scripted):
         self.dialect = dialect
         super().__init__(lambda request: (200, [], payloads.response(dialect)))
 
-    async def handle(self, request: Incoming, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
         if b'"stream":true' in request.body or "stream" in request.path:
             self.seen.append(request)
             reply.start(200, [])
@@ -226,7 +226,7 @@ def test_words_that_look_like_the_end_are_not_the_end() -> None:
     delta = [{"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": "stop"}]
     frame = b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk | {"choices": delta}).encode()
 
-    def answers(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         whole = chunk | {"object": "chat.completion"} | said
         return 200, [], frame if b'"stream":true' in request.body else json.dumps(whole).encode()
 

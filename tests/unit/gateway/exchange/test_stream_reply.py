@@ -10,13 +10,13 @@ import pytest
 from bench.streams import frames
 
 from dragoman.canon.events import Fault, Finish
-from dragoman.context import Crossing
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Bounds
 from dragoman.gateway.endpoints.paths import Call
-from dragoman.gateway.exchange.recent_exchanges import Tape
-from dragoman.gateway.exchange.stream_reply import SLICE, Pouring
-from dragoman.gateway.http.server import Gone, Incoming, Reply
+from dragoman.gateway.exchange.recent_exchanges import Recording
+from dragoman.gateway.exchange.stream_reply import SLICE, StreamReply
+from dragoman.gateway.http.server import Gone, IncomingRequest, Reply
 from dragoman.translate.stream_passthrough import PassThrough
 
 from ..rig import (
@@ -48,7 +48,7 @@ def told_by(*behind: Behind, client: str, **settings: Any) -> Told:
 
 
 def events(dialect: str, body: bytes) -> list[Any]:
-    reader = get(dialect).reader(Crossing(dialect, dialect))
+    reader = get(dialect).reader(Context(dialect, dialect))
     return [*reader.feed(body), *reader.close()]
 
 
@@ -62,7 +62,7 @@ async def begin(front: Front, dialect: str) -> tuple[asyncio.StreamReader, async
 def test_each_frame_leaves_at_once(client: str) -> None:
     seen = asyncio.Event()
 
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("openai-chat"):
             reply.write(frame)
@@ -93,7 +93,7 @@ def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(
     left = asyncio.Event()
     frame = next(frame for frame in story("openai-chat") if b"The" in frame)
 
-    async def flood(request: Incoming, reply: Reply) -> None:
+    async def flood(request: IncomingRequest, reply: Reply) -> None:
         nonlocal written
         reply.start(200, [("content-type", "text/event-stream")])
         try:
@@ -132,7 +132,7 @@ def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(
 def test_a_client_that_leaves_while_the_upstream_thinks_ends_it_too() -> None:
     left = asyncio.Event()
 
-    async def thinking(request: Incoming, reply: Reply) -> None:
+    async def thinking(request: IncomingRequest, reply: Reply) -> None:
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
@@ -153,7 +153,7 @@ def test_a_client_that_leaves_while_the_upstream_thinks_ends_it_too() -> None:
 
 
 def test_what_the_upstream_had_counted_when_the_client_left_is_recorded() -> None:
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("anthropic")[:30]:
             reply.write(frame)
@@ -191,7 +191,7 @@ BEATS = {
 def test_a_client_hears_something_while_the_upstream_is_silent(client: str) -> None:
     beaten = asyncio.Event()
 
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         pieces = story("openai-chat")
         for frame in pieces[:5]:
@@ -222,7 +222,7 @@ def test_a_client_hears_something_while_the_upstream_is_silent(client: str) -> N
 def test_after_a_while_the_head_goes_out_and_then_a_fault_is_an_event(client: str) -> None:
     opened = asyncio.Event()
 
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         await opened.wait()
         reply.send(503, [("content-type", "application/json")], b'{"error": {"message": "too busy"}}')
 
@@ -246,7 +246,7 @@ def test_after_a_while_the_head_goes_out_and_then_a_fault_is_an_event(client: st
 
 
 def test_an_upstream_that_answers_late_goes_on_in_the_stream_that_was_opened() -> None:
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         await asyncio.sleep(0.3)
         await streaming(story("openai-chat"))(request, reply)
 
@@ -326,7 +326,7 @@ def test_nothing_follows_the_end_of_an_answer(upstream: str) -> None:
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
 def test_a_stream_that_falls_silent_says_so(client: str) -> None:
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("openai-chat")[:20]:
             reply.write(frame)
@@ -402,7 +402,7 @@ def test_a_fault_at_the_beginning_is_found_however_it_is_cut(dialect: str, cut: 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("body", [b"<html>sorry</html>", b'{"error": {"message": "sorry", "code": 500}}'])
 def test_what_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
-    async def step(request: Incoming, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", "text/event-stream")], body)
 
     told = told_by(Behind(step, dialect=dialect), client=dialect)
@@ -450,10 +450,10 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
 
     async def doing() -> None:
         call = Call("generate", "openai-chat")
-        pouring = Pouring(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
-        await pouring.pour(_Burst(frame), PassThrough("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+        pouring = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        await pouring.pour(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
         client.told, client.held = b"", [0]
-        await pouring.pour(_Burst(stream), PassThrough("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+        await pouring.pour(_Burst(stream), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
 
     run(doing())
     assert client.told == stream

@@ -11,8 +11,8 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.config import Route
 from dragoman.gateway.exchange import upstream_address
 from dragoman.gateway.exchange.routes import Choice
-from dragoman.gateway.exchange.upstream_plan import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, Sendings
-from dragoman.gateway.http.request_heads import Head, Heads
+from dragoman.gateway.exchange.upstream_plan import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
+from dragoman.gateway.http.request_heads import KnownHead, KnownHeads
 from dragoman.transport.response_heads import listed
 from dragoman.transport.upstream import Auth, Upstream
 
@@ -34,7 +34,7 @@ def choice(dialect: str, auth: Auth, url: str, *, pass_key: bool = False) -> Cho
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "gemini"])
 def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_key: bool, url: str) -> None:
     draw = random.Random(f"{dialect} {auth} {pass_key}")
-    place, known = choice(dialect, auth, url, pass_key=pass_key), Sendings(ENVIRONMENT)
+    place, known = choice(dialect, auth, url, pass_key=pass_key), UpstreamPlans(ENVIRONMENT)
     for number in range(300):
         asked = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
         client = draw.choice(["anthropic", "openai-chat", "gemini"])
@@ -48,14 +48,14 @@ def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_ke
 
 def test_a_token_is_the_one_of_now() -> None:
     place = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
-    sending = Sendings({})[place, "code-assist", False]
+    sending = UpstreamPlans({})[place, "code-assist", False]
     assert sending.google
     told = [dict(sending.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
     assert told == ["Bearer a", "Bearer b", "Bearer a"]
 
 
 def test_headers_stay_as_they_are_only_where_nothing_varies() -> None:
-    place, known = choice("anthropic", "auto", "https://example.test"), Sendings(ENVIRONMENT)
+    place, known = choice("anthropic", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     still, varying = known[place, "openai-chat", False, "host"], known[place, "anthropic", False, "anthropic-beta"]
     assert still.post({"host": "a"}) is still.post({"host": "b"})
     told = [dict(varying.post({"anthropic-beta": beta}).headers)["anthropic-beta"] for beta in "aba"]
@@ -63,7 +63,7 @@ def test_headers_stay_as_they_are_only_where_nothing_varies() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    place, known = choice("openai-chat", "auto", "https://example.test"), Sendings(ENVIRONMENT)
+    place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     for number in range(3 * MAX_KNOWN):
         known[place, "openai-chat", False, f"x-{number}"]
     sending = known[place, "openai-chat", False, "x-request-id"]
@@ -71,7 +71,7 @@ def test_what_is_remembered_is_bounded() -> None:
         assert ("x-request-id", f"r{number}") in sending.post({"x-request-id": f"r{number}"}).headers
     sending.post({"x-request-id": "r" * 10_000})
     long = Choice("up", place.upstream, "m" * 10_000)
-    assert known[long, "gemini", False].terms.model == "m" * 10_000
+    assert known[long, "gemini", False].options.model == "m" * 10_000
     assert known[place, "openai-chat", False, "n" * 10_000].kindred
     assert len(known) <= MAX_KNOWN
     assert len(sending._made) <= MAX_POSTS
@@ -79,16 +79,16 @@ def test_what_is_remembered_is_bounded() -> None:
     assert all("r" * 100 not in str(told) for told in sending._made)
 
 
-def known_head() -> Head:
+def known_head() -> KnownHead:
     lines, headers = [(b"content-length", b"1")], {"content-length": "1"}
-    found = Heads().learn(b"POST / HTTP/1.1\r\ncontent-length: 1", b"/", lines, headers, "/", "")
+    found = KnownHeads().learn(b"POST / HTTP/1.1\r\ncontent-length: 1", b"/", lines, headers, "/", "")
     assert found is not None
     return found
 
 
 def test_how_requests_with_a_known_head_are_sent_is_known() -> None:
     places = [choice("anthropic", "auto", "https://example.test") for _ in range(2)]
-    known, heads = Sendings(ENVIRONMENT), [known_head() for _ in range(2)]
+    known, heads = UpstreamPlans(ENVIRONMENT), [known_head() for _ in range(2)]
     for place in places:
         for stream in (False, True):
             for beta, head in zip("ab", heads, strict=True):
@@ -105,7 +105,7 @@ def test_how_requests_with_a_known_head_are_sent_is_known() -> None:
 
 
 def test_what_is_known_by_heads_is_bounded() -> None:
-    place, known = choice("openai-chat", "auto", "https://example.test"), Sendings(ENVIRONMENT)
+    place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     for _ in range(3 * MAX_KNOWN):
         known.find(place, "openai-chat", False, {}, known_head())
     assert 0 < len(known.known) <= MAX_KNOWN
@@ -117,7 +117,7 @@ def test_what_is_known_by_heads_is_bounded() -> None:
 def test_what_depends_on_the_hour_or_cannot_be_made_is_not_known() -> None:
     google = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
     keyless, odd = choice("openai-chat", "auto", "https://example.test"), choice("openai-chat", "none", "https://a b")
-    known = Sendings({})
+    known = UpstreamPlans({})
     for place in (google, keyless, odd):
         sending, post = known.find(place, "openai-chat", False, {}, known_head())
         assert (sending.choice, post) == (place, None)
@@ -125,7 +125,7 @@ def test_what_depends_on_the_hour_or_cannot_be_made_is_not_known() -> None:
 
 
 def test_a_key_that_is_missing_is_missed_every_time() -> None:
-    place, known = choice("openai-chat", "auto", "https://example.test"), Sendings({})
+    place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans({})
     sending = known[place, "openai-chat", False]
     for _ in range(2):
         with pytest.raises(ConfigError, match="KEY is empty"):
@@ -161,7 +161,7 @@ class Saying:
 def test_an_answer_is_a_stream_or_not_whatever_was_asked_for(
     dialect: str, stream: bool, kind: str, streams: bool
 ) -> None:
-    sending = Sendings({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
+    sending = UpstreamPlans({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
     answer: Any = Saying(kind)
     assert sending.streams(answer) is streams
     if answer.heading.values[answer.heading.shape.kind] == sending.kind:
@@ -186,4 +186,4 @@ def test_what_a_body_may_say_about_a_stream(
     client: str, upstream: str, setting: Any, stream: bool, said: tuple[Any, ...]
 ) -> None:
     place = Choice("up", Upstream(upstream, "http://127.0.0.1:9", stream=setting), "some-model")
-    assert Sendings({})[place, client, stream].said == said
+    assert UpstreamPlans({})[place, client, stream].said == said

@@ -13,7 +13,7 @@ from bench import payloads
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Config, Listen, checked
-from dragoman.gateway.http.allowed_hosts import HostNames, own_names
+from dragoman.gateway.http.allowed_hosts import AllowedHosts, own_names
 
 from ..loopback import ask, through
 from ..rig import Behind, between, message_of, path_of, request, run, whole
@@ -81,7 +81,7 @@ def listening(**settings: Any) -> Any:
 )
 def test_hosts_that_are_served(host: str) -> None:
     listen = Listen(hosts=("listed.example", "*.Wild.example"), origins=("https://page.example",))
-    found = HostNames(listen, OWN)
+    found = AllowedHosts(listen, OWN)
     assert found.refusal(host) is None
     assert found.refusal(host) is None  # remembered
 
@@ -134,7 +134,7 @@ def test_hosts_that_are_served(host: str) -> None:
     ],
 )
 def test_hosts_that_are_refused(host: str | None, status: int) -> None:
-    found = HostNames(Listen(hosts=("listed.example", "*.wild.example")), OWN)
+    found = AllowedHosts(Listen(hosts=("listed.example", "*.wild.example")), OWN)
     for _ in range(2):
         fault = found.refusal(host)
         assert fault is not None
@@ -143,13 +143,13 @@ def test_hosts_that_are_refused(host: str | None, status: int) -> None:
 
 
 def test_a_star_switches_the_check_off_and_keeps_the_grammar() -> None:
-    found = HostNames(Listen(hosts=("*",)), OWN)
+    found = AllowedHosts(Listen(hosts=("*",)), OWN)
     assert found.refusal("anything.example") is None
     assert found.refusal("two, hosts") is not None
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    found = HostNames(Listen(), OWN)
+    found = AllowedHosts(Listen(), OWN)
     for i in range(2000):
         assert found.refusal(f"h{i}.example") is not None
     assert len(found._verdicts) <= 256

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
 from dragoman.gateway.http import server as serving
 from dragoman.gateway.http.request_heads import MAX_KNOWN, MAX_LENGTH
-from dragoman.gateway.http.server import Bounds, Incoming, Reply, Server, _Client
+from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
 from dragoman.transport.deadlines import Deadlines
 
 from ..rig import Behind, between, gateway, request, run, whole
@@ -33,7 +33,7 @@ class Talk:
         self.server.deadlines = Deadlines(asyncio.get_running_loop())
         self.known = 0
 
-    async def _echo(self, request: Incoming, reply: Reply) -> None:
+    async def _echo(self, request: IncomingRequest, reply: Reply) -> None:
         if request.refusal is not None:
             reply.send(request.refusal[0], [], request.refusal[1].encode())
             return
@@ -238,9 +238,9 @@ def test_a_body_may_come_in_pieces_and_with_what_follows(sizes: list[int]) -> No
 
 
 def test_a_body_that_does_not_come_is_waited_for_as_long_as_any() -> None:
-    seen: list[Incoming] = []
+    seen: list[IncomingRequest] = []
 
-    async def note(request: Incoming, reply: Reply) -> None:
+    async def note(request: IncomingRequest, reply: Reply) -> None:
         seen.append(request)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
@@ -326,7 +326,7 @@ def test_a_head_that_begins_behind_another_request_has_no_more_room() -> None:
 def test_many_requests_at_once_leave_others_their_turn() -> None:
     turns = 0
 
-    async def hasty(request: Incoming, reply: Reply) -> None:
+    async def hasty(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [], b"%d" % turns)
 
     async def doing(talking: Talk) -> list[bytes]:
@@ -364,7 +364,7 @@ def test_a_client_that_leaves_in_the_moment_it_asks_is_forgotten(before: list[by
 
 
 def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
-    async def failing(request: Incoming, reply: Reply) -> None:
+    async def failing(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [], b"said")
         raise RuntimeError
 
@@ -434,9 +434,9 @@ def test_who_was_admitted_is_asked_again_when_the_keys_change() -> None:
 
 
 def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() -> None:
-    seen: list[Incoming] = []
+    seen: list[IncomingRequest] = []
 
-    async def note(request: Incoming, reply: Reply) -> None:
+    async def note(request: IncomingRequest, reply: Reply) -> None:
         seen.append(request)
         reply.send(200, [], b"")
 

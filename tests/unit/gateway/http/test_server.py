@@ -9,12 +9,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from dragoman.gateway.http.server import Bounds, Gone, Incoming, Reply, Server, _Client
+from dragoman.gateway.http.server import Bounds, Gone, IncomingRequest, Reply, Server, _Client
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 
 
-async def echo(request: Incoming, reply: Reply) -> None:
+async def echo(request: IncomingRequest, reply: Reply) -> None:
     if request.refusal is not None:
         reply.send(request.refusal[0], [], request.refusal[1].encode())
         return
@@ -74,7 +74,7 @@ def test_requests_sent_together_are_answered_in_order() -> None:
 
 
 def test_expect_is_answered_and_old_clients_get_no_chunks() -> None:
-    async def stream(request: Incoming, reply: Reply) -> None:
+    async def stream(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [])
         reply.write(b"a")
         await reply.drain()
@@ -97,7 +97,7 @@ def test_expect_is_answered_and_old_clients_get_no_chunks() -> None:
 
 
 def test_pieces_leave_at_once_and_end_in_chunks() -> None:
-    async def stream(request: Incoming, reply: Reply) -> None:
+    async def stream(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         reply.write(b"one")
         await asyncio.sleep(0.05)
@@ -138,7 +138,7 @@ def test_what_is_too_large_too_late_or_no_http_is_refused(sent: bytes, status: i
 def test_who_is_refused_is_answered_by_the_headers_that_have_come(head: bytes) -> None:
     seen: list[dict[str, str]] = []
 
-    async def note(request: Incoming, reply: Reply) -> None:
+    async def note(request: IncomingRequest, reply: Reply) -> None:
         seen.append(request.headers)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
@@ -162,7 +162,7 @@ def test_a_silent_connection_is_closed_without_a_word() -> None:
 def test_a_client_that_leaves_cancels_its_request_at_once() -> None:
     left = asyncio.Event()
 
-    async def slow(request: Incoming, reply: Reply) -> None:
+    async def slow(request: IncomingRequest, reply: Reply) -> None:
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
@@ -183,7 +183,7 @@ def test_a_client_that_reads_slowly_is_waited_for_but_not_for_ever() -> None:
     sent = 0
     ended: list[str] = []
 
-    async def flood(request: Incoming, reply: Reply) -> None:
+    async def flood(request: IncomingRequest, reply: Reply) -> None:
         nonlocal sent
         reply.start(200, [])
         try:
@@ -205,7 +205,7 @@ def test_a_client_that_reads_slowly_is_waited_for_but_not_for_ever() -> None:
 
 
 def test_an_answer_that_is_not_finished_breaks_the_connection() -> None:
-    async def half(request: Incoming, reply: Reply) -> None:
+    async def half(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [])
         reply.write(b"half")
 
@@ -223,7 +223,7 @@ def test_each_request_of_a_connection_finds_its_reply_anew() -> None:
     """After a whole answer, after one in pieces, and after a client of old that wants its connection kept."""
     begun: list[tuple[int, bool, bool]] = []
 
-    async def either(request: Incoming, reply: Reply) -> None:
+    async def either(request: IncomingRequest, reply: Reply) -> None:
         begun.append((reply.status, reply.started, reply.ended))
         if request.path == "/whole":
             reply.send(201, [], b"")
@@ -255,7 +255,7 @@ def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> No
     async def inner() -> bytes:
         begun, told = asyncio.Event(), asyncio.Event()
 
-        async def waiting(request: Incoming, reply: Reply) -> None:
+        async def waiting(request: IncomingRequest, reply: Reply) -> None:
             begun.set()
             await told.wait()
             reply.send(200, [], b"done")
@@ -288,7 +288,7 @@ def test_a_connection_that_comes_in_the_moment_of_draining_serves_one_request() 
 
 
 def test_draining_lets_requests_finish() -> None:
-    async def slow(request: Incoming, reply: Reply) -> None:
+    async def slow(request: IncomingRequest, reply: Reply) -> None:
         await asyncio.sleep(0.1)
         reply.send(200, [], b"done")
 
@@ -320,7 +320,7 @@ def test_draining_lets_requests_finish() -> None:
 def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(behind: bytes, known: bool) -> None:
     begun, left = asyncio.Event(), asyncio.Event()
 
-    async def waiting(request: Incoming, reply: Reply) -> None:
+    async def waiting(request: IncomingRequest, reply: Reply) -> None:
         if request.path == "/first":
             reply.send(200, [], b"")
             return
@@ -347,7 +347,7 @@ def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(behi
 
 
 def test_a_line_end_behind_a_request_is_no_part_of_the_next() -> None:
-    async def slow(request: Incoming, reply: Reply) -> None:
+    async def slow(request: IncomingRequest, reply: Reply) -> None:
         await asyncio.sleep(0.05)
         await echo(request, reply)
 

@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 
 from dragoman.canon.parts import Media, Text
 from dragoman.runtime.mcp.server import ToolServer
-from dragoman.runtime.tool import Confirmation, Kind, Outcome, Surroundings, ToolError
+from dragoman.runtime.tool import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 
@@ -28,13 +28,13 @@ class Given:
         self.kind = kind
         self._gives = gives
 
-    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return None
 
-    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         return Confirmation("may it?", self.kind)
 
-    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         around.report("half")
         around.report("nearly")
         if isinstance(self._gives, ToolError):
@@ -46,7 +46,7 @@ def met(
     tools: list[Given], work: Callable[[Client], Awaitable[Any]], kinds: frozenset[Kind] = KINDS, mode: Any = "auto"
 ) -> Any:
     async def whole() -> Any:
-        async with Client(ToolServer(tools, Surroundings(()), kinds).server, mode=mode) as client:
+        async with Client(ToolServer(tools, ToolEnvironment(()), kinds).server, mode=mode) as client:
             return await work(client)
 
     return asyncio.run(whole())

@@ -12,7 +12,7 @@ from dragoman.runtime.mcp.client import Offered, Skipped
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Confirmation, Surroundings
+from dragoman.runtime.tool import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Plan, Toolbox
 from tests.unit.runtime.kit import call
 
@@ -145,7 +145,7 @@ def test_a_disabled_server_is_none() -> None:
 def judged(policy: Policy, trust: bool) -> tuple[str, Confirmation | None]:
     toolbox = Toolbox()
     joined({"files": offered("wipe")}, toolbox, trust=trust)
-    plan = asyncio.run(toolbox.plan(call("wipe", {}), Surroundings(()), policy))
+    plan = asyncio.run(toolbox.plan(call("wipe", {}), ToolEnvironment(()), policy))
     assert isinstance(plan, Plan)
     return plan.verdict.word, plan.asked
 
@@ -160,7 +160,7 @@ def test_a_person_is_shown_the_whole_arguments() -> None:
     toolbox = Toolbox()
     joined({"files": offered("wipe")}, toolbox)
     given = {"path": "/" + "a" * 500}
-    asked = asyncio.run(toolbox["wipe"].confirm(given, Surroundings(())))
+    asked = asyncio.run(toolbox["wipe"].confirm(given, ToolEnvironment(())))
     assert asked is not None and asked.title.endswith(f'server files with {{"path":"/{"a" * 500}"}}')
 
 
