@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman.context import Host
 from dragoman.dialects import names as dialects
 from dragoman.facts import hosts, profiles
+from dragoman.facts.host import Host
 from dragoman.fast.prefix import forget_all
 
 NAMES = [row.names[0] for row in hosts.rows() if row.names and "openai-chat" in row.dialects]

@@ -12,9 +12,10 @@ from dragoman.canon import Choice, Request, Settings, Text, Tool, Turn
 from dragoman.canon.parts import Seal
 from dragoman.canon.request import Format
 from dragoman.codec import packed_seals
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.facts import profiles
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate.model_gates import held_to_model
 from tests.crossings.desk import DIALECTS, lost, read, written
 

@@ -7,12 +7,12 @@ import re
 import msgspec
 import pytest
 
-from dragoman.context import Host
 from dragoman.dialects import names as dialects
 from dragoman.dialects.openai_chat import wire
 from dragoman.dialects.openai_responses.wire import ResponsesRequest
 from dragoman.errors import ConfigError
 from dragoman.facts import hosts
+from dragoman.facts.host import Host
 
 DECLARED = {row.names[0]: row for row in hosts.rows() if row.names}
 PLACES = {

@@ -6,9 +6,9 @@ import re
 
 import msgspec
 
-from dragoman.context import DEFAULT_PROFILE, Profile
 from dragoman.dialects import names as dialects
 from dragoman.facts import profiles
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 
 def test_every_row_is_valid_and_states_its_source() -> None:

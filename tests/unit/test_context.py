@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Raw
 
 from dragoman.canon.losses import Loss
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 
 def test_a_loss_is_written_down_with_its_place() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.context import DEFAULT_PROFILE, Profile
 from dragoman.dialects import get
 from dragoman.facts import profiles
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate import model_gates
 from dragoman.translate.model_gates import held_to_model
 from tests.wire.cases import DIALECTS, cases

@@ -8,9 +8,10 @@ from collections import defaultdict
 import msgspec
 import pytest
 
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.facts import profiles
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate import model_gates
 from tests.judges import corpus
 

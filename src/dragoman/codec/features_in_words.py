@@ -11,7 +11,8 @@ from msgspec import Raw
 from ..canon.parts import Text
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
-from ..context import Context, Profile
+from ..context import Context
+from ..facts.profile import Profile
 from ..fast.envelope import SYSTEM
 from . import json_text
 

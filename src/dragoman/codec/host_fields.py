@@ -9,7 +9,8 @@ from msgspec import Raw
 from ..canon.losses import Severity
 from ..canon.parts import Path
 from ..canon.request import Settings
-from ..context import Context, Host
+from ..context import Context
+from ..facts.host import Host
 from . import json_text
 
 _CODES = {

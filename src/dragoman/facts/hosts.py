@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..context import Host
+from .host import Host
 from .profiles import LONGEST, Loaded, Table, compiled
 
 

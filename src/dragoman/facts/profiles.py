@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..context import DEFAULT_PROFILE, Profile
 from ..errors import ConfigError
+from .profile import DEFAULT_PROFILE, Profile
 
 R = TypeVar("R", bound=Struct)
 

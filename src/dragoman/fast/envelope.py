@@ -21,7 +21,8 @@ from ..codec import json_text
 from ..codec.caches import grew, largest, register
 from ..codec.history_facts import bare, survey
 from ..codec.tool_names import safe
-from ..context import Context, Profile
+from ..context import Context
+from ..facts.profile import Profile
 from .prefix import Recall
 
 ENTRIES = 32

@@ -15,7 +15,8 @@ from msgspec import Raw
 from ..canon.tools import HostedTool, Tool
 from ..codec import json_text
 from ..codec.caches import Memory, largest
-from ..context import Context, Profile
+from ..context import Context
+from ..facts.profile import Profile
 
 Tools = tuple[Tool | HostedTool, ...]
 

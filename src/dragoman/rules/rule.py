@@ -12,7 +12,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ..canon.parts import Path
-from ..context import DEFAULT_PROFILE, Profile
+from ..facts.profile import DEFAULT_PROFILE, Profile
 
 Kind = Literal["request", "response", "stream", "tools"]
 Level = Literal["error", "warning"]

@@ -14,9 +14,10 @@ from ..canon.turns import Turn
 from ..codec import json_text
 from ..codec.json_edit import edited
 from ..codec.packed_seals import GOOGLE_DUMMY
-from ..context import DEFAULT_PROFILE, Context
+from ..context import Context
 from ..dialect import Dialect
 from ..facts import profiles
+from ..facts.profile import DEFAULT_PROFILE
 
 REFUSED = "the upstream refused it"
 

@@ -16,10 +16,11 @@ from ..codec import json_text
 from ..codec.caches import remembered
 from ..codec.hosted_tools import aim, cross
 from ..codec.json_edit import edited
-from ..context import DEFAULT_PROFILE, Context, Profile
+from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import profiles
+from ..facts.profile import DEFAULT_PROFILE, Profile
 
 
 def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:

@@ -20,11 +20,12 @@ from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
 from ..codec.tool_names import declared_once, reserve
-from ..context import Context, Host, Resolver
+from ..context import Context, Resolver
 from ..dialect import Dialect
 from ..dialects import get
 from ..errors import ConfigError, WireError
 from ..facts import hosts, profiles
+from ..facts.host import Host
 from ..seals.conversation_digest import ConversationDigest
 from ..seals.strategy import Strategy, check_strategy, marked_turn, restore_in_request, vault_needed
 from ..seals.vault import Vault

@@ -11,8 +11,9 @@ from msgspec import Raw
 from dragoman.canon.losses import Loss
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.codec.hosted_tools import FORMS, STAND_INS, Option, Row, cross, kinds, location, plain_options
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
 from dragoman.dialects import get, names
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 AT = ("tools", 1)
 SEARCH = Row(

@@ -7,7 +7,8 @@ import pytest
 from dragoman.canon.losses import Loss
 from dragoman.canon.request import Settings
 from dragoman.codec.reasoning_effort import BUDGETS, THINKS_UNASKED, from_budget, nearest, wanted
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dragoman.context import DEFAULT_PROFILE, Profile
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.facts.profiles import load, lookup, rows
 
 FIELDS = {field.name for field in msgspec.structs.fields(Profile)}

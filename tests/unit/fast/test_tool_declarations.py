@@ -9,7 +9,8 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.tools import HostedTool, Tool
-from dragoman.context import Context, Profile
+from dragoman.context import Context
+from dragoman.facts.profile import Profile
 from dragoman.fast import tool_declarations
 from dragoman.fast.tool_declarations import ToolMemo
 

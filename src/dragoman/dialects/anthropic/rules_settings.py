@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...context import DEFAULT_PROFILE
+from ...facts.profile import DEFAULT_PROFILE
 from ...rules.helpers import beyond, beyond_most, declarations, quoted, sub, weight, whole, word
 from ...rules.rule import Breach, Subject, rule, rules_of
 from .rules_helpers import NEW_VERSION, betas, every_block, turns, version

@@ -19,7 +19,8 @@ from ...codec import json_text
 from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
 from ...codec.schema_losses import fit
 from ...codec.setting_ranges import capped
-from ...context import Context, Profile
+from ...context import Context
+from ...facts.profile import Profile
 from . import wire
 from .cache_points import Marks
 from .tools import OUTPUT

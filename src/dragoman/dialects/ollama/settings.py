@@ -11,7 +11,8 @@ from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.extras import carried
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
-from ...context import Context, Profile
+from ...context import Context
+from ...facts.profile import Profile
 from . import wire
 
 _AT: dict[str, Path] = {

@@ -23,7 +23,8 @@ from ...codec.custom_tools import wrap_input, wrap_tool
 from ...codec.host_fields import without_refused_fields
 from ...codec.packed_seals import Origin, same_origin
 from ...codec.reasoning_effort import opens, wish
-from ...context import Context, Host
+from ...context import Context
+from ...facts.host import Host
 from . import wire
 from .message import field_mark, marked_field
 from .reasoning_details import FIELD, is_entry

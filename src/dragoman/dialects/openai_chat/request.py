@@ -19,7 +19,8 @@ from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.features_in_words import with_taken_format
 from ...codec.result_order import results_after_calls
 from ...codec.surrogates.documents import has_lone_surrogate
-from ...context import DEFAULT_PROFILE, Context
+from ...context import Context
+from ...facts.profile import DEFAULT_PROFILE
 from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...fast.prefix import Recall, skimmer
 from . import wire

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...canon.parts import Path
-from ...context import DEFAULT_PROFILE
+from ...facts.profile import DEFAULT_PROFILE
 from ...rules.helpers import (
     MANY_TOOLS,
     OPENAI_NAME,

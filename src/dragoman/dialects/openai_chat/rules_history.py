@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...canon.parts import Path
-from ...context import DEFAULT_PROFILE
+from ...facts.profile import DEFAULT_PROFILE
 from ...rules.helpers import Object, Place, arguments, given, items, listed, no_image, quoted, sub, twice, word
 from ...rules.rule import Breach, Level, Subject, rule
 

@@ -13,7 +13,7 @@ from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Profile
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, write
 
 _HI = Turn("user", (Text("hi"),))

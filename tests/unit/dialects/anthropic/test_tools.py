@@ -13,8 +13,9 @@ from dragoman.canon.parts import Text
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.tools import Choice, Grammar, HostedTool, Tool
 from dragoman.canon.turns import Turn
-from dragoman.context import Context, Profile
+from dragoman.context import Context
 from dragoman.dialects.anthropic import DIALECT
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, losses, read_messages, there_and_back, write
 
 _SCHEMA = '{"type":"object","properties":{"a":{"type":"string"}}}'

@@ -12,8 +12,9 @@ from dragoman.canon.parts import Opaque, Reasoning, Seal, Text, ToolCall, ToolRe
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.turns import Turn
 from dragoman.codec import packed_seals
-from dragoman.context import Context, Profile
+from dragoman.context import Context
 from dragoman.dialects.code_assist import DIALECT, with_project
+from dragoman.facts.profile import Profile
 
 from .desk import NAME, SEAL, again, read, said, wrapped, write
 

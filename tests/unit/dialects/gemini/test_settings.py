@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.canon import Choice, Format, Request, Settings, Text, Tool, Turn
-from dragoman.context import Profile
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.gemini.desk import GEMINI_3, GEMINI_25, again, read, write
 
 HI = [{"role": "user", "parts": [{"text": "Hi"}]}]

@@ -10,8 +10,9 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 OLLAMA = "ollama"
 TIME = "2026-11-15T00:00:00Z"

@@ -23,7 +23,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.context import Profile
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.ollama.desk import write
 
 F = ToolCall("call_f", "f", '{"x": 1}', at=("c", 0))

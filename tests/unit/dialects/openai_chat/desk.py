@@ -10,8 +10,9 @@ import msgspec
 from dragoman.canon.events import Event, PartStart
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
 from dragoman.dialects.openai_chat import DIALECT
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 CHAT = "openai-chat"
 

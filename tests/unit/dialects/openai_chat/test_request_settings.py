@@ -10,7 +10,7 @@ from dragoman.canon.parts import Text
 from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
-from dragoman.context import Profile
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.openai_chat.desk import CHAT, write
 
 ASKED = (Turn("user", (Text("hi"),)),)

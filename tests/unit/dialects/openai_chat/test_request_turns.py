@@ -11,7 +11,7 @@ from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal,
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
 from dragoman.codec.call_ids import hashed
-from dragoman.context import Profile
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.openai_chat.desk import CHAT, read_messages, write
 
 # turns, written

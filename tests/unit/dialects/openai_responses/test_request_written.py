@@ -21,8 +21,8 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.codec.packed_seals import pack
-from dragoman.context import Profile
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
+from dragoman.facts.profile import Profile
 from tests.unit.dialects.openai_responses.desk import NAME, again, context, lost, written
 
 REASONER = Profile(reasoning=True, efforts=("low", "medium", "high"))

@@ -10,9 +10,10 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.context import DEFAULT_PROFILE, Context, Profile
+from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.openrouter import DIALECT
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 NAME = "openrouter"
 CHAT = "openai-chat"
