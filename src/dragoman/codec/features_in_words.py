@@ -10,10 +10,9 @@ from msgspec import Raw
 
 from ..canon.parts import Text
 from ..canon.request import Format, Request
-from ..canon.turns import Turn
+from ..canon.turns import SYSTEM_ROLES, Turn
 from ..context import Context
 from ..facts.profile import Profile
-from ..fast.envelope import SYSTEM
 from . import json_text
 
 _NO_SCHEMA = "the model takes no JSON schema for its answer"
@@ -50,7 +49,7 @@ def with_system_as_user(request: Request, context: Context) -> Request:
     """The request with every system turn as one of the user's."""
     turns = []
     for turn in request.turns:
-        if turn.role in SYSTEM:
+        if turn.role in SYSTEM_ROLES:
             context.lose("system.demoted", turn.at, "the model has no place for system text")
             turn = msgspec.structs.replace(turn, role="user")
         turns.append(turn)

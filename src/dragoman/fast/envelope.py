@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 from ..canon.losses import Noted
 from ..canon.request import Around, Request, Sighted
 from ..canon.tools import Tool
-from ..canon.turns import Turn
+from ..canon.turns import SYSTEM_ROLES, Turn
 from ..codec import json_text
 from ..codec.caches import grew, largest, register
 from ..codec.history_facts import bare, survey
@@ -31,9 +31,6 @@ MAX_ENTRY = 1024 * 1024
 _MAX_RIMS = 8
 _AROUND_BYTES = 4000
 """What is held besides the texts."""
-
-SYSTEM = frozenset({"system", "developer"})
-"""The roles of turns that a request may begin with, and that some targets have another place for."""
 
 HERE = Raw(b"\x00")
 """Stands for the messages while everything else is written: a byte that no JSON has."""
@@ -189,7 +186,7 @@ def known_rim(request: Request, turns: tuple[Turn, ...], context: Context) -> Ri
     if rim is None or rim.profile is not context.profile or not _untouched(request, around.request):
         return None
     count = len(rim.lead)
-    if turns[:count] != rim.lead or count == len(turns) or turns[count].role in SYSTEM:
+    if turns[:count] != rim.lead or count == len(turns) or turns[count].role in SYSTEM_ROLES:
         return None
     return rim
 
@@ -197,7 +194,7 @@ def known_rim(request: Request, turns: tuple[Turn, ...], context: Context) -> Ri
 def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """The turns of the system's that stand before all others."""
     count = 0
-    while count < len(turns) and turns[count].role in SYSTEM:
+    while count < len(turns) and turns[count].role in SYSTEM_ROLES:
         count += 1
     return turns[:count]
 

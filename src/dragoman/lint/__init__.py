@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..codec.document_bytes import Body
     from ..rules.rule import Finding, Kind
-    from ..translate import Body
 
 
 def lint(

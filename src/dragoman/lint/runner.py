@@ -12,6 +12,7 @@ from ..canon.events import Fault
 from ..canon.fold import fold
 from ..canon.parts import Path, pointer
 from ..codec import json_text
+from ..codec.document_bytes import Body, as_bytes, loose_bytes
 from ..codec.sse import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..context import Context
@@ -21,7 +22,6 @@ from ..errors import ConfigError, WireError
 from ..facts import profiles
 from ..rules.helpers import kind_of
 from ..rules.rule import Breach, Finding, Kind, Rule, Subject, rule, rules_of
-from ..translate import Body, as_bytes, loose_bytes
 
 DONE = "[DONE]"
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -15,6 +15,7 @@ from ..canon.request import Request
 from ..canon.response import Named, Plain, Response
 from ..codec import json_text
 from ..codec.caches import small_cache
+from ..codec.document_bytes import Body, as_bytes, check_text, loose_bytes
 from ..codec.failed_answers import ended
 from ..codec.faults import unsaid
 from ..codec.hosted_tools import cross
@@ -32,18 +33,7 @@ from ..seals.vault import Vault
 from .error_answers import is_answer, read_answer
 from .request import Binary, make_options, translate_with
 from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
-from .result import (
-    Body,
-    FaultTranslation,
-    Translation,
-    as_bytes,
-    check_losses,
-    check_text,
-    checked_tolerance,
-    loose_bytes,
-    settled,
-    translated,
-)
+from .result import FaultTranslation, Translation, check_losses, checked_tolerance, settled, translated
 from .stream import StreamTranslator
 
 if TYPE_CHECKING:
@@ -389,12 +379,9 @@ def _check_json(document: bytes, dialect: Dialect) -> None:
 
 
 __all__ = [
-    "Body",
     "FaultTranslation",
     "StreamTranslator",
     "Translation",
-    "as_bytes",
-    "loose_bytes",
     "translate_fault",
     "translate_request",
     "translate_response",

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from ..codec.document_bytes import Body, loose_bytes
 from ..codec.sse import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names
-from . import Body, loose_bytes
 
 AMBIGUOUS = "ambiguous"
 """How the last reason begins where another dialect fits as well."""

@@ -13,6 +13,7 @@ from ..canon.request import Around, Request, Sighted
 from ..canon.turns import Gist
 from ..codec import json_text
 from ..codec.call_ids import distinct
+from ..codec.document_bytes import Body, check_text, loose_bytes
 from ..codec.history_facts import gist, sound
 from ..codec.hosted_tools import aim, cross
 from ..codec.model_names import bare
@@ -29,7 +30,7 @@ from ..facts.host import Host
 from ..seals.conversation_digest import ConversationDigest
 from ..seals.strategy import Strategy, check_strategy, marked_turn, restore_in_request, vault_needed
 from ..seals.vault import Vault
-from .result import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
+from .result import Translation, checked_tolerance, settled
 
 if TYPE_CHECKING:
     from ..repair.request import Policy

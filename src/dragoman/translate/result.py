@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.losses import SEVERITIES, Loss, Severity, beyond
@@ -15,11 +14,8 @@ from ..canon.request import Request
 from ..codec import json_text
 from ..context import Context
 from ..dialect import Dialect
-from ..errors import ConfigError, LossError, WireError
+from ..errors import ConfigError, LossError
 from ..seals.conversation_digest import ConversationDigest
-
-Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
-"""A document: JSON text, or the decoded value."""
 
 Found = Callable[[], tuple[Loss, ...]]
 """The losses, counted when someone asks for them."""
@@ -92,57 +88,6 @@ def translated(body: bytes, context: Context, losses: tuple[Loss, ...] | Found) 
         stand_ins=context.stand_ins,
         absent=context.absent,
     )
-
-
-def as_bytes(body: Body, dialect: str) -> bytes:
-    """A document as JSON bytes, which are UTF-8."""
-    document = loose_bytes(body, dialect)
-    check_text(document, dialect)
-    return document
-
-
-def check_text(document: bytes, dialect: str) -> None:
-    """WireError for what is not UTF-8: decoding checks no text that is merely carried."""
-    if not document.isascii():
-        try:
-            document.decode()
-        except UnicodeDecodeError as error:
-            raise WireError(dialect, "", "UTF-8", f"byte {document[error.start]:#x} at {error.start}") from None
-
-
-def loose_bytes(body: Body, dialect: str) -> bytes:
-    """A document as bytes, which may be cut or broken if they came as bytes."""
-    if type(body) is bytes:
-        return body
-    if isinstance(body, bytes | bytearray | memoryview):
-        return bytes(body)
-    try:
-        return body.encode("utf-8") if isinstance(body, str) else _encode(body)
-    except UnicodeEncodeError:
-        return _escaped(body, dialect)
-    except (TypeError, RecursionError) as error:
-        raise WireError(dialect, "", "a JSON value", str(error)) from None
-
-
-def _escaped(body: Mapping[str, Any] | list[Any] | str, dialect: str) -> bytes:
-    """The same for text with lone surrogates, which UTF-8 cannot hold: as the escapes that JSON has for them."""
-    if isinstance(body, str):
-        return body.encode("utf-8", "backslashreplace")  # which spells a surrogate as JSON does
-    from json import dumps  # late: hardly any document needs it
-
-    try:
-        return dumps(body, default=_as_dict, allow_nan=False, separators=(",", ":")).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise WireError(dialect, "", "a JSON value", str(error)) from None
-
-
-def _as_dict(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is not a JSON value")
-
-
-_encode = msgspec.json.Encoder(enc_hook=_as_dict).encode
 
 
 def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...] | Found:

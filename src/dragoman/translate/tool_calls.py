@@ -12,6 +12,7 @@ from ..canon.request import Request
 from ..canon.response import Response, Stop, StopReason
 from ..canon.turns import Turn
 from ..codec import json_text
+from ..codec.document_bytes import Body, as_bytes
 from ..codec.surrogates.documents import without_surrogates
 from ..context import Context
 from ..dialect import Dialect
@@ -19,7 +20,6 @@ from ..dialects import get
 from ..errors import ConfigError, WireError
 from ..facts import profiles
 from ..seals.strategy import marked
-from . import Body, as_bytes
 
 _OUTPUT_KEYS = frozenset({"id", "output", "outputText", "is_error", "isError"})
 

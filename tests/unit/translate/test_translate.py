@@ -15,10 +15,10 @@ from dragoman import translate
 from dragoman.canon.losses import Loss
 from dragoman.canon.parts import Seal
 from dragoman.codec import packed_seals
+from dragoman.codec.document_bytes import as_bytes, loose_bytes
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
 from dragoman.errors import ConfigError, LossError, WireError
-from dragoman.translate import as_bytes, loose_bytes
 
 CHAT: dict[str, Any] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
 MESSAGES: dict[str, Any] = {"model": "claude-opus-5", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
