@@ -1,35 +1,46 @@
 """`python -m tests.manifest.compare COMMIT` (`make same BASE=COMMIT`): translates all documents with the library of
 another commit and with the library of this folder, and shows where the outcomes differ. Exits 1 if any outcome differs.
 
-The documents and the comparison are those of this folder; of the other commit only `src` is used.
+The documents and the comparison are those of this folder; of the other commit only `src` is used. DRAGOMAN_MEMORY=off
+compares without the memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = 10
+BODY = ' "body": '
+"""How the line of the body begins in the text of an outcome."""
+BEFORE, LONGEST = 80, 600
+"""Characters that are shown before the first difference of two bodies, and in all."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.manifest.compare", description=__doc__)
     parser.add_argument("commit", help="the commit to compare with")
-    parser.add_argument("--shown", type=int, default=SHOWN, help="how many outcomes are shown in full")
+    parser.add_argument("--shown", type=int, default=SHOWN, help="how many documents are shown with their outcomes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder) / "base"
-        _git("worktree", "add", "--quiet", "--detach", str(base), given.commit)
-        try:
-            return _compare(base / "src", Path(folder), given.shown)
-        finally:
-            _git("worktree", "remove", "--force", str(base))
+        archive = subprocess.run(["git", "archive", given.commit, "src"], cwd=ROOT, capture_output=True, check=False)
+        if archive.returncode:
+            print(archive.stderr.decode(), end="", file=sys.stderr)
+            return 2
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(base, filter="data")
+        return _compare(base / "src", Path(folder), given.shown)
 
 
 def _compare(base: Path, folder: Path, shown: int) -> int:
@@ -41,16 +52,57 @@ def _compare(base: Path, folder: Path, shown: int) -> int:
         print(f"the documents could not be translated with the library of: {', '.join(failed)}", file=sys.stderr)
         return 2
     before, after = (_lines(file) for file in files.values())
-    differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    for name in differing[:shown]:
-        print(f"\n== {name}")
-        texts = [_manifest(sources[side], "--show", name, capture=True).communicate()[0] for side in files]
-        lines = [text.splitlines() for text in texts]
-        print("\n".join(line[:2000] for line in difflib.unified_diff(*lines, *files, lineterm="", n=0)))
-    for name in differing[shown:]:
+    found = differing(before, after)
+    for name in found:
         print(name)
-    print(f"\n{len(after)} outcomes, {len(differing)} differ")
-    return 1 if differing else 0
+    named = examples(found, shown)
+    texts = [_shown(sources[side], named) for side in files] if named else []
+    for name in named:
+        print(f"\n== {name}")
+        lines = cut(*[text.get(name, "").splitlines() for text in texts])
+        print("\n".join(difflib.unified_diff(*lines, *files, lineterm="", n=0)))
+    print()
+    for kind, count in by_kind(found).items():
+        print(f"{count:6} {kind}")
+    print(f"{len(after)} outcomes, {len(found)} differ")
+    return 1 if found else 0
+
+
+def differing(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """The names of the outcomes that differ, or that only one side has."""
+    return [name for name in {**before, **after} if before.get(name) != after.get(name)]
+
+
+def examples(names: Iterable[str], count: int) -> list[str]:
+    """The first outcome of each document, so many documents at most."""
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(name.split(" ", 4)[4], name)
+    return list(first.values())[:count]
+
+
+def by_kind(names: Iterable[str]) -> Counter[str]:
+    """How many outcomes there are of each source, target and kind."""
+    return Counter(" ".join(name.split(" ", 3)[:3]) for name in names)
+
+
+def cut(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """The lines of two outcomes. Of a long body each side shows the place where the bodies begin to differ."""
+    bodies = [line for lines in (before, after) for line in lines if line.startswith(BODY)]
+    start = 0
+    if len(bodies) == 2:
+        places = (i for i, (one, other) in enumerate(zip(*bodies, strict=False)) if one != other)
+        start = max(next(places, 0) - BEFORE, 0)
+    head = BODY + "..." if start > len(BODY) else ""
+    for lines in (before, after):
+        lines[:] = [head + line[start if head else 0 :][:LONGEST] if line in bodies else line for line in lines]
+    return before, after
+
+
+def _shown(source: Path, names: list[str]) -> dict[str, str]:
+    """The texts of the named outcomes."""
+    text = _manifest(source, "--show", *names, capture=True).communicate()[0]
+    return dict(part.split("\n", 1) for part in ("\n" + text).split("\n== ")[1:])
 
 
 def _manifest(source: Path, *given: str, capture: bool = False) -> subprocess.Popen[str]:
@@ -62,10 +114,6 @@ def _manifest(source: Path, *given: str, capture: bool = False) -> subprocess.Po
 def _lines(file: Path) -> dict[str, str]:
     lines = [line.rstrip("\n").split(" ", 1) for line in file.open(encoding="utf-8")]
     return {name: digest for digest, name in lines}
-
-
-def _git(*given: str) -> None:
-    subprocess.run(["git", *given], cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Owns the documents of the manifest: recorded bodies by kind, and requests that go on from a recorded one.
+"""Owns the documents of the manifest: recorded and synthetic bodies by kind, and requests that go on from one of them.
 
-Only the recordings are read here. Nothing of the library is imported, because two commits of the library are compared
-with the same documents.
+The recordings are no part of the repository; the synthetic documents are. Nothing of the library is imported, because
+two commits of the library are compared with the same documents.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import msgspec
 from tests.judges import corpus
 
 Kind = Literal["request", "answer", "stream", "fault"]
+Origin = Literal["recorded", "synthetic"]
 Variants = dict[str, bytes]
 
 MODELS = {
@@ -33,7 +34,7 @@ PAIRS = list(product(MODELS, MODELS))
 
 
 class Document(msgspec.Struct, frozen=True, eq=False):
-    """One recorded body."""
+    """One recorded or synthetic body."""
 
     id: str
     dialect: str
@@ -43,10 +44,10 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 
 
 @cache
-def documents(dialect: str, kind: Kind) -> tuple[Document, ...]:
-    """Every recorded body of one dialect and kind, each once, in the order of the recordings."""
+def documents(origin: Origin, dialect: str, kind: Kind) -> tuple[Document, ...]:
+    """Every body of one origin, dialect and kind, each once, in the order of the files."""
     found: dict[bytes, Document] = {}
-    for record in corpus.recorded(dialect):
+    for record in corpus.recorded(dialect) if origin == "recorded" else corpus.own(dialect):
         for document in _of(record):
             if document.kind == kind:
                 found.setdefault(document.body, document)

@@ -13,10 +13,8 @@ from typing import Any
 
 import msgspec
 
-import dragoman
-from dragoman.codec import caches
-from dragoman.seals.vault import MemoryVault
-from tests.manifest.documents import MODELS, Document, Kind, cuts, documents, variants
+from tests.manifest import library
+from tests.manifest.documents import MODELS, Document, Kind, Origin, cuts, documents, variants
 
 CREATED = 1_700_000_000
 STRATEGIES = ("auto", "native", "id", "vault", "skip")
@@ -25,21 +23,21 @@ Named = tuple[str, str, Callable[[], Outcome]]
 """A variant, the id of a document, and its outcome."""
 
 
-def outcomes(source: str, target: str, kind: Kind) -> Iterator[Named]:
+def outcomes(origin: Origin, source: str, target: str, kind: Kind) -> Iterator[Named]:
     """The outcomes of all documents of one kind between two dialects. The order matters: see `variants`."""
-    return _OF_KIND[kind](documents(source, kind), source, target)
+    return _OF_KIND[kind](documents(origin, source, kind), source, target)
 
 
 def _requests(found: tuple[Document, ...], source: str, target: str) -> Iterator[Named]:
     for document in found:
-        caches.forget()
+        library.forget()
         for variant, body in variants(document).items():
             yield variant, document.id, _request(body, source, target)
 
 
 def _request(body: bytes, source: str, target: str) -> Callable[[], Outcome]:
     return lambda: _settled(
-        lambda: dragoman.translate_request(body, source=source, target=target, model=MODELS[target], repair="report")
+        lambda: library.translate_request(body, source=source, target=target, model=MODELS[target], repair="report")
     )
 
 
@@ -51,9 +49,9 @@ def _answers(found: tuple[Document, ...], source: str, target: str) -> Iterator[
 
 def _answer(body: bytes, source: str, target: str, strategy: Any) -> Callable[[], Outcome]:
     def outcome() -> Outcome:
-        vault = MemoryVault()
+        vault = library.MemoryVault()
         given: dict[str, Any] = {"answers": _asked(target, source), "created": CREATED, "seals": strategy}
-        made = _settled(lambda: dragoman.translate_response(body, source=source, target=target, vault=vault, **given))
+        made = _settled(lambda: library.translate_response(body, source=source, target=target, vault=vault, **given))
         return {**made, "kept": len(vault)}
 
     return outcome
@@ -68,12 +66,12 @@ def _streams(found: tuple[Document, ...], source: str, target: str) -> Iterator[
 
 def _stream(pieces: list[bytes], source: str, target: str, strategy: Any) -> Callable[[], Outcome]:
     def outcome() -> Outcome:
-        vault = MemoryVault()
+        vault = library.MemoryVault()
         given: dict[str, Any] = {"answers": _asked(target, source), "created": CREATED, "seals": strategy}
         try:
-            stream = dragoman.StreamTranslator(source=source, target=target, vault=vault, **given)
+            stream = library.StreamTranslator(source=source, target=target, vault=vault, **given)
             written = b"".join([*map(stream.feed, pieces), stream.close()])
-        except dragoman.DragomanError as error:
+        except library.DragomanError as error:
             return _refused(error)
         fault = stream.fault
         return {
@@ -96,7 +94,7 @@ def _fault(document: Document, source: str, target: str) -> Callable[[], Outcome
 
     def outcome() -> Outcome:
         given: dict[str, Any] = {"source": source, "target": target, "headers": headers}
-        return _settled(lambda: dragoman.translate_fault(document.body, status=document.status, **given))
+        return _settled(lambda: library.translate_fault(document.body, status=document.status, **given))
 
     return outcome
 
@@ -109,10 +107,10 @@ _OF_KIND: dict[Kind, Callable[[tuple[Document, ...], str, str], Iterator[Named]]
 }
 
 
-def _settled(translate: Callable[[], dragoman.Translation]) -> Outcome:
+def _settled(translate: Callable[[], library.Translation]) -> Outcome:
     try:
         made = translate()
-    except dragoman.DragomanError as error:
+    except library.DragomanError as error:
         return _refused(error)
     return {
         "body": _text(made.body),
@@ -129,7 +127,7 @@ def _settled(translate: Callable[[], dragoman.Translation]) -> Outcome:
     }
 
 
-def _refused(error: dragoman.DragomanError) -> Outcome:
+def _refused(error: library.DragomanError) -> Outcome:
     found: Outcome = {"error": type(error).__name__, "path": getattr(error, "path", None)}
     fault = getattr(error, "fault", None)
     return found if fault is None else {**found, "fault": [fault.kind, fault.status]}
@@ -144,10 +142,10 @@ def _text(body: bytes) -> str:
 
 
 @cache
-def _asked(client: str, upstream: str) -> dragoman.Translation:
+def _asked(client: str, upstream: str) -> library.Translation:
     """The request that answers and streams belong to: the client's, as it was sent to the upstream."""
     body = msgspec.json.encode(_REQUESTS[client])
-    return dragoman.translate_request(body, source=client, target=upstream, model=MODELS[upstream])
+    return library.translate_request(body, source=client, target=upstream, model=MODELS[upstream])
 
 
 _CONTENTS = [{"role": "user", "parts": [{"text": "What is the weather in Oslo?"}]}]

@@ -1,37 +1,59 @@
-"""Translations have the outcomes of which the repository holds the digests, with the memory and without it.
+"""Translations have the outcomes of which the repository holds the digests.
 
 A digest that differs means that some document is translated in another way. If that is intended, renew the digests
-with `python -m tests.manifest`; `make same BASE=commit` names the documents.
+with `python -m tests.manifest`; `make same BASE=commit` names the documents. `make unit-without-memory` runs these
+tests with the memory off: the digests are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 
 import pytest
 
-from dragoman.codec import caches
 from tests.judges.corpus import require_shared
-from tests.manifest.digests import digests, known, pair
-from tests.manifest.documents import PAIRS
+from tests.manifest import compare, library
+from tests.manifest.digests import KINDS, ORIGINS, digests, known, pair
+from tests.manifest.documents import MODELS, PAIRS, Origin, documents
 
 
-@pytest.fixture(params=["with the memory", "without the memory"])
-def remembering(request: pytest.FixtureRequest) -> Iterator[None]:
-    if request.param == "without the memory":
-        caches.off()
-    yield
-    caches.budget(caches.DEFAULT)
-    caches.forget()
-
-
-@pytest.mark.usefixtures("remembering")
+@pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_translations_have_the_outcomes_that_they_had(source: str, target: str) -> None:
-    require_shared()
-    found = digests(source, target)
-    assert found == known()[pair(source, target)], "see the first lines of this module"
+def test_translations_have_the_outcomes_that_they_had(source: str, target: str, origin: Origin) -> None:
+    if origin == "recorded":
+        require_shared()
+    found = digests(origin, source, target)
+    assert found == known(origin)[pair(source, target)], "see the first lines of this module"
+    if library.switched_off():
+        assert library.held() == 0, "the environment turns the memory off, but the memory is on"
 
 
-def test_there_are_digests_of_all_pairs_and_of_no_other() -> None:
-    assert set(known()) == {pair(source, target) for source, target in PAIRS}
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_there_are_digests_of_all_pairs_and_of_no_other(origin: Origin) -> None:
+    assert set(known(origin)) == {pair(source, target) for source, target in PAIRS}
+
+
+def test_there_are_synthetic_documents_of_every_dialect_and_kind() -> None:
+    assert [(dialect, kind) for dialect in MODELS for kind in KINDS if not documents("synthetic", dialect, kind)] == []
+
+
+def test_outcomes_that_differ_are_found_and_shown_once_for_each_document() -> None:
+    before = {
+        "a b request first x": "1",
+        "a b request again x": "1",
+        "a b request first y": "1",
+        "a c fault fault z": "1",
+    }
+    after = {**before, "a b request first x": "2", "a b request again x": "2", "a d fault fault z": "3"}
+    found = compare.differing(before, after)
+    assert found == ["a b request first x", "a b request again x", "a d fault fault z"]
+    assert compare.examples(found, 9) == ["a b request first x", "a d fault fault z"]
+    assert compare.examples(found, 1) == ["a b request first x"]
+    assert compare.by_kind(found) == Counter({"a b request": 2, "a d fault": 1})
+
+
+def test_of_two_long_bodies_the_place_of_the_difference_is_shown() -> None:
+    before, after = compare.cut(["{", ' "body": "' + "a" * 5000 + 'b"', "}"], ["{", ' "body": "' + "a" * 5000 + 'c"'])
+    assert before == ["{", ' "body": ...' + "a" * compare.BEFORE + 'b"', "}"]
+    assert after == ["{", ' "body": ...' + "a" * compare.BEFORE + 'c"']
+    assert compare.cut([' "body": "b"'], ["{}"]) == ([' "body": "b"'], ["{}"])

@@ -1,0 +1,71 @@
+"""Owns the names of the library that the manifest uses. They are public, because any two commits are compared.
+
+Where commits give one thing different names, all of its names stand here, the newest first.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from dragoman import (
+    DragomanError,
+    MemoryVault,
+    StreamTranslator,
+    Translation,
+    translate_fault,
+    translate_request,
+    translate_response,
+)
+
+__all__ = [
+    "DragomanError",
+    "MemoryVault",
+    "StreamTranslator",
+    "Translation",
+    "forget",
+    "held",
+    "switched_off",
+    "translate_fault",
+    "translate_request",
+    "translate_response",
+]
+
+_MEMORY = ("dragoman.fast", "dragoman.codec.caches")
+_OFF = {"DRAGOMAN_FAST": "0", "DRAGOMAN_MEMORY": "off"}
+
+
+def _of_memory(name: str) -> Callable[[], Any] | None:
+    """A public function of the memory. Commits before the memory could be emptied have none."""
+    for module in _MEMORY:
+        try:
+            found = getattr(import_module(module), name, None)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            continue
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    return None
+
+
+_forget = _of_memory("forget")
+_held = _of_memory("held")
+
+
+def forget() -> None:
+    """Empty the memory, where the commit has a function that does."""
+    if _forget is not None:
+        _forget()
+
+
+def held() -> int | None:
+    """The bytes that the memory holds; None where the commit does not count them."""
+    return None if _held is None else int(_held())
+
+
+def switched_off() -> bool:
+    """True if the environment turns the memory off."""
+    return any(os.environ.get(name) == value for name, value in _OFF.items())
