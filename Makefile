@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -25,7 +25,7 @@ run: $(READY)  ## Start the gateway on the built-in rehearsal: clients can be po
 show: $(READY)  ## Show one agent conversation in all dialects, with its losses
 	@$(BIN)/dragoman show
 
-test: lint types layers unit  ## Set up, then lint, types, layers and tests
+test: lint types layers unit unit-without-memory  ## Set up, then lint, types, layers and tests
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -39,6 +39,13 @@ layers: $(READY)
 
 unit: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# Everything that is there only for speed is off: laws, golden files, cases, recordings and digests hold without it.
+WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance tests/wire
+
+unit-without-memory: $(READY)
+	DRAGOMAN_MEMORY=off DRAGOMAN_FAST=0 $(BIN)/python -m pytest $(WITHOUT_MEMORY) --ignore tests/property/test_bounds.py \
+	  -n $(JOBS) --dist worksteal
 
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
