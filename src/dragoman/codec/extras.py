@@ -69,6 +69,29 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
     return {context.source: more} if more else None
 
 
+def take_shared(fields: dict[str, Raw], names: frozenset[str]) -> dict[str, Raw]:
+    """Those of `fields` that another dialect has under the same name and in the same form. They leave `fields`, so that
+    no loss reports them."""
+    return {name: fields.pop(name) for name in names if name in fields and fields[name] != NULL}
+
+
+def with_shared(extra: Extra | None, dialect: str, shared: dict[str, Raw]) -> Extra | None:
+    """`extra` with fields for another dialect's writer to put back."""
+    return {**(extra or {}), dialect: {**(extra or {}).get(dialect, {}), **shared}} if shared else extra
+
+
+def without_cache_options(extra: Extra, dialect: str, context: Context) -> Extra:
+    """`extra` without options of the prompt's cache from another dialect, if the model is not known to take them."""
+    fields = extra.get(dialect, {})
+    if CACHE_OPTIONS not in fields or context.profile.cache_marks:
+        return extra
+    context.lose("field.dropped", (CACHE_OPTIONS,), "the model is not known to take it", "info")
+    return {**extra, dialect: {name: value for name, value in fields.items() if name != CACHE_OPTIONS}}
+
+
+CACHE_OPTIONS = "prompt_cache_options"
+
+
 def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
     """`extra` with those of `names` that were sent: fields the dialect has, but not in an object of this kind."""
     found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}

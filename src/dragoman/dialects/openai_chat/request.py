@@ -15,7 +15,7 @@ from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import from_chat_client
-from ...codec.extras import carried, gather, misplaced, restore
+from ...codec.extras import carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.features_in_words import with_taken_format
 from ...codec.result_order import results_after_calls
 from ...codec.surrogates.documents import has_lone_surrogate
@@ -29,7 +29,7 @@ from .history_writer import History, Prepare, say_json, some_input, write_own
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
-from .settings import read_extras, read_settings, write_settings
+from .settings import read_extras, read_settings, take_shared, write_settings
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
 _ROLES: dict[str, Role] = {
@@ -92,6 +92,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         value = extras.pop(OPTIONS)
         if bytes(value) != b"null":
             tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
+    shared = take_shared(extras, context) if extras else {}
     settings = read_settings(request)
     if unknown and context.target != wire.NAME and type(request) is wire.ChatRequest:
         from .thinking_switches import read_switches  # what clients of some hosts send
@@ -104,7 +105,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         choice,
         settings,
         request.stream,
-        gather(context, (), unknown, extras),
+        with_shared(gather(context, (), unknown, extras), context.target, shared),
     )
 
 
@@ -395,7 +396,12 @@ def _write_rest(request: Request, model: str, context: Context) -> dict[str, Any
     if out.get("stream") and request.settings.stream_usage is None and context.source != wire.NAME:
         # Every other dialect reports usage at the end of a stream unasked.
         out["stream_options"] = {"include_usage": True}
-    return restore(out, request.extra, wire.NAME)
+    if request.extra is None:
+        return out
+    extra = request.extra
+    if context.source != wire.NAME and context.target == wire.NAME:
+        extra = without_cache_options(extra, wire.NAME, context)
+    return restore(out, extra, wire.NAME)
 
 
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:

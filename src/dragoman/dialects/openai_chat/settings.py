@@ -8,6 +8,7 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.extras import carried
+from ...codec.extras import take_shared as extras_shared
 from ...codec.reasoning_effort import opens, wanted, wish
 from ...codec.setting_ranges import capped, within
 from ...context import Context
@@ -43,6 +44,8 @@ _AT: dict[str, Path] = {
 _OLDER_LIMIT: Path = ("max_tokens",)
 _AT_LEGACY_LIMIT = {**_AT, "max_tokens": _OLDER_LIMIT}
 _MAX_USER = 128
+_RESPONSES = "openai-responses"
+_SHARED = frozenset({"moderation", "prompt_cache_options", "prompt_cache_retention", "store", "user"})
 _TIERS = frozenset({"auto", "default", "flex", "scale", "priority", "fast"})
 
 
@@ -97,6 +100,12 @@ def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
     if shape is not None and shape.type not in ("json_object", "json_schema", "text"):
         extras = {**(extras or {}), "response_format": json_text.raw(shape)}
     return extras
+
+
+def take_shared(extras: dict[str, Any], context: Context) -> dict[str, Any]:
+    """The fields that a Responses request has too, taken out of the extra ones (OpenAI's schema of both requests,
+    2026-11)."""
+    return extras_shared(extras, _SHARED) if context.target == _RESPONSES else {}
 
 
 def _read_format(shape: wire.ResponseFormat) -> Format | None:

@@ -13,7 +13,7 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
-from ...codec.extras import NULL, carried, gather, restore
+from ...codec.extras import NULL, carried, gather, restore, take_shared, with_shared, without_cache_options
 from ...codec.features_in_words import with_taken_format
 from ...codec.host_fields import without_refused_fields
 from ...codec.result_order import results_after_calls
@@ -56,6 +56,12 @@ _INSTRUCTIONS: Path = ("instructions",)
 _OUTPUT: Path = ("output",)
 _OPENAI = frozenset({wire.NAME, "openai-chat"})
 _FALSE = Raw(b"false")
+_CHAT = "openai-chat"
+_SHARED = {
+    _CHAT: frozenset({"moderation", "prompt_cache_options", "prompt_cache_retention", "user"}),
+    "openrouter": frozenset({"prompt_cache_options"}),
+}
+"""Fields that requests of other dialects have too, in the same form (OpenAI's and OpenRouter's schemas, 2026-11)."""
 _ALL_THOUGHTS = (Raw(b'"all_turns"'), Raw(b'"auto"'))
 _NONE = wire.NONE
 
@@ -389,8 +395,9 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
             context.lose("format.dropped", ("text", "format"), shape.type)
     if own and request.instructions == "":
         silent["instructions"] = Raw(b'""')
+    shared = take_shared(more, _SHARED[context.target]) if more and context.target in _SHARED else {}
     extra = gather(context, (), unknown, more) if more or unknown else None
-    return with_fields(extra, silent)
+    return with_shared(with_fields(extra, silent), _CHAT, shared)
 
 
 def _has_rare(request: wire.ResponsesRequest) -> bool:
@@ -524,12 +531,15 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
         write_context_management(request.settings, out, context)
     if not own:
         # A client of another dialect expects no state on the server, and reasoning that it can bring back itself.
-        out["store"] = False
+        out["store"] = own_fields(request.extra).get("store", False)
         if _may_seal(out, context):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
     if context.gated and not context.profile.thinks and request.extra is not None:
         request = _without_reasoning(request, context)
-    return out if request.extra is None else _restored(out, request)
+    if request.extra is None:
+        return out
+    extra = request.extra if own else without_cache_options(request.extra, wire.NAME, context)
+    return _restored(out, msgspec.structs.replace(request, extra=extra))
 
 
 def _may_seal(out: dict[str, Any], context: Context) -> bool:

@@ -42,7 +42,7 @@ def own_fields(extra: Extra | None) -> dict[str, Raw]:
 
 def with_fields(extra: Extra | None, fields: dict[str, Raw]) -> Extra | None:
     """`extra` and some fields that the canon holds in another form: put back, but no loss elsewhere."""
-    return {wire.NAME: {**fields, **own_fields(extra)}} if fields else extra
+    return {**(extra or {}), wire.NAME: {**fields, **own_fields(extra)}} if fields else extra
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:

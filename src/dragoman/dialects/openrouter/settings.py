@@ -30,6 +30,7 @@ _CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "p
 _IMAGES_ELSEWHERE = frozenset({"gemini"})
 """Other dialects whose requests can ask for images."""
 _CHAT_NOISE = frozenset({"store", "prompt_cache_retention", "include_obfuscation"})
+_CACHE_OPTIONS = "prompt_cache_options"
 _DOUBLED = frozenset({"user", "max_tokens"})
 """Second names of what is said already."""
 
@@ -210,6 +211,11 @@ def cache_mark(ttl: str, at: Path, context: Context) -> dict[str, str]:
     return {"type": "ephemeral", "ttl": own} if own else {"type": "ephemeral"}
 
 
+def _is_explicit(options: Raw) -> bool:
+    said = json_text.plain(options)
+    return isinstance(said, dict) and said.get("mode") == "explicit"
+
+
 def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> Extra | None:
     """Chat's extras without what OpenRouter has no field for."""
     if extra is None or wire.CHAT not in extra:
@@ -221,6 +227,9 @@ def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> 
             if bytes(value) != b"null":
                 severity = "info" if last in _CHAT_NOISE else None
                 context.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
+        elif name == _CACHE_OPTIONS and not _is_explicit(value):
+            # The only mode of OpenRouter's schema (2026-11), which demands one.
+            context.lose("field.dropped", (name,), "OpenRouter takes explicit caching only", "info")
         elif name not in _DOUBLED:
             left[name] = value
         elif bytes(value) != json_text.encode(getattr(settings, name)):

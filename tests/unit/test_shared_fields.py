@@ -1,0 +1,71 @@
+"""Fields that requests of several dialects have under one name: they cross, and no loss reports them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+
+BASE: dict[str, dict[str, Any]] = {
+    "openai-chat": {"model": "gpt-5.6", "messages": [{"role": "user", "content": "hi"}]},
+    "openrouter": {"model": "openai/gpt-5.6", "messages": [{"role": "user", "content": "hi"}]},
+    "openai-responses": {"model": "gpt-5.6", "input": "hi"},
+}
+CACHE = {"mode": "explicit", "ttl": "30m"}
+
+
+def crossed(source: str, target: str, fields: dict[str, Any], model: str = "gpt-5.6") -> dragoman.Translation:
+    return dragoman.translate_request({**BASE[source], **fields}, source=source, target=target, model=model)
+
+
+def told(translation: dragoman.Translation, name: str) -> list[str]:
+    return [loss.severity for loss in translation.losses if loss.path.startswith(f"/{name}")]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("openai-chat", "openai-responses"), ("openai-responses", "openai-chat")]
+)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"moderation": {"model": "omni-moderation-latest"}},
+        {"prompt_cache_retention": "24h"},
+        {"prompt_cache_options": CACHE},
+        {"safety_identifier": "s", "user": "u"},
+    ],
+)
+def test_chat_and_responses_share_fields(source: str, target: str, fields: dict[str, Any]) -> None:
+    translation = crossed(source, target, fields)
+    sent = translation.json()
+    assert {name: sent.get(name) for name in fields} == fields
+    assert [told(translation, name) for name in fields] == [[] for _ in fields]
+
+
+@pytest.mark.parametrize("wish", [True, False])
+def test_a_chat_client_says_whether_responses_stores(wish: bool) -> None:
+    translation = crossed("openai-chat", "openai-responses", {"store": wish})
+    assert translation.json()["store"] is wish
+    assert told(translation, "store") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("openai-chat", "openai-responses"), ("openai-responses", "openai-chat"), ("openrouter", "openai-chat")],
+)
+def test_options_of_the_cache_go_only_to_models_that_take_them(source: str, target: str) -> None:
+    translation = crossed(source, target, {"prompt_cache_options": CACHE}, model="gpt-4o")
+    assert "prompt_cache_options" not in translation.json()
+    assert told(translation, "prompt_cache_options") == ["info"]
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
+def test_openrouter_takes_options_of_the_cache_with_its_only_mode(source: str) -> None:
+    model = "openai/gpt-5.6"
+    whole = crossed(source, "openrouter", {"prompt_cache_options": CACHE}, model)
+    other = crossed(source, "openrouter", {"prompt_cache_options": {"mode": "implicit"}}, model)
+    assert whole.json()["prompt_cache_options"] == CACHE
+    assert told(whole, "prompt_cache_options") == []
+    assert "prompt_cache_options" not in other.json()
+    assert told(other, "prompt_cache_options") == ["info"]
