@@ -74,6 +74,8 @@ class Context(Struct, eq=False):
     """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
     moved: dict[Path, Path] = {}
     """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
+    marks: dict[Path, Path] = {}
+    """Where cache marks stand in the source that are not members of the part which they are on."""
     ends: AnswerPlaces = AnswerPlaces()
     """On the way back: where the source says how its answers ended."""
     scored: bool = False
@@ -112,6 +114,8 @@ class Context(Struct, eq=False):
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Write down a loss. `at` is where it stands in the source."""
+        if self.marks and code.startswith("cache."):
+            at = self.marks.get(at, at)
         if self.moved:
             at = next((self.moved[at[:i]] + at[i:] for i in range(len(at), 0, -1) if at[:i] in self.moved), at)
         if self.spelled:

@@ -29,6 +29,7 @@ from .history_writer import History, Prepare, say_json, some_input, write_own
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
+from .message_marks import take_marks, with_marks
 from .settings import read_extras, read_settings, take_shared, write_settings
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
@@ -46,7 +47,10 @@ def read_request(body: bytes, context: Context) -> Request:
     skimmed = _skim(body)
     read = read_skimmed(skimmed, context) if skimmed is not None else None
     if read is None:
-        return read_admitted(wire.REQUEST.admit(body), context)
+        admitted = wire.REQUEST.admit(body)
+        marks = take_marks(admitted.unknown) if admitted.unknown and context.target != wire.NAME else None
+        read = read_admitted(admitted, context)
+        return with_marks(read, marks, context) if marks else read
     if not context.kept or not read.tools:  # else its turns may have been looked into
         AROUND.learn(body, skimmed.messages, read, context)
     return read

@@ -7,17 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ...canon.parts import Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted
+from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, restore
 from ...context import Context
 from ...fast.prefix import skimmer
 from ..openai_chat import request as chat
 from ..openai_chat.history_writer import NO_INPUT
+from ..openai_chat.message_marks import take_marks, with_marks
 from . import known_fields, wire
 from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
 from .part_fields import capped, fitted_turn, marks_homed, marks_taken
@@ -43,6 +44,7 @@ def read_request(body: bytes, context: Context) -> Request:
             return _owned(read, skimmed, read.turns, context)
     request, unknown, spelled = wire.REQUEST.admit(body)
     wants_images = take_image_wish(request, context)
+    marks = _take_marks(request.messages, unknown) if context.target != wire.NAME else {}
     taken = _take_messages(request.messages, context)
     unknown = wire.lost_to_chat(context, unknown)
     context.source = wire.CHAT
@@ -50,6 +52,8 @@ def read_request(body: bytes, context: Context) -> Request:
         read = chat.read_admitted(Admitted(request, unknown, spelled), context)
     finally:
         context.source = wire.NAME
+    if marks:
+        read = with_marks(read, marks, context)
     marked = b'"cache_control"' in body
     thoughtful = b'"reasoning' in body
     turns = read.turns
@@ -75,6 +79,16 @@ def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], co
     settings = read_settings(read.settings, request)
     extra = wire.with_own(read.extra, fields)
     return Request(turns, read.model, tools, choice, settings, read.stream, extra)
+
+
+def _take_marks(messages: list[wire.Message], unknown: Unknown) -> dict[Path, Raw]:
+    """Cache marks of whole messages and of calls by their place; they are no more there then."""
+    marks = take_marks(unknown)
+    for i, message in enumerate(messages):
+        if message.cache_control and json_text.is_object(message.cache_control):
+            marks["messages", i] = message.cache_control
+            message.cache_control = wire.NONE
+    return marks
 
 
 class Taken(msgspec.Struct, gc=False):
