@@ -16,6 +16,7 @@ from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
 from ...codec import json_text
+from ...codec.format_words import with_words
 from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
 from ...codec.schema_losses import fit
 from ...codec.setting_ranges import capped
@@ -413,8 +414,7 @@ def _effort_word(asked: WantedEffort, context: Context) -> str | None:
 
 
 def _write_format(shape: Format, at: Path, out: dict[str, Any], words: list[str], context: Context, own: bool) -> None:
-    if shape.name or shape.description:
-        context.lose("format.detail.dropped", at, "name" if shape.name else "description")
+    shape = with_words(shape, at, context)
     if shape.kind == "json" or shape.schema is None:
         context.lose("format.as_text", at)
         words.append(_JSON_ONLY)

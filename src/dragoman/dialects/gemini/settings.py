@@ -10,6 +10,7 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import json_text
 from ...codec.extras import carried
+from ...codec.format_words import with_words
 from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
 from ...codec.schema_losses import fit
@@ -356,6 +357,7 @@ def _budget(effort: str | None, budget: int | None, limits: tuple[int, int], con
 
 def _write_format(shape: Format, config: dict[str, Any], at: Path, context: Context) -> None:
     config["responseMimeType"] = _JSON
+    shape = with_words(shape, at, context)
     older = own(shape.extra, "responseSchema")
     if older is not None:
         config["responseSchema"] = older
@@ -364,8 +366,6 @@ def _write_format(shape: Format, config: dict[str, Any], at: Path, context: Cont
         config["responseJsonSchema"] = (
             Raw(shape.schema) if mine else fit(shape.schema, OUTPUT, context, at + shape.schema_at)
         )
-    if shape.name or shape.description:
-        context.lose("format.detail.dropped", at, "the schema's name and description")
 
 
 def _has_functions(out: dict[str, Any]) -> bool:

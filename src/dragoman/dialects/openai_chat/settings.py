@@ -9,6 +9,7 @@ from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.extras import carried
 from ...codec.extras import take_shared as extras_shared
+from ...codec.format_words import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
 from ...codec.setting_ranges import capped, within
 from ...context import Context
@@ -232,7 +233,7 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
 def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
-    schema: dict[str, Any] = {"name": shape.name or "answer"}
+    schema: dict[str, Any] = {"name": format_name(shape, "answer")}
     if shape.description:
         schema["description"] = shape.description
     strict = shape.strict

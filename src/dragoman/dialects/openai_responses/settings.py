@@ -7,6 +7,7 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
+from ...codec.format_words import format_name
 from ...codec.reasoning_effort import wanted
 from ...codec.setting_ranges import capped, within
 from ...context import Context
@@ -178,7 +179,7 @@ def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], cont
 def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
-    out: dict[str, Any] = {"type": "json_schema", "name": shape.name or "answer"}
+    out: dict[str, Any] = {"type": "json_schema", "name": format_name(shape, "answer")}
     if shape.description:
         out["description"] = shape.description
     strict = shape.strict

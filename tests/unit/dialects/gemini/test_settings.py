@@ -152,11 +152,12 @@ def test_a_change_to_the_older_notation_is_reported() -> None:
     assert read(body)[1] == [("schema.keyword.dropped", "/generationConfig/responseSchema/propertyOrdering")]
 
 
-def test_a_schema_is_fitted_and_its_name_has_no_place() -> None:
+def test_a_schema_is_fitted_and_its_name_is_its_title() -> None:
     shape = Format("schema", '{"const": 1}', "answer", "what to say")
     written, lost = config(Settings(format=shape, at={"format": ("response_format",)}))
-    assert written == {"responseMimeType": "application/json", "responseJsonSchema": {"enum": [1]}}
-    assert lost == [("schema.rewritten", "/response_format/const"), ("format.detail.dropped", "/response_format")]
+    schema = {"title": "answer", "description": "what to say", "enum": [1]}
+    assert written == {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    assert lost == [("schema.rewritten", "/response_format/const")]
     assert config(Settings(format=Format("json"))) == ({"responseMimeType": "application/json"}, [])
 
 

@@ -1,0 +1,49 @@
+"""The name and the description of a structured answer, for dialects whose formats are a schema and nothing else.
+
+The schema's own `title` and `description` say the same to the model, so that both can stand there. A schema that has
+another title or description keeps its own, and what found no place is reported.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ..canon.parts import Path
+from ..canon.request import Format
+from ..context import Context
+from . import json_text
+
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+_KEYWORDS = {"name": "title", "description": "description"}
+
+
+def with_words(shape: Format, at: Path, context: Context) -> Format:
+    """The format with its name and its description in its schema. `at` is where the format stands."""
+    words = {word: said for word in _KEYWORDS if (said := getattr(shape, word))}
+    if not words:
+        return shape
+    schema = json_text.plain(shape.schema) if shape.schema is not None else None
+    if not isinstance(schema, dict) or "$ref" in schema:
+        schema, placed = {}, {}
+    else:
+        placed = {word: said for word, said in words.items() if schema.get(_KEYWORDS[word], said) == said}
+    if len(placed) < len(words):
+        context.lose("format.detail.dropped", at, ", ".join([word for word in words if word not in placed]))
+    new = {_KEYWORDS[word]: said for word, said in placed.items() if _KEYWORDS[word] not in schema}
+    if not new or shape.schema is None:
+        return shape
+    text = json_text.encode({**new, **json_text.fields(shape.schema)}).decode()
+    return msgspec.structs.replace(shape, schema=text)
+
+
+def format_name(shape: Format, unnamed: str) -> str:
+    """The name of a format: its own, else the title of its schema where that is a legal name, else `unnamed`."""
+    if shape.name or shape.schema is None or '"title"' not in shape.schema:
+        return shape.name or unnamed
+    schema = json_text.plain(shape.schema)
+    title = schema.get("title") if isinstance(schema, dict) else None
+    return title if isinstance(title, str) and _LEGAL_NAME.fullmatch(title) else unnamed
