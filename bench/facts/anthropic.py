@@ -17,14 +17,16 @@ from .fields import (
     compaction,
     decoded,
     effort,
-    format_schema,
+    enforced_schema,
     hosted,
     hosted_item,
+    hosted_options,
     media,
     model,
     result,
     schema,
     shown,
+    tier,
     unless,
 )
 
@@ -66,7 +68,7 @@ def _thinking(value: Json, path: Path, facts: Facts) -> None:
 
 def _format(value: Json, path: Path, facts: Facts) -> None:
     if isinstance(value, dict):
-        format_schema(value.get("schema"), (*path, "schema"), facts)
+        enforced_schema(value.get("schema"), (*path, "schema"), facts)
 
 
 def _tool(value: Json, path: Path, facts: Facts) -> None:
@@ -181,7 +183,8 @@ REQUEST = Reader(
         "output_config/format": _format,
         "output_format": _format,
         "metadata/user_id": "setting.user",
-        "service_tier": unless("auto", kind="setting.tier"),
+        "service_tier": tier,
+        "mcp_servers/*": hosted_options,
         "context_management/edits/*/type": compaction,
         "context_management/edits/*/trigger/type": "-",
         "tool_choice": _choice,

@@ -19,10 +19,14 @@ from .fields import (
     leaves,
     meaningless,
     media,
+    modality,
     model,
+    plugin,
     result,
     schema,
+    searched,
     shown,
+    tier,
     unless,
 )
 
@@ -154,6 +158,15 @@ def function(value: Json, path: Path, facts: Facts) -> None:
             facts.leaves("tool.option", inner or None, (*path, key))
 
 
+def deferred_search(value: Json, path: Path, facts: Facts) -> None:
+    """The search of OpenRouter for deferred tools, which is a tool of other dialects."""
+    if isinstance(value, dict):
+        facts.put("tool.hosted", "tool_search", path)
+        facts.put(
+            "tool.hosted.option", (value.get("search") or {}).get("max_results"), (*path, "search", "max_results")
+        )
+
+
 def strict(facts: Facts, path: Path) -> None:
     """A tool whose arguments must fit its schema. Gemini says so for all tools at once, in its mode VALIDATED."""
     facts.put("tool.strict", True, path)
@@ -254,7 +267,11 @@ REQUEST = Reader(
         "thinking/type": effort,
         "enable_thinking": effort,
         "verbosity": "setting.verbosity",
-        "service_tier": unless("auto", kind="setting.tier"),
+        "service_tier": tier,
+        "modalities/*": modality,
+        "web_search_options": searched,
+        "plugins/*": plugin,
+        "deferred_tools": deferred_search,
         "user": "setting.user",
         "safety_identifier": "setting.user",
         "metadata": "setting.metadata",

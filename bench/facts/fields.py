@@ -273,13 +273,21 @@ def format_schema(value: Json, path: Path, facts: Facts) -> None:
     schema("format.schema")(value, path, facts)
 
 
+def enforced_schema(value: Json, path: Path, facts: Facts) -> None:
+    """The schema of dialects that hold every answer to it, and whose formats have no other words."""
+    format_schema(value, path, facts)
+    facts.implied.add(("format.strict", "true"))
+    for kind, key in (("format.name", "title"), ("format.description", "description")):
+        if isinstance(value, dict) and isinstance(value.get(key), str):
+            facts.implied.add((kind, value[key]))
+
+
 HOSTED = {
     "web_search": (
         "web_search",
         "websearch",
         "googlesearch",
         "google_search",
-        "openrouter:web_search",
         "browser_search",
     ),
     "code": ("code_execution", "codeexecution", "code_interpreter"),
@@ -289,7 +297,10 @@ HOSTED = {
     "computer": ("computer", "computer_use"),
     "tool_search": ("tool_search",),
     "files": ("file_search", "filesearch"),
+    "mcp": ("mcp",),
 }
+_NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"))
+"""Options that say what holds anyway where there is no such option."""
 
 
 def compaction(value: Json, path: Path, facts: Facts) -> None:
@@ -349,7 +360,7 @@ def model(value: Json, path: Path, facts: Facts) -> None:
 
 def hosted_name(name: str) -> str:
     """The name that all dialects' tools of one kind share."""
-    low = name.lower()
+    low = name.lower().removeprefix("openrouter:")
     for shared, names in HOSTED.items():
         if any(low.startswith(one) for one in names):
             return shared
@@ -367,7 +378,45 @@ def hosted_item(value: Json, path: Path, facts: Facts) -> None:
 def hosted(value: Json, path: Path, facts: Facts) -> None:
     """A tool that the upstream runs: its kind, and its options."""
     if isinstance(value, dict):
-        facts.put("tool.hosted", hosted_name(str(value.get("type", ""))), path)
-        for key, inner in value.items():
-            if key not in ("type", "name"):
-                facts.leaves("tool.hosted.option", inner, (*path, key))
+        contained = str((value.get("environment") or {}).get("type", "")).startswith("container")
+        facts.put("tool.hosted", "code" if contained else hosted_name(str(value.get("type", ""))), path)
+        hosted_options({key: inner for key, inner in value.items() if key not in ("type", "name")}, path, facts)
+
+
+def hosted_options(value: Json, path: Path, facts: Facts) -> None:
+    """The options of such a tool. The only type of a location or of a container is no option."""
+    for leaf, at in leaves(value, path):
+        if "cache_control" in at:
+            facts.put("cache", leaf, at)
+        elif at[-1] != "type" and (at[-1], leaf) not in _NOTHING_SAID:
+            bearer = isinstance(leaf, str) and leaf.startswith("Bearer ")
+            facts.put("tool.hosted.option", leaf.removeprefix("Bearer ") if bearer else leaf, at)
+
+
+def searched(value: Json, path: Path, facts: Facts) -> None:
+    """A web search that is a field of the request."""
+    if isinstance(value, dict):
+        facts.put("tool.hosted", "web_search", path)
+        hosted_options(value, path, facts)
+
+
+def plugin(value: Json, path: Path, facts: Facts) -> None:
+    """A plugin of OpenRouter, of which some are tools of other dialects."""
+    known = {"web": "web_search", "web-fetch": "fetch"}
+    if not isinstance(value, dict) or value.get("id") not in known:
+        facts.leaves("other", value, path)
+    elif value.get("enabled") is not False:
+        facts.put("tool.hosted", known[value["id"]], path)
+        hosted_options({key: inner for key, inner in value.items() if key not in ("id", "enabled")}, path, facts)
+
+
+def tier(value: Json, path: Path, facts: Facts) -> None:
+    """The wished service tier; what OpenAI calls default is standard elsewhere."""
+    if value not in ("auto", "unspecified"):
+        facts.put("setting.tier", {"standard_only": "default", "standard": "default"}.get(value, value), path)
+
+
+def modality(value: Json, path: Path, facts: Facts) -> None:
+    """What an answer may hold beside texts."""
+    if str(value).lower() != "text":
+        facts.put("setting.modalities", str(value).lower(), path)

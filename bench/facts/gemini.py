@@ -15,15 +15,18 @@ from .fields import (
     budget,
     camel,
     effort,
-    format_schema,
+    enforced_schema,
     hosted_item,
     hosted_name,
+    hosted_options,
     leaves,
     media,
+    modality,
     model,
     result,
     schema,
     shown,
+    tier,
     unless,
 )
 
@@ -103,7 +106,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
                 _function(one, (*path, key, str(i)), facts)
         else:
             facts.put("tool.hosted", hosted_name(camel(key)), (*path, key))
-            facts.leaves("tool.hosted.option", inner, (*path, key))
+            hosted_options(inner, (*path, key), facts)
 
 
 def _tools(value: Json, path: Path, facts: Facts) -> None:
@@ -207,9 +210,9 @@ _CONFIG: Table = {
     "responseLogprobs": unless(False, kind="setting.logprobs"),
     "logprobs": "setting.top_logprobs",
     "responseMimeType": _mime,
-    "responseSchema": format_schema,
-    "responseJsonSchema": format_schema,
-    "responseModalities/*": unless("TEXT", kind="setting.modalities"),
+    "responseSchema": enforced_schema,
+    "responseJsonSchema": enforced_schema,
+    "responseModalities/*": modality,
     "thinkingConfig/thinkingLevel": effort,
     "thinkingConfig/thinkingBudget": budget,
     "thinkingConfig/includeThoughts": shown,
@@ -245,7 +248,7 @@ _REQUEST: tuple[Table, ...] = (
         "model": model,
         "toolConfig/functionCallingConfig": _choice,
         "tools": _tools,
-        "serviceTier": "setting.tier",
+        "serviceTier": tier,
         "labels": "setting.metadata",
         "cachedContent": "state",
     },

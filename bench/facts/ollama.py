@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .chat import figure, tool
-from .fields import Facts, Json, Path, Reader, Table, arguments, effort, format_schema, media, model, result, unless
+from .fields import Facts, Json, Path, Reader, Table, arguments, effort, enforced_schema, media, model, result, unless
 
 _MESSAGE: Table = {
     "role": "-",
@@ -23,7 +23,7 @@ _MESSAGE: Table = {
 
 def _format(value: Json, path: Path, facts: Facts) -> None:
     if isinstance(value, dict):
-        format_schema(value, path, facts)
+        enforced_schema(value, path, facts)
     elif value:
         facts.put("format", "json", path)
 

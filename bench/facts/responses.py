@@ -22,6 +22,7 @@ from .fields import (
     result,
     schema,
     shown,
+    tier,
     unless,
 )
 
@@ -197,7 +198,7 @@ REQUEST = Reader(
         "text/verbosity": "setting.verbosity",
         "text/format": _format,
         "top_logprobs": "setting.top_logprobs",
-        "service_tier": unless("auto", kind="setting.tier"),
+        "service_tier": tier,
         "user": "setting.user",
         "safety_identifier": "setting.user",
         "metadata": "setting.metadata",

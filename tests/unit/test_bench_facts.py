@@ -270,3 +270,63 @@ def test_the_grammar_of_a_free_text_tool_stands_in_two_forms() -> None:
     for dialect, tool in (("openai-chat", chat), ("openai-responses", responses)):
         facts = dialects.read(dialect, "request", json.dumps({"tools": [tool]}).encode())
         assert "start: X" in {fact.value for fact in facts if fact.kind == "tool.grammar"}
+
+
+_FORMAT = {"name": "One", "strict": True, "schema": {"type": "object"}}
+_TITLED = {"title": "One", "type": "object"}
+_AUTHORIZED = {"Authorization": "Bearer t"}
+_TRANSPORT = {"url": "https://a.example", "headers": _AUTHORIZED}
+_MCP = {"type": "mcp", "server_label": "a", "server_url": "https://a.example", "authorization": "t"}
+
+
+@pytest.mark.parametrize(
+    ("of", "source", "to", "target"),
+    [
+        (
+            "openai-chat",
+            {"response_format": {"type": "json_schema", "json_schema": _FORMAT}},
+            "anthropic",
+            {"output_config": {"format": {"type": "json_schema", "schema": _TITLED}}},
+        ),
+        ("anthropic", {"service_tier": "standard_only"}, "gemini", {"serviceTier": "standard"}),
+        (
+            "gemini",
+            {"generationConfig": {"responseModalities": ["TEXT", "IMAGE"]}},
+            "openrouter",
+            {"modalities": ["image", "text"]},
+        ),
+        (
+            "openai-chat",
+            {"web_search_options": {"user_location": {"type": "approximate", "approximate": {"city": "Lima"}}}},
+            "openai-responses",
+            {"tools": [{"type": "web_search", "user_location": {"type": "approximate", "city": "Lima"}}]},
+        ),
+        (
+            "openrouter",
+            {"plugins": [{"id": "web", "max_results": 3}]},
+            "openrouter",
+            {"tools": [{"type": "openrouter:web_search", "parameters": {"max_results": 3}}]},
+        ),
+        (
+            "openai-responses",
+            {"tools": [{**_MCP, "require_approval": "never"}]},
+            "gemini",
+            {"tools": [{"mcpServers": [{"name": "a", "streamableHttpTransport": _TRANSPORT}]}]},
+        ),
+        (
+            "anthropic",
+            {"tools": [{"type": "code_execution_20250825", "name": "code_execution"}]},
+            "openai-responses",
+            {"tools": [{"type": "shell", "environment": {"type": "container_auto"}}]},
+        ),
+        (
+            "anthropic",
+            {"tools": [{"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}]},
+            "openrouter",
+            {"deferred_tools": {"search": {"type": "bm25"}}},
+        ),
+    ],
+)
+def test_other_words_for_the_same(of: str, source: Any, to: str, target: Any) -> None:
+    assert verdicts(source, target, of=of, to=to) == {}
+    assert set(verdicts(source, {}, of=of, to=to).values()) == {"silent"}
