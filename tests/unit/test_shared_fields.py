@@ -69,3 +69,22 @@ def test_openrouter_takes_options_of_the_cache_with_its_only_mode(source: str) -
     assert told(whole, "prompt_cache_options") == []
     assert "prompt_cache_options" not in other.json()
     assert told(other, "prompt_cache_options") == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("target", "field", "word"),
+    [
+        ("openai-chat", "service_tier", "default"),
+        ("openai-responses", "service_tier", "default"),
+        ("openrouter", "service_tier", "default"),
+        ("gemini", "serviceTier", "standard"),
+    ],
+)
+def test_the_standard_tier_of_messages_is_the_default_of_others(target: str, field: str, word: str) -> None:
+    document = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    asked = {**document, "service_tier": "standard_only"}
+    there = dragoman.translate_request(asked, source="anthropic", target=target, model="m")
+    assert there.json()[field] == word
+    assert told(there, "service_tier") == []
+    back = dragoman.translate_request(there.body, source=target, target="anthropic", model="m")
+    assert back.json()["service_tier"] == "standard_only"

@@ -31,7 +31,9 @@ EFFORT_DEFAULT = "high"
 """What adaptive thinking is without an effort (Anthropic's page on effort, 2026-11)."""
 LEAST_BUDGET = 1024
 LONGEST_USER = 512
-_TIERS = {"auto": "auto", "standard_only": "standard_only", "default": "standard_only", "standard": "standard_only"}
+_STANDARD = "standard_only"
+"""What OpenAI calls `default`, and Google `standard`: no capacity that costs more or less."""
+_TIERS = {"auto": "auto", _STANDARD: _STANDARD, "default": _STANDARD, "standard": _STANDARD}
 _SHOWN = {"summarized": True, "omitted": False, "updates": True}
 
 _AT: dict[str, Path] = {
@@ -138,7 +140,7 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
         thoughts=thoughts,
         format=_read_format(shape) if shape is not None else None,
         user=request.metadata.user_id if request.metadata is not None else None,
-        tier=request.service_tier,
+        tier="default" if request.service_tier == _STANDARD else request.service_tier,
         cache=None if mark is None else mark.ttl or "",
         open_effort=EFFORT_DEFAULT if budget == -1 else None,
         at=at,
@@ -166,7 +168,7 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
         else:
             context.lose("user.dropped", at.get("user", ()), f"longer than {LONGEST_USER} characters")
     if settings.tier is not None:
-        tier = settings.tier if own else _TIERS.get(settings.tier)
+        tier = _TIERS.get(settings.tier, settings.tier if own else None)
         if tier is not None:
             out["service_tier"] = tier
         else:
