@@ -26,7 +26,7 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
     words = {word: said for word in _KEYWORDS if (said := getattr(shape, word))}
     if not words:
         return shape
-    schema = json_text.plain(shape.schema) if shape.schema is not None else None
+    schema = json_text.decode(shape.schema) if shape.schema is not None else None
     if not isinstance(schema, dict) or "$ref" in schema:
         schema, placed = {}, {}
     else:
@@ -44,6 +44,6 @@ def format_name(shape: Format, unnamed: str) -> str:
     """The name of a format: its own, else the title of its schema where that is a legal name, else `unnamed`."""
     if shape.name or shape.schema is None or '"title"' not in shape.schema:
         return shape.name or unnamed
-    schema = json_text.plain(shape.schema)
+    schema = json_text.decode(shape.schema)
     title = schema.get("title") if isinstance(schema, dict) else None
     return title if isinstance(title, str) and _LEGAL_NAME.fullmatch(title) else unnamed

@@ -1,17 +1,19 @@
 """Uses of hosted tools in a history as text.
 
-Runs of a program, calls of an MCP server's tool, searches and fetched pages cross so to every upstream but the one that
-made the use; searches cross to Responses in its own form. What an upstream takes of others' uses differs by dialect,
-and is written in the dialects' READMEs. The text says what was asked and what came back, so that the model still knows
-of both.
+Runs of a program, calls of an MCP server's tool, searches, fetched pages and uses of tools that only one dialect has
+cross so to every upstream but the one that made the use; searches cross to Responses in its own form. What an upstream
+takes of others' uses differs by dialect, and is written in the dialects' READMEs. The text says what was asked and what
+came back, so that the model still knows of both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text
+from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text, held_elsewhere
 from ..context import Context
+from . import json_text
 from .hosted_calls import drop, members, queries, word
 
 
@@ -59,6 +61,8 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
         context.lose("media.dropped", media.at, media.mime or media.kind)
     said = _ASKED[call.family](call)
     came_back = "\n".join([text for text in (_pages(result), output(result)) if text])
+    if result is not None and not call.family and not result.parts and not held_elsewhere(result):
+        came_back = said_in(json_text.plain(result.value))
     if result is None:
         said += "\n[no result was recorded]"
     elif came_back:
@@ -95,8 +99,38 @@ def _fetch(call: HostedCall) -> str:
     return f"[the page {word(said, 'url')} was fetched{f', to find {pattern}' if pattern else ''}]"
 
 
-_ASKED = {"code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
-"""How each family says what was asked."""
+def _other(call: HostedCall) -> str:
+    asked = call.arguments if call.arguments not in ("", "{}") else ""
+    named = call.name or call.kind
+    return f"[the tool {named} was used]\n{asked}" if asked else f"[the tool {named} was used]"
+
+
+_ASKED = {"": _other, "code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
+"""How each family says what was asked. "" are tools that only one dialect has."""
+
+_PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", "toolType", "tool_type"})
+"""Members of a use that say nothing of what was asked and what came back."""
+
+
+def said_in(value: Any) -> str:
+    """What a value of JSON says in words: its only text, else the value without ids, types and seals; "" for none."""
+    value = _bare({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
+    while isinstance(value, dict | list) and len(value) == 1:
+        value = value[0] if isinstance(value, list) else next(iter(value.values()))
+    if isinstance(value, str) or value in (None, {}, []):
+        return value or ""
+    return json_text.encode(value).decode()
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, list):
+        return [bare for one in value if (bare := _bare(one)) not in (None, {}, [])]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _bare(one) for key, one in value.items() if key not in _PAIRING and not key.startswith("encrypted")}
+    if kept.get("type") == "text" or str(kept.get("type", "")).endswith("_result"):
+        del kept["type"]
+    return {key: one for key, one in kept.items() if one not in (None, {}, [])}
 
 
 def _pages(result: HostedResult | None) -> str:

@@ -26,7 +26,7 @@ from ...canon.parts import (
 )
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
-from ...codec.hosted_calls_as_text import as_text
+from ...codec.hosted_calls_as_text import as_text, said_in
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
@@ -48,6 +48,9 @@ def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
         if kind == "toolCall":
             asked = inner.get("args") if isinstance(inner, dict) else None
             said = asked if isinstance(asked, dict) else {}
+            if not family:
+                called = (word(inner, "toolType") or word(inner, "tool_type")).lower()
+                return HostedCall(wire.NAME, kind, value, "", name, called, said_in(said), extra=extra, at=at)
             text = arguments(queries=said.get("queries"), query=word(said, "query"), url=word(said, "url"))
             return HostedCall(wire.NAME, kind, value, family, name, family, text, extra=extra, at=at)
         return HostedResult(wire.NAME, kind, value, family, name, extra=extra, at=at)

@@ -31,6 +31,7 @@ from .history_writer import History, instructions, say_json, some_input, write_o
 from .hosted_tools import HOSTED
 from .message import read_content, write_input
 from .other_output_items import read_other
+from .other_uses import read_use
 from .output_items import item_extra, message_extra, read_call, read_item, stray_fields
 from .previous_responses import put_earlier
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
@@ -289,6 +290,8 @@ def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | 
                 if rest:
                     context.keep(at, rest)
                 return
+        if type(part) is Opaque:
+            parts = read_use(part, at)
     said.extend(parts)
 
 

@@ -126,9 +126,9 @@ def test_the_state_of_an_image_that_is_not_completed_is_reported() -> None:
 
 
 def test_an_image_beside_a_search_reaches_openrouter() -> None:
-    """The search is lost. The message of nothing but the image stays."""
+    """The search is a text."""
     search = {"id": "fs_1", "type": "file_search_call", "status": "completed", "queries": ["fox"], "results": None}
     asked = {"model": "m", "input": [{"role": "user", "content": "Draw."}, ITEM, search]}
     done = dragoman.translate_request(asked, source="openai-responses", target="openrouter", model="m")
     assert PNG.encode() in done.body
-    assert ("hosted.dropped", "/input/2") in {(loss.code, loss.path) for loss in done.losses}
+    assert ("part.as_text", "/input/2") in {(loss.code, loss.path) for loss in done.losses}

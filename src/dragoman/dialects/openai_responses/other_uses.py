@@ -1,0 +1,50 @@
+"""Uses of hosted tools that only Responses has (file search, computer use, and what comes later), for other upstreams.
+
+Such an item becomes a HostedCall of no family and a HostedResult, which cross as text (`codec/hosted_calls_as_text.py`). The
+tools of another dialect that come nearest have other actions and other stores of files.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
+from ...codec import json_text
+from ...codec.hosted_calls import word
+from ...codec.hosted_calls_as_text import said_in
+from ...codec.media import split_data_url
+from . import wire
+from .generated_images import KIND as IMAGE
+
+_CALL, _OUTPUT = "_call", "_call_output"
+_RESULTS = ("results", "outputs", "output", "result")
+"""Members of an item in which a result stands beside the call."""
+
+
+def read_use(part: Opaque, at: Path) -> tuple[Part, ...]:
+    """The call and the result of an item; the part itself where it is neither."""
+    if part.kind == IMAGE or not part.kind.endswith((_CALL, _OUTPUT)):
+        return (part,)
+    item = json_text.plain(part.value)
+    name = part.kind.removesuffix(_OUTPUT).removesuffix(_CALL)
+    call_id = word(item, "call_id") or word(item, "id")
+    if part.kind.endswith(_OUTPUT):
+        return (HostedResult(wire.NAME, part.kind, part.value, "", call_id, (), _came_back(item, at), at=at),)
+    asked = {key: value for key, value in item.items() if key not in _RESULTS}
+    call = HostedCall(wire.NAME, part.kind, part.value, "", call_id, name, said_in(asked), at=at)
+    if not any(item.get(key) for key in _RESULTS):
+        return (call,)
+    return call, HostedResult(wire.NAME, part.kind, ELSEWHERE, "", call_id, (), _came_back(item, at), at=at)
+
+
+def _came_back(item: dict[str, Any], at: Path) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for key in _RESULTS:
+        value = item.get(key)
+        shown = word(value, "image_url")
+        if shown:
+            mime, data = split_data_url(shown) or ("image/png", "")
+            parts.append(Media("image", mime, data, url="" if data else shown, at=(*at, key)))
+        elif value:
+            parts.append(Text(said_in(value), at=(*at, key)))
+    return tuple(parts)
