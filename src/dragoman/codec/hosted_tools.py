@@ -72,6 +72,8 @@ class Row(Struct, frozen=True):
     """Options without which it cannot be written."""
     force: Mapping[str, Any] | None = None
     """The tool choice by which the model must use it; None: it cannot be forced."""
+    covers: frozenset[str] = frozenset()
+    """Other families whose work this tool does as well, where the dialect has no tool of their own."""
     function: Callable[[Any], Tool | None] | None = None
     """For tools of this kind that the client runs itself: the value as a function, None for one the upstream runs."""
 
@@ -150,7 +152,7 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
         if isinstance(tool, Tool) or (tool.dialect in own and not alone):
             out.append(tool)
         else:
-            out.extend(_crossed(tool, source, () if alone else target, names, context))
+            out.extend(_crossed(tool, tools, source, () if alone else target, names, context))
     return _loaded(tuple(out), target, context)
 
 
@@ -187,8 +189,14 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
     return msgspec.structs.replace(request, tools=tools, choice=aimed)
 
 
+def _covering(family: str, offered: Tools, own: tuple[Row, ...], target: tuple[Row, ...]) -> Row | None:
+    """The target's tool that does the work of a family, if the client offers a tool that becomes it."""
+    families = {row.family for tool in offered if isinstance(tool, HostedTool) and (row := _row_of(tool.kind, own))}
+    return next((row for row in target if family in row.covers and row.family in families), None)
+
+
 def _crossed(
-    tool: HostedTool, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], context: Context
+    tool: HostedTool, offered: Tools, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], context: Context
 ) -> list[Tool | HostedTool]:
     row = _row_of(tool.kind, own)
     if row is None:
@@ -205,6 +213,11 @@ def _crossed(
         context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return []
     there = _found(target, row.family, context, tool.kind)
+    if there is None and (covering := _covering(row.family, offered, own, target)) is not None:
+        context.lose("tool.hosted.mapped", tool.at, f"{covering.kind} does the work of {tool.kind}")
+        for wish in _wishes(tool, row):
+            _lose_options(wish, frozenset(), context)
+        return []
     made: list[Tool | HostedTool] = []
     for wish in _wishes(tool, row):
         function = STAND_INS.get(wish.family) if context.stands else None

@@ -32,6 +32,7 @@ HOSTED = (
             **location("user_location"),
         },
         fixed={"type": "web_search"},
+        covers=frozenset({"web_fetch"}),  # it opens pages, too: action.type open_page
         beside={"user_location": {"type": "approximate"}},
         # Its own type word is none of those that a choice may have (openai 3.49 [T]).
         force={"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
