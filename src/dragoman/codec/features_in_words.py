@@ -16,18 +16,23 @@ from ..facts.profile import Profile
 from . import json_text
 
 _NO_SCHEMA = "the model takes no JSON schema for its answer"
+_NO_VALUES = "the schema of an answer must be that of an object"
 _NO_JSON = "the model has no JSON mode"
 
 
-def with_taken_format(request: Request, profile: Profile, context: Context) -> Request:
+def with_taken_format(request: Request, profile: Profile, context: Context, *, objects: bool = False) -> Request:
     """The request with the output format that the model takes. A format that the model refuses becomes a system turn in
-    front of the others."""
+    front of the others. `objects`: the target's formats describe objects alone."""
     shape = request.settings.format
-    if shape is None or (profile.formats if shape.kind == "schema" else profile.json_mode):
+    if shape is None:
+        return request
+    kind = "object" if _holds_objects(shape) else "value"
+    refused = objects and kind == "value"
+    if not refused and (profile.formats if shape.kind == "schema" else profile.json_mode):
         return request
     at = request.settings.at.get("format", ())
-    context.lose("format.as_text", at, _NO_SCHEMA if shape.kind == "schema" else _NO_JSON)
-    kind = "object" if _holds_objects(shape) else "value"
+    why = _NO_JSON if shape.kind != "schema" else _NO_SCHEMA if not profile.formats else _NO_VALUES
+    context.lose("format.as_text", at, why)
     words = f"Answer with one valid JSON {kind} and nothing else."
     if shape.schema is not None:
         words += f" It must fit this JSON Schema:\n{shape.schema}"

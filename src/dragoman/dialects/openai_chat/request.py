@@ -326,8 +326,11 @@ def _write_anew(request: Request, rim: Rim | None, context: Context, prepare: Pr
     """`rim`: what is known of it, though not of the system's messages."""
     host, own = context.host, context.source == wire.NAME
     strict = context.profile if host is not None or context.gates(wire.NAME) else DEFAULT_PROFILE
-    if request.settings.format is not None and not (strict.formats and strict.json_mode):
-        request = with_taken_format(request, strict, context)
+    shape = request.settings.format
+    if shape is not None:
+        # OpenAI: "schema must be a JSON Schema of 'type: \"object\"'".
+        request = with_taken_format(request, strict, context, objects=not own)
+    if request.settings.format is not shape:
         context.suited = context.suited or host is not None
     lead = leading(request.turns)
     if host is not None:

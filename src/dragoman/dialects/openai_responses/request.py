@@ -454,7 +454,7 @@ def _write_anew(request: Request, rim: Rim | None, context: Context) -> bytes:
     own = context.source == wire.NAME
     asked = request.settings.format
     if asked is not None and context.gates(wire.NAME):
-        request = with_taken_format(request, context.profile, context)
+        request = with_taken_format(request, context.profile, context, objects=not own)
     model = context.model or request.model
     if not model and not own:
         context.lose("model.invented")
