@@ -116,10 +116,12 @@ class Context(Struct, eq=False):
         """Write down a loss. `at` is where it stands in the source."""
         if self.marks and code.startswith("cache."):
             at = self.marks.get(at, at)
+        there = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)]) if self.spelled else at
         if self.moved:
-            at = next((self.moved[at[:i]] + at[i:] for i in range(len(at), 0, -1) if at[:i] in self.moved), at)
-        if self.spelled:
-            at = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
+            # The steps below a moved place are spelled as they are where the source was read.
+            found = next((i for i in range(len(at), 0, -1) if at[:i] in self.moved), 0)
+            there = self.moved[at[:found]] + there[found:] if found else there
+        at = there
         if self.within:
             at = self.within + at
         self.losses.add(code, at, detail, severity)

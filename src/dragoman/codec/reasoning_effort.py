@@ -76,7 +76,11 @@ def wanted(settings: Settings, context: Context) -> str | None:
         return None
     profile = context.profile
     if not profile.thinks:
-        context.lose("effort.dropped", asked.at, f"{context.model or 'the model'} takes no effort setting")
+        fulfilled = asked.effort == "none"
+        words = "does not think anyway" if fulfilled else "takes no effort setting"
+        context.lose(
+            "effort.dropped", asked.at, f"{context.model or 'the model'} {words}", "info" if fulfilled else None
+        )
         return None
     effort = asked.effort or _opened(settings, asked, context)
     if effort is None:

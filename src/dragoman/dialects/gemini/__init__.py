@@ -26,6 +26,8 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         found.append((5, "contents[]"))
         if any(isinstance(content, dict) and "parts" in content for content in contents):
             found.append((4, "contents[].parts"))
+    elif isinstance(contents, str) or (isinstance(contents, dict) and "parts" in contents):
+        found.append((5, "contents as one text or one turn"))
     for key in ("generationConfig", "generation_config", "systemInstruction", "system_instruction", "safetySettings"):
         if key in document:
             found.append((5, key))

@@ -84,6 +84,9 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
             ("functionDeclarations", tool.functionDeclarations),
             ("function_declarations", tool.function_declarations),
         ):
+            if isinstance(declared, wire.Declaration):  # one that stands in no list: protobuf's JSON form takes it
+                out.append(_read_declaration(declared, at + (key,), context, unknown))
+                continue
             for j, declaration in enumerate(declared or ()):
                 out.append(_read_declaration(declaration, at + (key, j), context, unknown))
         for name in _HOSTED:

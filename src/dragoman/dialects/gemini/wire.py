@@ -146,8 +146,8 @@ class Declaration(Wire):
 class ToolDef(Wire):
     """Declared functions, and under every other key a tool that the upstream runs."""
 
-    functionDeclarations: list[Declaration] | None = None
-    function_declarations: list[Declaration] | None = None
+    functionDeclarations: list[Declaration] | Declaration | None = None
+    function_declarations: list[Declaration] | Declaration | None = None
     googleSearch: Raw = NONE
     google_search: Raw = NONE
     googleSearchRetrieval: Raw = NONE
