@@ -88,3 +88,44 @@ def test_the_standard_tier_of_messages_is_the_default_of_others(target: str, fie
     assert told(there, "service_tier") == []
     back = dragoman.translate_request(there.body, source=target, target="anthropic", model="m")
     assert back.json()["service_tier"] == "standard_only"
+
+
+USER = [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "document", "place"),
+    [
+        ("openai-chat", "ollama", {"model": "m", "messages": USER, "min_p": 0.1}, ("options", "min_p")),
+        ("openrouter", "ollama", {"model": "m", "messages": USER, "min_p": 0.1}, ("options", "min_p")),
+        (
+            "openrouter",
+            "ollama",
+            {"model": "m", "messages": USER, "repetition_penalty": 0.1},
+            ("options", "repeat_penalty"),
+        ),
+        ("ollama", "openrouter", {"model": "m", "messages": USER, "options": {"min_p": 0.1}}, ("min_p",)),
+        (
+            "ollama",
+            "openrouter",
+            {"model": "m", "messages": USER, "options": {"repeat_penalty": 0.1}},
+            ("repetition_penalty",),
+        ),
+        ("openrouter", "code-assist", {"model": "m", "messages": USER, "session_id": 0.1}, ("request", "session_id")),
+        (
+            "code-assist",
+            "openrouter",
+            {"model": "m", "request": {"session_id": 0.1, "contents": [{"parts": [{"text": "hi"}]}]}},
+            ("session_id",),
+        ),
+    ],
+)
+def test_fields_with_other_names_elsewhere(
+    source: str, target: str, document: dict[str, Any], place: tuple[str, ...]
+) -> None:
+    translation = dragoman.translate_request(document, source=source, target=target, model="m")
+    found: Any = translation.json()
+    for step in place:
+        found = found[step]
+    assert found == 0.1
+    assert [loss.code for loss in translation.losses if loss.code == "field.dropped"] == []

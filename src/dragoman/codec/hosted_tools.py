@@ -200,7 +200,7 @@ def _crossed(
 ) -> list[Tool | HostedTool]:
     row = _row_of(tool.kind, own)
     if row is None:
-        context.lose("tool.hosted.dropped", tool.at, tool.kind)
+        _drop(tool, context)
         return []
     run_there = row.function(json_text.plain(tool.value)) if row.function is not None else None
     if run_there is not None and run_there.name not in names:
@@ -210,7 +210,7 @@ def _crossed(
             _lose_options(wish, frozenset(), context)
         return [msgspec.structs.replace(run_there, at=tool.at)]
     if run_there is not None:  # a tool that the client runs is none that the upstream runs
-        context.lose("tool.hosted.dropped", tool.at, tool.kind)
+        _drop(tool, context)
         return []
     there = _found(target, row.family, context, tool.kind)
     if there is None and (covering := _covering(row.family, offered, own, target)) is not None:
@@ -227,7 +227,7 @@ def _crossed(
                 continue
             function = None
         if function is None or function.name in names:
-            context.lose("tool.hosted.dropped", tool.at, tool.kind)
+            _drop(tool, context)
             continue
         names.add(function.name)
         context.stand_ins[function.name] = wish.family
@@ -235,6 +235,14 @@ def _crossed(
         _lose_options(wish, frozenset(), context)
         made.append(msgspec.structs.replace(function, at=tool.at))
     return made
+
+
+def _drop(tool: HostedTool, context: Context) -> None:
+    """Report a tool that does not cross, and the fields of the request that were read as its options."""
+    context.lose("tool.hosted.dropped", tool.at, tool.kind)
+    for at, there in list(context.moved.items()):
+        if at[:-1] == tool.at and len(there) == 1:
+            context.lose("tool.hosted.option.dropped", at, str(there[0]))
 
 
 def _is_free(row: Row, names: set[str]) -> bool:

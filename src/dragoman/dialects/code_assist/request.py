@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.call_ids import hashed
-from ...codec.extras import carried
+from ...codec.extras import carried, take_shared, with_shared
 from ...context import Context
 from ...errors import WireError
 from ..gemini import request as gemini
@@ -21,6 +21,9 @@ from . import wire
 from .unsupported_fields import fitted, homed, unspelled
 
 _KEY = "request"
+_CHAT, _OPENROUTER = "openai-chat", "openrouter"
+_SESSION = frozenset({wire.SESSION})
+"""OpenRouter has a session of the same meaning: requests of one conversation."""
 _PREFIX = "models/"
 _UNNAMED = "unspecified"
 
@@ -37,6 +40,7 @@ def read_request(body: bytes, context: Context) -> Request:
     inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
     if inner is not None and model is not None:
         fields[wire.MODEL] = json_text.raw(held.model)
+    session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
     wire.report(context, fields)
     if model is None:
         # A request to count tokens: what names the model is inside.
@@ -50,6 +54,7 @@ def read_request(body: bytes, context: Context) -> Request:
     finally:
         wire.settle_source(context)
     extra = wire.with_fields(unspelled(request) if context.target != wire.NAME else request.extra, fields)
+    extra = with_shared(extra, _CHAT, {"session_id": session[wire.SESSION]} if session else {})
     return Request(request.turns, model or "", request.tools, request.choice, request.settings, request.stream, extra)
 
 

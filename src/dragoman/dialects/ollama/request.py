@@ -9,7 +9,7 @@ from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import gather, misplaced
+from ...codec.extras import gather, misplaced, take_shared, with_shared
 from ...codec.result_order import results_after_calls
 from ...context import Context
 from . import wire
@@ -22,6 +22,9 @@ from .tools import MEMO, offered
 
 NO_INPUT = "(nothing was said)"
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+
+_OPENROUTER = {"options/min_p": "min_p", "options/repeat_penalty": "repetition_penalty"}
+"""Options that OpenRouter has as fields."""
 
 
 def read_request(body: bytes, context: Context) -> Request:
@@ -42,7 +45,9 @@ def read_request(body: bytes, context: Context) -> Request:
 
 def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -> Extra | None:
     told, silent = read_extras(request)
+    shared = take_shared(told, frozenset(_OPENROUTER)) if context.target == "openrouter" else {}
     extra = gather(context, (), unknown, told or None) if unknown or told else None
+    extra = with_shared(extra, "openai-chat", {_OPENROUTER[name]: value for name, value in shared.items()})
     for name, value in silent.items():
         extra = with_field(extra, name, value)
     return with_field(extra, UNSAID, TRUE) if request.stream is None else extra

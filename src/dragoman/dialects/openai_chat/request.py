@@ -30,7 +30,7 @@ from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
 from .message_marks import take_marks, with_marks
-from .settings import read_extras, read_settings, take_shared, write_settings
+from .settings import read_extras, read_settings, take_options, take_shared, write_settings
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
 _ROLES: dict[str, Role] = {
@@ -97,6 +97,8 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         if bytes(value) != b"null":
             tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
     shared = take_shared(extras, context) if extras else {}
+    if unknown:
+        shared |= take_options(unknown, context)
     settings = read_settings(request)
     if unknown and context.target != wire.NAME and type(request) is wire.ChatRequest:
         from .thinking_switches import read_switches  # what clients of some hosts send

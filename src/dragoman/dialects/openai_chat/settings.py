@@ -7,6 +7,7 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
+from ...codec.admit import Unknown
 from ...codec.extras import carried
 from ...codec.extras import take_shared as extras_shared
 from ...codec.format_words import format_name
@@ -107,6 +108,21 @@ def take_shared(extras: dict[str, Any], context: Context) -> dict[str, Any]:
     """The fields that a Responses request has too, taken out of the extra ones (OpenAI's schema of both requests,
     2026-11)."""
     return extras_shared(extras, _SHARED) if context.target == _RESPONSES else {}
+
+
+_OLLAMA = {"min_p": "options/min_p", "repetition_penalty": "options/repeat_penalty"}
+"""Fields of many Chat hosts that Ollama has as options."""
+
+
+def take_options(unknown: Unknown, context: Context) -> dict[str, Any]:
+    """The fields of Chat hosts that Ollama has too, under their names there, taken out of what nobody knows."""
+    if context.target != "ollama" or () not in unknown:
+        return {}
+    fields = dict(unknown[()])
+    taken = extras_shared(fields, frozenset(_OLLAMA))
+    if taken:
+        unknown[()] = fields
+    return {_OLLAMA[name]: value for name, value in taken.items()}
 
 
 def _read_format(shape: wire.ResponseFormat) -> Format | None:

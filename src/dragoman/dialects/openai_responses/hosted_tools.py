@@ -7,6 +7,7 @@ from typing import Any
 from ...codec.hosted_tools import Option, Row, kinds, location, plain_options
 from .client_tool_search import as_function
 from .client_tools import ROWS, SHELL_ROW
+from .max_tool_calls import OPTION as MAX_USES
 from .wire import NAME
 
 
@@ -30,6 +31,7 @@ HOSTED = (
                 }
             ),
             **location("user_location"),
+            **MAX_USES,
         },
         fixed={"type": "web_search"},
         covers=frozenset({"web_fetch"}),  # it opens pages, too: action.type open_page

@@ -29,6 +29,7 @@ from .client_tools import ClientItems
 from .context_management import read_context_management, write_context_management
 from .history_writer import History, instructions, say_json, some_input, write_own
 from .hosted_tools import HOSTED
+from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
 from .other_output_items import read_other
 from .other_uses import read_use
@@ -92,6 +93,10 @@ def read_request(body: bytes, context: Context) -> Request:
         _read_turns(request.input, turns, added, context, unknown)
     if added:
         tools = _merged(tools, added, context)
+    if request.max_tool_calls and context.target != wire.NAME:
+        limited = read_limit(tools, request.max_tool_calls, context)
+        if limited is not None:
+            tools, request.max_tool_calls = limited, _NONE
     settings = read_settings(request)
     if request.context_management:
         settings = read_context_management(request, settings, context)
@@ -518,9 +523,14 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
     """Everything that follows the input."""
     own = context.source == wire.NAME
     if request.tools:
-        tools = MEMO.write(request.tools, context)
+        offered, limit = request.tools, None
+        if not own:
+            offered, limit = take_limit(offered, context)
+        tools = MEMO.write(offered, context)
         if tools:
             out["tools"] = tools
+        if limit is not None:
+            out["max_tool_calls"] = limit
     if request.choice is not None:
         choice = write_choice(request, request.choice, context)
         if choice is not None and ("tools" in out or own):

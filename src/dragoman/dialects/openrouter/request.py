@@ -13,7 +13,7 @@ from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
-from ...codec.extras import carried, restore
+from ...codec.extras import carried, restore, with_shared
 from ...context import Context
 from ...fast.prefix import skimmer
 from ..openai_chat import request as chat
@@ -23,7 +23,15 @@ from . import known_fields, wire
 from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
 from .part_fields import capped, fitted_turn, marks_homed, marks_taken
 from .reasoning_details import own_thought, read_details, read_images, said, sealed_calls, tell
-from .settings import fitted_settings, own_settings, read_settings, take_image_wish, take_own, with_image_wish
+from .settings import (
+    fitted_settings,
+    for_other,
+    own_settings,
+    read_settings,
+    take_image_wish,
+    take_own,
+    with_image_wish,
+)
 from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_search, tools_homed
 
 _own_fields = wire.MESSAGE_OWN.values
@@ -77,7 +85,7 @@ def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], co
     tools = own_tools(read.tools, context) + tuple(plugins)
     choice = own_choice(read.choice, context)
     settings = read_settings(read.settings, request)
-    extra = wire.with_own(read.extra, fields)
+    extra = with_shared(wire.with_own(read.extra, fields), context.target, for_other(fields, context))
     return Request(turns, read.model, tools, choice, settings, read.stream, extra)
 
 

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request, Settings
 from ...codec import json_text
-from ...codec.extras import carried
+from ...codec.extras import NULL, carried
 from ...codec.reasoning_effort import wanted
 from ...context import Context
 from ..openai_chat.tools import lifetime
@@ -30,6 +30,11 @@ _CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "p
 _IMAGES_ELSEWHERE = frozenset({"gemini"})
 """Other dialects whose requests can ask for images."""
 _CHAT_NOISE = frozenset({"store", "prompt_cache_retention", "include_obfuscation"})
+_ELSEWHERE = {
+    "code-assist": {"session_id": "request/session_id"},
+    "ollama": {"min_p": "options/min_p", "repetition_penalty": "options/repeat_penalty"},
+}
+"""Fields of this dialect alone that another dialect has too, and their places there."""
 _CACHE_OPTIONS = "prompt_cache_options"
 _DOUBLED = frozenset({"user", "max_tokens"})
 """Second names of what is said already."""
@@ -38,7 +43,8 @@ _DOUBLED = frozenset({"user", "max_tokens"})
 def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
     """The fields that only this dialect has, for its extra; those that are lost elsewhere are reported."""
     fields = carried(request, wire.REQUEST_EXTRAS) or {}
-    wire.report(context, (), fields)
+    elsewhere = _ELSEWHERE.get(context.target, {})
+    wire.report(context, (), {name: value for name, value in fields.items() if name not in elsewhere})
     wish, other = request.reasoning, request.reasoning_effort
     if wish is not None and other is not None and wish.effort not in (None, other):
         wire.report(context, (), {"reasoning_effort": json_text.raw(other)})  # the object is the last word
@@ -47,6 +53,12 @@ def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
         if value is not None and value is not wire.NONE:
             fields[name] = json_text.raw(value)
     return fields
+
+
+def for_other(own: dict[str, Raw], context: Context) -> dict[str, Raw]:
+    """Those of this dialect's fields that the target has too, under their names there."""
+    there = _ELSEWHERE.get(context.target, {})
+    return {there[name]: value for name, value in own.items() if name in there and value != NULL}
 
 
 def take_image_wish(request: wire.ChatRequest, context: Context) -> bool:
