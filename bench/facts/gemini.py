@@ -212,6 +212,8 @@ _CONFIG: Table = {
     "responseMimeType": _mime,
     "responseSchema": enforced_schema,
     "responseJsonSchema": enforced_schema,
+    "responseFormat/text/schema": enforced_schema,
+    "responseFormat/text/mimeType": "-",
     "responseModalities/*": modality,
     "thinkingConfig/thinkingLevel": effort,
     "thinkingConfig/thinkingBudget": budget,

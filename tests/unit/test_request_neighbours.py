@@ -76,3 +76,37 @@ def test_the_search_of_responses_opens_pages_too() -> None:
     alone, losses = sent({**MESSAGES, "tools": [FETCH]}, "anthropic", "openai-responses")
     assert "tools" not in alone
     assert ("tool.hosted.dropped", "warning", "/tools/0") in losses
+
+
+OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("config", "losses"),
+    [
+        ({"responseFormat": {"text": {"mimeType": "APPLICATION_JSON", "schema": OBJECT}}}, set()),
+        ({"response_format": {"text": {"mime_type": "application/json", "schema": OBJECT}}}, set()),
+        (
+            {"responseFormat": {"text": {"schema": OBJECT}, "image": {"delivery": "URI"}}},
+            {("field.dropped", "warning", "/generationConfig/responseFormat")},
+        ),
+    ],
+)
+def test_the_newer_form_of_an_output_format_crosses(config: dict[str, Any], losses: set[tuple[str, str, str]]) -> None:
+    written, found = sent({**CONTENTS, "generationConfig": config}, "gemini", "openai-chat")
+    shape = {"name": "answer", "schema": OBJECT, "strict": True}
+    assert written["response_format"] == {"type": "json_schema", "json_schema": shape}
+    assert found == losses
+
+
+def test_a_format_of_texts_and_one_of_images_alone_are_no_output_format() -> None:
+    for shape in ({"text": {"mimeType": "TEXT_PLAIN"}}, {"image": {"delivery": "URI"}}):
+        written, found = sent({**CONTENTS, "generationConfig": {"responseFormat": shape}}, "gemini", "openai-chat")
+        assert "response_format" not in written
+        assert found == {("field.dropped", "warning", "/generationConfig/responseFormat")}
+
+
+def test_the_newer_form_of_any_json_crosses() -> None:
+    config = {"responseFormat": {"text": {"mimeType": "APPLICATION_JSON"}}}
+    written, _ = sent({**CONTENTS, "generationConfig": config}, "gemini", "openai-chat")
+    assert written["response_format"] == {"type": "json_object"}

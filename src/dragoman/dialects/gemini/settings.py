@@ -43,6 +43,7 @@ _AT: dict[str, Path] = {
 }
 _AT_JSON_SCHEMA = {**_AT, "format": (_CONFIG, "responseJsonSchema")}
 _AT_SCHEMA = {**_AT, "format": (_CONFIG, "responseSchema")}
+_AT_FORMAT = {**_AT, "format": (_CONFIG, "responseFormat", "text")}
 _JSON = "application/json"
 _IMAGES_ELSEWHERE = frozenset({"openrouter"})
 """Other dialects whose requests can ask for images."""
@@ -77,7 +78,10 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
                 context.spelled[(_CONFIG, "thinkingConfig", wire.Thinking.__alias__[name])] = name
     shape = _read_format(config, context)
     at = _AT
-    if shape is not None and shape.schema is not None:
+    if shape is None:
+        shape = _read_text_format(config, context)[0]
+        at = _AT if shape is None else _AT_FORMAT
+    elif shape.schema is not None:
         at = _AT_JSON_SCHEMA if shape.extra is None else _AT_SCHEMA
     return Settings(
         config.maxOutputTokens,
@@ -130,6 +134,24 @@ def _read_format(config: wire.GenerationConfig, context: Context) -> Format | No
     return Format("json") if mime is not None else None
 
 
+def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[Format | None, Raw]:
+    """The format of texts in `responseFormat`, for other dialects, and what is left of the field."""
+    shapes = config.responseFormat
+    if not shapes or context.target in wire.KIN or not json_text.is_object(shapes):
+        return None, shapes
+    fields = json_text.fields(shapes)
+    text = json_text.plain(fields.pop("text")) if "text" in fields else None
+    mime = str(text.get("mimeType", text.get("mime_type", ""))) if isinstance(text, dict) else ""
+    schema = text.get("schema") if isinstance(text, dict) else None
+    if mime.lower().replace("/", "_") != "application_json" and schema is None:
+        return None, shapes
+    rest = json_text.raw(fields) if fields else wire.NONE
+    if isinstance(schema, dict):
+        kept = json_text.encode(schema).decode()
+        return Format("schema", kept, schema_at=("schema",), enforced=True), rest
+    return Format("json"), rest
+
+
 def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
     # A copy without what has a meaning here tells at once whether anything else is set.
     rest = wire.GenerationConfig(
@@ -166,7 +188,10 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
         silent[_CONFIG,] = Raw(b"{}")
         return told, silent
     for name, value in (_carried(config) or {}).items():
-        told[_CONFIG, name] = value
+        if name == "responseFormat" and _read_format(config, context) is None:
+            value = _read_text_format(config, context)[1]
+        if value:
+            told[_CONFIG, name] = value
     if config.responseModalities and not _asks_for_images(config, context):
         plain = peek(config.responseModalities) in (["TEXT"], None)
         (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
