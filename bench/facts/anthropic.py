@@ -41,7 +41,10 @@ _FINISH = {
 
 
 def _finish(value: Json, path: Path, facts: Facts) -> None:
-    facts.put("finish", _FINISH.get(value, value), path)
+    """Why an answer ended. An answer with calls ended with them, whatever a proxy says."""
+    reason = _FINISH.get(value, value)
+    called = any(fact.kind == "call.name" for fact in facts)
+    facts.put("finish", "tool_calls" if called and reason == "stop" else reason, path)
 
 
 def _choice(value: Json, path: Path, facts: Facts) -> None:
@@ -193,7 +196,15 @@ REQUEST = Reader(
     },
 )
 
-ANSWER = Reader(
+
+class _Answer(Reader):
+    def read(self, document: Json, base: Path = ()) -> Facts:
+        if "stop_reason" in document:  # what the calls are decides what the reason means, so it is read after them
+            document["stop_reason"] = document.pop("stop_reason")
+        return super().read(document, base)
+
+
+ANSWER = _Answer(
     _blocks("content"),
     {
         "id": "id",

@@ -91,7 +91,9 @@ class Target:
         self._joined = {kind: bare(" ".join([fact.value for fact in facts if fact.kind == kind])) for kind in TEXTS}
         self._all = "".join(self._joined.values())
         self._whole = body.decode("utf-8", "replace")
-        self._seals = " ".join([fact.value for fact in facts if fact.kind == "seal"]) + unpacked(self._whole)
+        packed = unpacked(self._whole)
+        self._seals = " ".join([fact.value for fact in facts if fact.kind == "seal"]) + packed
+        self._whole += packed
 
     def holds(self, fact: Fact) -> bool:
         """Whether the fact arrived. Each value of the target counts once, but for texts, which may be joined."""

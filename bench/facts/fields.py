@@ -290,7 +290,14 @@ HOSTED = {
         "google_search",
         "browser_search",
     ),
-    "code": ("code_execution", "codeexecution", "code_interpreter"),
+    "code": (
+        "code_execution",
+        "codeexecution",
+        "code_interpreter",
+        "bash_code_execution",
+        "text_editor_code_execution",
+        "shell_call",
+    ),
     "fetch": ("web_fetch", "urlcontext", "url_context"),
     "shell": ("bash", "local_shell", "shell"),
     "edit": ("text_editor", "apply_patch"),
@@ -367,12 +374,45 @@ def hosted_name(name: str) -> str:
     return low
 
 
+_PAIRING = (
+    *("type", "status", "index", "output_format", "id", "tool_use_id", "call_id", "tool_call_id", "container_id"),
+    *("caller", "execution", "format", "environment", "max_output_length", "retrieved_at", "media_type", "mimeType"),
+)
+"""Types of media, and names that pair things or say where a tool runs: each dialect has its own."""
+_DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct")
+"""Values that say what holds anyway: no error, the one language that there is."""
+_PAGES = {"url": "citation.url", "uri": "citation.url", "retrievedUrl": "citation.url", "title": "citation.title"}
+
+
 def hosted_item(value: Json, path: Path, facts: Facts) -> None:
-    """A call or a result of a tool that the upstream ran: its leaves."""
-    for leaf, at in leaves(value, path):
-        if at[-1] in ("type", "status", "index", "output_format", "id", "tool_use_id", "call_id", "container_id"):
-            continue  # a type of media, and names that pair things: other dialects pair and name their own
-        facts.put("hosted.seal" if at[-1].startswith("encrypted") else "hosted", leaf, at)
+    """A call or a result of a tool that the upstream ran: its leaves, also those of a JSON text. The address and the
+    title of a page are the same facts in a list of results and in a citation."""
+    if isinstance(value, dict):
+        names = _tool_of(value, facts)
+        for key, inner in value.items():
+            if key in names and hosted_name(str(inner)) in HOSTED:
+                facts.put("hosted.tool", hosted_name(str(inner)), (*path, key))
+            elif key not in _PAIRING and not meaningless((key,)):
+                hosted_item(inner, (*path, key), facts)
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            hosted_item(inner, (*path, str(i)), facts)
+    elif isinstance(value, str) and value[:1] in ("{", "[") and isinstance(decoded(value), dict | list):
+        hosted_item(decoded(value), path, facts)
+    elif value not in _DEFAULTS:
+        key = next((step for step in reversed(path) if not step.isdigit()), "")
+        facts.put("hosted.seal" if key.startswith("encrypted") else _PAGES.get(key, "hosted"), value, path)
+
+
+def _tool_of(item: dict[str, Json], facts: Facts) -> tuple[str, ...]:
+    """The fields that name the hosted tool of an item. Other dialects name the tool by the kind of the item, which
+    implies the fact."""
+    kind = item.get("type")
+    if isinstance(kind, str):
+        facts.implied.add(("hosted.tool", hosted_name(kind)))
+    if isinstance(item.get("action"), dict) and item["action"].get("type") in ("open_page", "find_in_page"):
+        facts.implied.add(("hosted.tool", "fetch"))
+    return {"server_tool_use": ("name",), None: ("toolType",)}.get(kind, ("tool_name",))
 
 
 def hosted(value: Json, path: Path, facts: Facts) -> None:

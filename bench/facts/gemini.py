@@ -138,6 +138,8 @@ def _finish(document: Json, base: Path, facts: Facts) -> None:
     for i, candidate in enumerate(document.get("candidates") or ()):
         reason, at = candidate.get("finishReason"), (*base, "candidates", str(i), "finishReason")
         reason = _NUMBERS.get(reason, reason)
+        if reason != "STOP":  # "Model generated function call(s)." repeats what the parts show
+            facts.put("finish.message", candidate.get("finishMessage"), (*at[:-1], "finishMessage"))
         parts = (candidate.get("content") or {}).get("parts") or ()
         if reason == "STOP":
             facts.put("finish", "tool_calls" if any("functionCall" in part for part in parts) else "stop", at)
@@ -163,6 +165,24 @@ def _seal(value: Json, path: Path, facts: Facts) -> None:
         facts.put("seal", value, path)
 
 
+def _run(value: Json, path: Path, facts: Facts) -> None:
+    """A program that the upstream ran, or what came of it."""
+    facts.implied.add(("hosted.tool", "code"))
+    hosted_item(value, path, facts)
+
+
+def _queries(value: Json, path: Path, facts: Facts) -> None:
+    """What a search was made for: the field implies that one was made."""
+    facts.implied.add(("hosted.tool", "web_search"))
+    facts.put("hosted", value, path)
+
+
+def _fetched(value: Json, path: Path, facts: Facts) -> None:
+    """Pages that were fetched."""
+    facts.implied.add(("hosted.tool", "fetch"))
+    hosted_item(value, path, facts)
+
+
 _PART: Table = {
     "text": "text",
     "thought": "-",
@@ -185,8 +205,8 @@ _PART: Table = {
     "functionResponse/parts/*/inlineData/displayName": "media.name",
     "functionResponse/parts/*/fileData/fileUri": media,
     "functionResponse/parts/*/fileData/mimeType": "-",
-    "executableCode": hosted_item,
-    "codeExecutionResult": hosted_item,
+    "executableCode": _run,
+    "codeExecutionResult": _run,
     "toolCall": hosted_item,
     "toolResponse": hosted_item,
 }
@@ -272,7 +292,9 @@ class _Answer(Reader):
         inner = document.get("response") or {}
         facts = super().read(inner, ("response",))
         _finish(inner, ("response",), facts)
-        facts.put("id", document.get("traceId"), ("traceId",))
+        # The id of the answer is the inner one; the other is that of the transport, as a header is elsewhere.
+        kind = "other" if inner.get("responseId") else "id"
+        facts.put(kind, document.get("traceId"), ("traceId",))
         for key, value in document.items():
             if key not in ("response", "traceId"):
                 facts.leaves("other", value, (key,))
@@ -290,7 +312,7 @@ _GROUNDING: Table = {
     "groundingSupports/*/segment": "-",
     "groundingSupports/*/groundingChunkIndices": "-",
     "groundingSupports/*/confidenceScores": "-",
-    "webSearchQueries/*": "hosted",
+    "webSearchQueries/*": _queries,
     "searchEntryPoint": "-",
 }
 _ANSWER: tuple[Table, ...] = (
@@ -306,7 +328,8 @@ _ANSWER: tuple[Table, ...] = (
         "candidates/*/citationMetadata/citations/*/title": "citation.title",
         "candidates/*/citationMetadata/citations/*/startIndex": "-",
         "candidates/*/citationMetadata/citations/*/endIndex": "-",
-        "candidates/*/finishMessage": "finish.message",
+        "candidates/*/urlContextMetadata/urlMetadata/*": _fetched,
+        "candidates/*/finishMessage": "-",
         "promptFeedback/blockReasonMessage": "finish.message",
         "promptFeedback/safetyRatings": "-",
         "candidates/*/logprobsResult/chosenCandidates/*/token": "logprob",

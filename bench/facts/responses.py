@@ -115,6 +115,13 @@ def _finish(document: Json, facts: Facts) -> None:
         facts.put("finish", "tool_calls" if called else "content_filter" if refused else "stop", ("status",))
 
 
+def _found(value: Json, path: Path, facts: Facts) -> None:
+    for i, inner in enumerate(value.get("tools") or ()):
+        _found(inner, (*path, "tools", str(i)), facts)
+    if not value.get("tools"):
+        facts.put("hosted", value.get("name"), (*path, "name"))
+
+
 _ITEMS: Table = {
     "type": "-",
     "role": "-",
@@ -175,6 +182,12 @@ _CALLS: Table = {
     "*:tool_search_output/tools/*": _tool,
     "*:hosted": hosted_item,
 }
+_MADE: Table = {
+    "*:image_generation_call/result": media,
+    "*:image_generation_call/revised_prompt": "hosted",
+    "*:tool_search_output/tools/*": _found,
+}
+"""Items that an answer has otherwise than a request: declarations of found tools repeat those of the request."""
 
 
 def _items(prefix: str) -> dict[str, Any]:
@@ -232,6 +245,7 @@ class _Answer(Reader):
 
 ANSWER = _Answer(
     _items("output"),
+    {f"output/{pattern}": rule for pattern, rule in _MADE.items()},
     {
         "id": "id",
         "model": model,
