@@ -14,6 +14,7 @@ from dragoman.canon.events import Finish, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import HostedCall, HostedResult, Opaque, Part, Text
 from dragoman.canon.response import Stop
 from dragoman.canon.turns import Turn
+from dragoman.codec import packed_seals
 from dragoman.codec.hosted_calls import HostedEvents, cross_parts, cross_turns, foreign_id, own_id, queries, use_id
 from dragoman.context import Context
 
@@ -534,27 +535,60 @@ def test_numbers_in_a_text_with_annotations_are_not_cited_again() -> None:
         assert [(one["url"], one["start_index"], one["end_index"]) for one in notes] == [("https://e.com/a", 0, 7)]
 
 
+def _entries(message: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in message.get("reasoning_details") or () if one["type"] == "reasoning.server_tool_call"]
+
+
 def test_chat_clients_get_the_cited_pages_of_a_search_as_annotations() -> None:
-    """OpenAI's schema has no field for the others: they are reported."""
+    """OpenAI's schema has no field for the others: they stand in the list in which seals travel."""
     cited = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "A", "cited_text": "blue"}
     text = {**TEXT, "citations": [{**cited, "encrypted_index": "E"}]}
     out, lost = _answer("anthropic", "openai-chat", [SEARCH, FOUND, text])
     assert set(out) == {"id", "object", "created", "model", "choices", "usage"}
     message = out["choices"][0]["message"]
     assert message["content"] == "blue" and message["annotations"][0]["url_citation"]["url"] == "https://e.com/a"
-    assert [line for line in lost if "hosted.dropped at /content/1" in line]
+    [entry] = _entries(message)
+    assert entry["tool_name"] == "web_search" and "https://e.com/a" in entry["result"] and entry["index"] == 0
     assert all(line.startswith("info") for line in lost if "hosted" in line)
+
+
+def test_chat_clients_get_uses_in_a_stream_each_in_one_chunk() -> None:
     stream = dragoman.StreamTranslator(source="openai-responses", target="openai-chat", created=1)
     lines = [
         {"type": "response.created", "response": {"id": "r", "model": "m", "output": []}},
         {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
+        {"type": "response.output_item.done", "output_index": 1, "item": {**ITEM, "id": "ws_2"}},
         {"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed", "output": [ITEM]}},
     ]
     body = b"".join([b"data: %b\n\n" % json.dumps(line).encode() for line in lines])
-    assert b"e.com" not in stream.feed(body) + stream.close()
+    told = stream.feed(body) + stream.close()
+    chunks = [json.loads(line[6:]) for line in told.splitlines() if line.startswith(b"data: {")]
+    entries = [one for chunk in chunks for choice in chunk["choices"] for one in _entries(choice["delta"])]
+    assert [(one["index"], one["tool_name"]) for one in entries] == [(0, "web_search"), (1, "web_search")]
+    assert "https://e.com/a" in entries[0]["result"]
     assert {(loss.code, loss.severity) for loss in stream.losses if "hosted" in loss.code} == {
-        ("hosted.dropped", "info")
+        ("hosted.mapped", "info")
     }
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openrouter", "ollama"])
+def test_a_use_that_a_chat_client_sends_back_is_known_to_the_next_model(target: str) -> None:
+    out, _ = _answer("anthropic", "openai-chat", [SEARCH, FOUND, TEXT])
+    message = out["choices"][0]["message"]
+    body = {"model": "m", "messages": [{"role": "user", "content": "q"}, message, {"role": "user", "content": "r"}]}
+    assert dragoman.detect(body)[0] == "openai-chat"
+    done = dragoman.translate_request(body, source="openai-chat", target=target, model="m")
+    assert b"the web was searched" in done.body and b"https://e.com/a" in done.body
+    assert packed_seals.MARK_BYTES not in done.body
+    assert {(loss.code, loss.path) for loss in done.losses} >= {("part.as_text", "/messages/1/reasoning_details/0")}
+
+
+def test_no_chat_upstream_gets_a_use_that_was_written_for_its_client() -> None:
+    out, _ = _answer("anthropic", "openai-chat", [SEARCH, FOUND, TEXT])
+    body = {"model": "m", "messages": [{"role": "user", "content": "q"}, out["choices"][0]["message"]]}
+    done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", model="m")
+    assert b"server_tool_call" not in done.body and b"reasoning_details" not in done.body
+    assert ("hosted.dropped", "/messages/1/reasoning_details/0") in {(loss.code, loss.path) for loss in done.losses}
 
 
 def test_words_of_a_page_in_a_stream_are_reported_where_they_have_no_place() -> None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...codec.hosted_calls_as_text import write_as_text
 from ...dialect import AnswerPlaces, Dialect, Endpoint, Place, listed
 from ...rules.rule import Rule
 from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
+from .hosted_calls import write_hosted
 from .hosted_tools import HOSTED
 from .reasoning_details_stream import DetailStreamReader
 from .request import AROUND, read_request, write_request
@@ -114,7 +114,7 @@ DIALECT = Dialect(
     ends=AnswerPlaces(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
-    write_hosted=write_as_text,
+    write_hosted=write_hosted,
     moves_images=lambda image: True,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the

@@ -7,7 +7,20 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, plain_text
+from ...canon.parts import (
+    Citation,
+    Extra,
+    Media,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Seal,
+    Text,
+    ToolCall,
+    held_elsewhere,
+    plain_text,
+)
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client, minted, plain_id, to_chat_client
@@ -20,7 +33,17 @@ from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
 from .audio_writer import is_sound, write_sounds
-from .reasoning_details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
+from .hosted_calls import DETAIL
+from .reasoning_details import (
+    FIELD,
+    is_carrier,
+    is_entry,
+    put_back,
+    take_marked,
+    take_own,
+    written_entry,
+    written_use_entry,
+)
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -486,8 +509,13 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
                     thoughts.append(part.text)
                 if own and part.extra is not None:
                     restore(message, part.extra, wire.NAME)
-        elif isinstance(part, Opaque) and part.dialect != wire.NAME:
-            context.lose("hosted.dropped", part.at, part.kind)
+        elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME and not request:
+            if content or calls:
+                context.lose("order.approximated", part.at)
+            entries.append(written_use_entry(part, len(entries)))
+        elif isinstance(part, Opaque) and (part.dialect != wire.NAME or part.kind == DETAIL):
+            if not held_elsewhere(part):
+                context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
         elif isinstance(part, Media) and not request and is_sound(part):

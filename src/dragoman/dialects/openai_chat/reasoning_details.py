@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Part, Path, Reasoning, Seal
+from ...canon.parts import Opaque, Part, Path, Reasoning, Seal
 from ...codec import json_text
 from ...codec.packed_seals import BUNDLE, MARK, MARK_BYTES, foreign, pack
 from . import wire
+from .hosted_calls import DETAIL, is_marked, read_use
 
 FIELD = "reasoning_details"
 TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
@@ -85,8 +86,15 @@ def written_entry(packed: str, index: int) -> dict[str, Any]:
 
 def is_chat_entry(entry: Any) -> bool:
     """Whether a decoded entry is one that was written here, for a client of Chat."""
+    if isinstance(entry, dict) and entry.get("type") == DETAIL:
+        return MARK in str(entry.get("tool_call_id")) and "index" in entry
     data = entry.get("data") if isinstance(entry, dict) and entry.get("type") == ENCRYPTED else None
     return isinstance(data, str) and data.startswith(MARK) and "id" not in entry
+
+
+def written_use_entry(part: Opaque, index: int) -> dict[str, Any]:
+    """The entry for the use of a hosted tool, with an `index` of its own as every entry has."""
+    return {**json_text.fields(part.value), "index": index}
 
 
 def is_carrier(part: Part) -> bool:
@@ -95,7 +103,8 @@ def is_carrier(part: Part) -> bool:
 
 
 def take_marked(message: wire.Message, at: Path) -> list[Part]:
-    """The thoughts with seals under our mark in the list of a message; the list keeps all other entries."""
+    """The thoughts with seals under our mark in the list of a message, and the marked uses of hosted tools; the list
+    keeps all other entries."""
     raw = message.reasoning_details
     if MARK_BYTES not in bytes(raw):
         return []
@@ -105,11 +114,14 @@ def take_marked(message: wire.Message, at: Path) -> list[Part]:
     found: list[Part] = []
     others: list[Raw] = []
     for i, value in enumerate(entries):
-        part = _read_marked(value, (*at, FIELD, i))
-        if part is None:
-            others.append(value)
-        else:
+        place = (*at, FIELD, i)
+        part = _read_marked(value, place)
+        if part is not None:
             found.append(part)
+        elif is_marked(value):
+            found += read_use(value, place, wire.NAME)
+        else:
+            others.append(value)
     if found:
         message.reasoning_details = json_text.raw(others) if others else wire.NONE
     return found

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw
-
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...codec import answer_ids, json_text, service_tiers
@@ -18,8 +16,9 @@ from . import wire
 from .audio_reader import AUDIO
 from .audio_writer import is_sound, report_format, sound_id
 from .faults import error_object
+from .hosted_calls import DETAIL
 from .message import annotations_to, write_seal
-from .reasoning_details import FIELD, is_carrier, written_entry
+from .reasoning_details import FIELD, is_carrier, written_entry, written_use_entry
 from .response import called, id_prefix, own_word, write_stop, write_usage
 from .tools import IDS, NAMES
 
@@ -128,10 +127,12 @@ class StreamWriter:
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
             out += self._chunk(answer, json_text.encode({"tool_calls": [self._call(part, calls)]}))
+        elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME:
+            out += self._chunk(answer, _line({FIELD: [written_use_entry(part, self._next_entry(answer))]}))
         elif isinstance(part, Media) and is_sound(part):
             out += self._sound(part, answer)
         elif isinstance(part, Opaque) and part.kind == AUDIO and part.dialect == wire.NAME:
-            out += self._chunk(answer, b'{"audio":%b}' % _line(part.value))
+            out += self._chunk(answer, b'{"audio":%b}' % _one_line(bytes(part.value)))
         elif isinstance(part, Media):
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, json_text.encode({"content": missing(part)}))
@@ -152,9 +153,12 @@ class StreamWriter:
 
     def _entry(self, seal: Seal, answer: int) -> bytes:
         """One whole entry of the list of seals."""
+        return self._chunk(answer, json_text.encode({FIELD: [written_entry(pack(seal), self._next_entry(answer))]}))
+
+    def _next_entry(self, answer: int) -> int:
         index = self._entries.get(answer, 0)
         self._entries[answer] = index + 1
-        return self._chunk(answer, json_text.encode({FIELD: [written_entry(pack(seal), index)]}))
+        return index
 
     def _part_end(self, event: PartEnd) -> bytes:
         index = event.index
@@ -253,6 +257,11 @@ class StreamWriter:
         return b"data: " + json_text.encode({"error": error_object(fault)}) + b"\n\n"
 
 
-def _line(value: Raw) -> bytes:
+def _line(value: Any) -> bytes:
+    """A value as JSON on one line."""
+    return _one_line(json_text.encode(value))
+
+
+def _one_line(value: bytes) -> bytes:
     """JSON on one line: a line end in carried JSON would end the frame's data."""
-    return bytes(value).replace(b"\r", b" ").replace(b"\n", b" ")
+    return value.replace(b"\r", b" ").replace(b"\n", b" ")
