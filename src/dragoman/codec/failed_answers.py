@@ -123,8 +123,11 @@ def decoded_once(arguments: str, at: Path, context: Context) -> str:
 
 def first_only(response: Response, context: Context) -> None:
     """Report the second and later answers, for dialects that have one only."""
-    for number in range(1, len(response.alternatives) + 1):
-        context.lose("answer.dropped", context.ends.answer(number), "only the first answer is written")
+    for number, other in enumerate(response.alternatives, 1):
+        place = context.ends.answer(number)
+        # Upstreams do not list answers in the order of their numbers always: the parts know where they stood.
+        stood = next((part.at[: len(place)] for part in other.parts if len(part.at) > len(place)), place)
+        context.lose("answer.dropped", stood, "only the first answer is written")
 
 
 _WHOLE: frozenset[StopReason] = frozenset({"tool_calls", "stop", "unknown"})
@@ -195,4 +198,7 @@ def _ended(
     gone = [call for call in calls if left_out(call, call.arguments, context)]
     if not gone:
         return parts, stop
+    for call in gone:
+        if call.seal is not None and call.seal.data:
+            context.lose("seal.dropped", call.at, "of a call that is left out")
     return tuple([part for part in parts if not any(part is call for call in gone)]), malformed(stop, context, number)

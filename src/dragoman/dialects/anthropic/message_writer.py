@@ -305,6 +305,8 @@ class BlockWriter:
             context.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             if not part.text and not self.own:
+                if part.citations:
+                    context.lose("citation.dropped", part.at, "of a text without words")
                 return None
             block = self._own_block(part)
             if block is not None:

@@ -72,6 +72,29 @@ class _Block:
 
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
+_DELTAS = frozenset(
+    {
+        "text_delta",
+        "thinking_delta",
+        "input_json_delta",
+        "signature_delta",
+        "citations_delta",
+        "compaction_delta",
+    }
+)
+
+
+def _kind_of(delta: wire.Delta) -> str:
+    """The kind of a delta without a type, or of a type that is not known, by the field that it holds."""
+    held = {
+        "text_delta": delta.text,
+        "thinking_delta": delta.thinking,
+        "input_json_delta": delta.partial_json,
+        "signature_delta": delta.signature,
+        "citations_delta": delta.citation,
+        "compaction_delta": delta.content or delta.encrypted_content,
+    }
+    return next((kind for kind, value in held.items() if value), delta.type)
 
 
 class StreamReader(FrameReader):
@@ -169,6 +192,8 @@ class StreamReader(FrameReader):
             else:
                 self._break("the upstream's stream has no beginning", events)
         elif kind == "content_block_delta" and event.delta is not None:
+            if unknown and ("delta",) in unknown:
+                unknown[self._place(event.index)] = unknown.pop(("delta",))
             self._delta(event, event.delta, events)
         elif kind == "content_block_stop":
             block = self._block(event.index)
@@ -246,9 +271,14 @@ class StreamReader(FrameReader):
     def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
         (events if block is self._live else block.held).append(event)
 
+    def _place(self, number: int | None) -> Path:
+        """Where losses of a delta are reported: its block."""
+        block = self._block(number)
+        return ("content", block.index if block is not None else number or 0)
+
     def _delta(self, event: wire.StreamEvent, delta: wire.Delta, events: list[Event]) -> None:
         block = self._block(event.index)
-        kind = delta.type
+        kind = delta.type if delta.type in _DELTAS else _kind_of(delta)
         if block is None and kind in ("text_delta", "thinking_delta") and self._started:
             # Its beginning is missing, or its end came too early. Words can go on; half a call is no call.
             empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
@@ -257,7 +287,7 @@ class StreamReader(FrameReader):
         elif block is None and kind == "input_json_delta":
             self._break("the upstream's stream has arguments outside of a call", events)
         elif block is None:
-            self._context.lose("event.dropped", (), f"{kind} outside of a block")
+            self._context.lose("event.dropped", self._place(event.index), f"{kind} outside of a block")
         elif kind and kind == block.delta:
             text = delta.text or delta.partial_json or delta.thinking
             if text:
@@ -281,7 +311,7 @@ class StreamReader(FrameReader):
         elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and not block.delta:
             block.part = with_delta(block.part, compaction_delta(delta), self._context)
         else:
-            self._context.lose("event.dropped", (), kind)
+            self._context.lose("event.dropped", ("content", block.index), kind)
 
     def _opened(self, opening: str, block: _Block, events: list[Event]) -> None:
         """Pass a call's first arguments on, once it is clear that they are not wrapped."""

@@ -53,7 +53,7 @@ def own(extra: Extra | None, name: str) -> Raw | None:
 
 
 def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
-    """Put this dialect's extra fields back into the object it writes; what is written already stays.
+    """Put this dialect's extra fields back into the object it writes; what is written already stays, unless empty.
 
     Unlike the general `restore` it makes the objects on a field's way, since whole branches of a Gemini request
     (toolConfig, generationConfig) may hold nothing but extras.
@@ -65,7 +65,7 @@ def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
             if name == ABSENT:
                 _take_out(out, value)
         elif "/" not in name:
-            out.setdefault(_plain(name), value)
+            _put(out, _plain(name), value)
         else:
             _put_below(out, name.split("/"), value)
     return out
@@ -85,7 +85,16 @@ def _put_below(out: Any, steps: list[str], value: Raw) -> None:
     if steps[-1] == ABSENT:
         _take_out(out, value)
     else:
-        out.setdefault(_plain(steps[-1]), value)
+        _put(out, _plain(steps[-1]), value)
+
+
+def _put(out: dict[str, Any], name: str, value: Raw) -> None:
+    """Put a field back. What was not understood stands in place of the nothing that was made of it."""
+    if name not in out or (out[name] in _NOTHING and value != NULL):
+        out[name] = value
+
+
+_NOTHING: tuple[Any, ...] = ("", [], {}, None)
 
 
 def _take_out(out: dict[str, Any], names: Raw) -> None:

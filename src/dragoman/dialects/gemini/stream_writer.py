@@ -133,7 +133,7 @@ class StreamWriter:
         """The index of an answer that begins, and the chunks that say so: candidates begin in the order of their
         indexes, so that those before it begin with it, whichever speaks first."""
         numbers = self._numbers
-        if answer == 0 or answer >= _MOST_ANSWERS:
+        if not 0 < answer < _MOST_ANSWERS:
             index = numbers[answer] = len(numbers)
             return index, self._chunk(index, {"text": ""}) if index else b""
         out = b""
@@ -222,7 +222,7 @@ class StreamWriter:
                 self._called.add(answer)
                 if left_out(part, text, self._context):
                     self._cut.add(answer)
-                    return b""
+                    return self._left_seal(answer, seal, part)
                 if event.cut:
                     self._cut.add(answer)
             else:
@@ -234,6 +234,16 @@ class StreamWriter:
             last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
             out += self._written(answer, last)
         return out
+
+    def _left_seal(self, answer: int, seal: Seal | None, call: ToolCall) -> bytes:
+        """The seal of a call that is left out. Another dialect's seal may be of the thought before the call, and stays
+        on an empty part. Gemini's own is of the call itself."""
+        if seal is None or not seal.data:
+            return b""
+        if seal.dialect == wire.NAME:
+            self._context.lose("seal.dropped", call.at, "of a call that is left out")
+            return b""
+        return self._written(answer, Text("", seal=seal))
 
     def _written(self, answer: int, part: Part, metadata: dict[str, Any] | None = None) -> bytes:
         written = write_part(part, self._context, request=False)

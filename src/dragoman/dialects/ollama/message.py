@@ -159,10 +159,10 @@ def _write_part(part: Text | Media, said: Said, context: Context) -> None:
         context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
         said.words.append(missing(part))
         return
-    if not part.text:
-        return
     if part.citations:
         context.lose("citation.dropped", cited_at(part.at))
+    if not part.text:
+        return
     if part.refusal:
         context.lose("refusal.as_text", part.at)
     if said.images or said.calls:

@@ -48,11 +48,12 @@ class StreamReader:
         self._stray: list[bytes] = []  # lines of what is no stream: an answer spread over lines, a page
         self._started = False
         self._over = False
+        self._ended = False  # with its last line, not with a fault
         self._kept: set[tuple[Path, str]] = set()
 
     def feed(self, chunk: bytes) -> list[Event]:
         events: list[Event] = []
-        if self._over:
+        if self._over and not self._ended:
             return events
         for line in self._lines.feed(chunk):
             self._take(line, events)
@@ -79,6 +80,8 @@ class StreamReader:
 
     def _take(self, line: bytes, events: list[Event]) -> None:
         if self._over:
+            if self._ended and line.strip():
+                self._context.lose("event.dropped", MESSAGE, "a line behind the last line of the answer")
             return
         if self._stray:
             self._take_odd(line, events)
@@ -189,7 +192,7 @@ class StreamReader:
             self._kind = ""
 
     def _finish(self, answer: wire.Answer, events: list[Event]) -> None:
-        self._over = True
+        self._over = self._ended = True
         self._end(events)
         stop = read_stop(answer.done_reason, self._seen, self._context)
         told: dict[str, Raw] | None = carried(answer, wire.ANSWER_EXTRAS)

@@ -19,7 +19,7 @@ from ...codec.failed_answers import FAILED, GAP, failure, finer, in_order, lose_
 from ...context import Context
 from . import wire
 from .audio_reader import becomes_words, is_empty, is_heard, spoken_parts
-from .message import read_assistant, read_legacy, write_assistant, write_plain
+from .message import read_assistant, read_legacy, text_value, write_assistant, write_plain
 from .reasoning_details import FIELD
 from .search_results import take_search, with_search
 from .tool_results import write_results_messages
@@ -138,6 +138,8 @@ def _read_parts(message: wire.Message, salt: str, at: Path, context: Context, un
         at = at + ("function_call",)
         context.lose("call.id.invented", at)
         parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, context, unknown))
+    elif legacy is not None and text_value(legacy.arguments).strip():
+        context.lose("field.dropped", at + ("function_call", "arguments"), "of a call without a name")
     return parts
 
 

@@ -62,7 +62,8 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
     else:
         listed = action.get("queries") if isinstance(action, dict) else None
         family, asked = "web_search", arguments(query=word(action, "query"), queries=listed)
-        sources = tuple([Citation(word(page, "url")) for page in objects((action or {}).get("sources"))])
+        found = action.get("sources") if isinstance(action, dict) else None
+        sources = tuple([Citation(word(page, "url")) for page in objects(found)])
     # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}): they have no address.
     failed = word(item, "status") == "failed"
     call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, asked, at=at)

@@ -219,11 +219,19 @@ def reasoning_text(item: wire.Item) -> str:
 
 
 def _lose_strangers(item: wire.Item, at: Path, context: Context) -> None:
-    """Pieces of a kind nobody knows show no text."""
+    """Pieces of a kind nobody knows show no text; of the others the text alone crosses."""
     for name, pieces in (("summary", item.summary), ("content", item.content)):
         for i, piece in enumerate(pieces if isinstance(pieces, list) else ()):
             if piece.strange:
                 context.lose("part.dropped", at + (name, i), json_text.kind(piece.strange))
+                continue
+            rest = {
+                key: value
+                for key, value in json_text.fields(json_text.raw(piece)).items()
+                if key not in ("type", "text") and bytes(value) not in (b"null", b"[]", b'""')
+            }
+            if rest:
+                context.keep(at + (name, i), rest)
 
 
 def _exact_texts(item: wire.Item) -> dict[str, Raw]:

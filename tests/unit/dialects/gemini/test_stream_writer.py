@@ -100,7 +100,12 @@ def test_calls_are_written_whole_at_their_end() -> None:
         said({"functionCall": {"id": "c2", "name": "patch", "args": {"input": "***"}}}),
         ended("MALFORMED_FUNCTION_CALL"),
     ]
-    assert lost == [("call.custom.wrapped", "/p/1"), ("call.truncated", "/p/2"), ("stop.approximated", "")]
+    assert lost == [
+        ("call.custom.wrapped", "/p/1"),
+        ("call.truncated", "/p/2"),
+        ("seal.dropped", "/p/2"),
+        ("stop.approximated", ""),
+    ]
 
 
 def test_a_seal_that_comes_after_its_text_follows_on_an_empty_part_and_is_read_back_with_it() -> None:

@@ -1,0 +1,170 @@
+"""Answers and streams that are not quite in order: what they hold crosses or is reported, and nothing fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.dialects import names
+
+Json = dict[str, Any]
+
+
+def _sse(*frames: Json) -> bytes:
+    return b"".join([b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames])
+
+
+def _streamed(source: str, target: str, body: bytes) -> tuple[bytes, set[tuple[str, str]]]:
+    stream = dragoman.StreamTranslator(source=source, target=target, created=1)
+    out = stream.feed(body) + stream.close()
+    return out, {(loss.code, loss.path) for loss in stream.losses}
+
+
+def _others(source: str) -> list[str]:
+    return [name for name in names() if name != source]
+
+
+def _messages(*deltas: Json, block: Json | None = None) -> bytes:
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
+    return _sse(
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block or {"type": "text", "text": ""}},
+        *[{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas],
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    )
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": ""}, {"type": "newer_text_delta"}])
+@pytest.mark.parametrize("target", _others("anthropic"))
+def test_a_delta_without_a_known_type_is_read_by_what_it_holds(target: str, kind: Json) -> None:
+    out, _ = _streamed("anthropic", target, _messages({**kind, "text": "plain words"}))
+    assert b"plain words" in out
+
+
+def test_a_delta_that_nobody_understands_is_reported_at_its_block() -> None:
+    _, lost = _streamed("anthropic", "gemini", _messages({"type": "newer_delta", "sketch": "a"}))
+    assert ("event.dropped", "/content/0") in lost and ("field.dropped", "/content/0/sketch") in lost
+
+
+def test_a_signature_behind_the_end_of_its_block_is_reported() -> None:
+    body = _messages({"type": "thinking_delta", "thinking": "hm"}, block={"type": "thinking", "thinking": ""})
+    end = b'{"type": "message_delta"'
+    late = {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "SIGN"}}
+    body = body.replace(b"data: " + end, _sse(late) + b"data: " + end)
+    _, lost = _streamed("anthropic", "openai-responses", body)
+    assert ("event.dropped", "/content/0") in lost
+
+
+@pytest.mark.parametrize("target", _others("ollama"))
+def test_lines_behind_the_last_line_are_reported(target: str) -> None:
+    line = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": "a"}}
+    last = {**line, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+    lines = [json.dumps(one).encode() + b"\n" for one in (line, last, line)]
+    for pieces in (lines, [b"".join(lines)]):
+        stream = dragoman.StreamTranslator(source="ollama", target=target, created=1)
+        out = b"".join([stream.feed(piece) for piece in pieces]) + stream.close()
+        assert out and stream.fault is None
+        assert ("event.dropped", "/message") in {(loss.code, loss.path) for loss in stream.losses}
+
+
+@pytest.mark.parametrize("number", [-1, -7, 10**9])
+@pytest.mark.parametrize("target", _others("openai-chat"))
+def test_an_answer_may_have_any_number(target: str, number: int) -> None:
+    choice = {"index": number, "delta": {"role": "assistant", "content": "words"}, "finish_reason": None}
+    end = {"index": number, "delta": {}, "finish_reason": "stop"}
+    body = _sse(*[{"id": "x", "model": "m", "choices": [one]} for one in (choice, end)]) + b"data: [DONE]\n\n"
+    out, lost = _streamed("openai-chat", target, body)
+    assert b"words" in out or "answer.dropped" in {code for code, _ in lost}  # dialects with one answer want the first
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "ollama"])
+def test_an_answer_that_is_left_out_is_reported_where_it_stood(target: str) -> None:
+    """Its place in the list counts, not its number."""
+    choices = [
+        {"index": number, "message": {"role": "assistant", "content": f"answer {number}"}, "finish_reason": "stop"}
+        for number in (1, 0)
+    ]
+    body = {"id": "x", "model": "m", "choices": choices}
+    done = dragoman.translate_response(body, source="openai-chat", target=target, created=1)
+    assert b"answer 0" in done.body
+    assert ("answer.dropped", "/choices/0") in {(loss.code, loss.path) for loss in done.losses}
+
+
+@pytest.mark.parametrize("target", _others("openai-chat"))
+def test_arguments_of_a_legacy_call_without_a_name_are_reported(target: str) -> None:
+    message = {"role": "assistant", "content": "a", "function_call": {"name": "", "arguments": '{"a":1}'}}
+    body = {"id": "x", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    done = dragoman.translate_response(body, source="openai-chat", target=target, created=1)
+    assert ("field.dropped", "/choices/0/message/function_call/arguments") in {
+        (loss.code, loss.path) for loss in done.losses
+    }
+
+
+@pytest.mark.parametrize("target", _others("openai-responses"))
+def test_more_than_the_text_of_a_thought_is_reported(target: str) -> None:
+    note = {"type": "url_citation", "url": "https://e.com", "title": "E", "start_index": 0, "end_index": 1}
+    thought = {"type": "reasoning_text", "text": "hm", "annotations": [note]}
+    item = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [thought]}
+    body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
+    done = dragoman.translate_response(body, source="openai-responses", target=target, created=1)
+    assert ("field.dropped", "/output/0/content/0/annotations") in {(loss.code, loss.path) for loss in done.losses}
+
+
+def test_a_seal_stays_where_its_call_is_left_out() -> None:
+    """In a stream the seal of a thought may stand on the call behind it."""
+    detail = {
+        "type": "reasoning.text",
+        "text": "hm",
+        "signature": "SIGNED",
+        "format": "anthropic-claude-v1",
+        "index": 0,
+    }
+    call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a": '}}
+    deltas: list[Json] = [{"reasoning_details": [detail]}, {"tool_calls": [call]}]
+    chunks = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    end = {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    out, lost = _streamed("openrouter", "gemini", _sse(*chunks, end) + b"data: [DONE]\n\n")
+    assert any(code == "call.truncated" for code, _ in lost)
+    assert b"thoughtSignature" in out
+
+
+def test_the_seal_of_a_call_that_is_left_out_is_reported() -> None:
+    google = {"google": {"thought_signature": "U0lHTkVE"}}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a'}, "extra_content": google}
+    message = {"role": "assistant", "content": "a", "tool_calls": [call]}
+    body = {"id": "x", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
+    done = dragoman.translate_response(body, source="openai-chat", target="gemini", created=1)
+    assert ("seal.dropped", "/choices/0/message/tool_calls/0") in {(loss.code, loss.path) for loss in done.losses}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "ollama"])
+def test_citations_of_a_text_without_words_are_reported(target: str) -> None:
+    note = {"type": "url_citation", "url": "https://e.com", "title": "E", "start_index": 0, "end_index": 1}
+    text = {"type": "output_text", "text": "", "annotations": [note]}
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}
+    body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
+    done = dragoman.translate_response(body, source="openai-responses", target=target, created=1)
+    assert "citation.dropped" in {loss.code for loss in done.losses}
+
+
+@pytest.mark.parametrize("action", [1.5, "search", [], None, {"type": "search", "sources": {}}])
+@pytest.mark.parametrize("target", _others("openai-responses"))
+def test_a_search_may_have_any_action(target: str, action: object) -> None:
+    item = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": action}
+    body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
+    done = dragoman.translate_response(body, source="openai-responses", target=target, created=1)
+    assert {loss.code for loss in done.losses} & {"hosted.mapped", "hosted.dropped"}
+
+
+@pytest.mark.parametrize(("source", "target"), [("gemini", "code-assist"), ("code-assist", "gemini")])
+def test_parts_that_are_not_understood_stay_between_kin(source: str, target: str) -> None:
+    parts = [{"functionCall": {"name": "f", "args": {"a": "word"}}}, None]
+    answer: Json = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    body = answer if source == "gemini" else {"response": answer}
+    done = dragoman.translate_response(body, source=source, target=target, created=1)
+    assert b"word" in done.body
