@@ -50,6 +50,8 @@ class Citation(Struct, frozen=True, gc=False):
     start: int | None = None
     end: int | None = None
     extra: Extra | None = None
+    age: str = ""
+    """Of a page that a search found: when the page was published or changed, in the words of the search."""
 
 
 class Part(Struct, frozen=True, gc=False, kw_only=True, tag_field="part", tag=str.lower):

@@ -583,6 +583,62 @@ def test_a_use_that_a_chat_client_sends_back_is_known_to_the_next_model(target: 
     assert {(loss.code, loss.path) for loss in done.losses} >= {("part.as_text", "/messages/1/reasoning_details/0")}
 
 
+FILES = {
+    "type": "file_search_call",
+    "id": "fs_1",
+    "status": "completed",
+    "queries": ["fox"],
+    "results": [{"file_id": "file-1", "filename": "a.txt", "text": "a quick fox"}],
+}
+LISTING = {
+    "type": "mcp_list_tools",
+    "id": "mcpl_1",
+    "server_label": "srv",
+    "tools": [{"name": "echo", "description": "says it again", "input_schema": {}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "asked", "found"),
+    [(FILES, "file_search", "fox", "a quick fox"), (LISTING, "mcp_list_tools", "srv", "says it again")],
+)
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
+def test_tools_that_one_dialect_alone_has_are_shown_in_details(
+    target: str, item: dict[str, Any], name: str, asked: str, found: str
+) -> None:
+    body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
+    done = dragoman.translate_response(body, source="openai-responses", target=target, created=1)
+    [entry] = _entries(done.json()["choices"][0]["message"])
+    assert entry["tool_name"] == name and asked in entry["arguments"] and found in entry["result"]
+    assert [loss.code for loss in done.losses if loss.path == "/output/0"] == ["hosted.mapped"]
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize(("item", "severity"), [(FILES, "warning"), (LISTING, "info")])
+def test_such_tools_are_reported_elsewhere(target: str, item: dict[str, Any], severity: str) -> None:
+    body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
+    done = dragoman.translate_response(body, source="openai-responses", target=target, created=1)
+    lost = {(loss.code, loss.severity) for loss in done.losses if loss.path.startswith("/output/0")}
+    assert ("hosted.dropped", severity) in lost
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
+def test_the_age_of_a_page_crosses_where_results_are_free_text(target: str) -> None:
+    page = {**FOUND["content"][0], "page_age": "2 days ago"}  # type: ignore[dict-item, index]
+    out, _ = _answer("anthropic", target, [SEARCH, {**FOUND, "content": [page]}, TEXT])
+    [entry] = _entries(out["choices"][0]["message"])
+    assert json.loads(entry["result"])[0]["page_age"] == "2 days ago"
+
+
+def test_the_date_of_a_page_is_its_age_for_messages() -> None:
+    results = [{"url": "https://e.com/a", "title": "A", "date": "2025-05-01"}]
+    message = {"role": "assistant", "content": "blue"}
+    body = {"id": "x", "model": "sonar", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    done = dragoman.translate_response({**body, "search_results": results}, source="openai-chat", target="anthropic")
+    found = next(block for block in done.json()["content"] if block["type"] == "web_search_tool_result")
+    assert found["content"][0]["page_age"] == "2025-05-01"
+
+
 def test_no_chat_upstream_gets_a_use_that_was_written_for_its_client() -> None:
     out, _ = _answer("anthropic", "openai-chat", [SEARCH, FOUND, TEXT])
     body = {"model": "m", "messages": [{"role": "user", "content": "q"}, out["choices"][0]["message"]]}

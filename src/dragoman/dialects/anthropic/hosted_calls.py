@@ -85,7 +85,9 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     parts: tuple[Part, ...] = ()
     run: tuple[str, int | None] = ("", None)
     if family == "web_search":
-        sources = tuple([Citation(word(page, "url"), word(page, "title")) for page in objects(content)])
+        sources = tuple(
+            [Citation(word(page, "url"), word(page, "title"), age=word(page, "page_age")) for page in objects(content)]
+        )
     elif family == "web_fetch" and isinstance(content, dict) and not failed:
         document = content.get("content")
         sources = (Citation(word(content, "url"), word(document, "title")),)
@@ -157,7 +159,7 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
             "url": page.url,
             "title": page.title,
             "encrypted_content": proof,
-            "page_age": None,
+            "page_age": page.age or None,
         }
         for page in pages(result)
     ]

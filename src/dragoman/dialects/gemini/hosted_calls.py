@@ -43,7 +43,8 @@ def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
     """A part of a tool that the upstream runs: a hosted call or result where other dialects have such a tool."""
     if kind in ("toolCall", "toolResponse"):
         inner = json_text.plain(value).get(kind)
-        family = _FAMILIES.get(word(inner, "toolType") or word(inner, "tool_type"), "")
+        tool = word(inner, "toolType") or word(inner, "tool_type")
+        family = _FAMILIES.get(tool, "")
         name = word(inner, "id")
         if kind == "toolCall":
             asked = inner.get("args") if isinstance(inner, dict) else None
@@ -52,7 +53,9 @@ def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
                 called = (word(inner, "toolType") or word(inner, "tool_type")).lower()
                 return HostedCall(wire.NAME, kind, value, "", name, called, said_in(said), extra=extra, at=at)
             text = arguments(queries=said.get("queries"), query=word(said, "query"), url=word(said, "url"))
-            return HostedCall(wire.NAME, kind, value, family, name, family, text, extra=extra, at=at)
+            if not family:
+                text = arguments(**said)
+            return HostedCall(wire.NAME, kind, value, family, name, family or tool.lower(), text, extra=extra, at=at)
         return HostedResult(wire.NAME, kind, value, family, name, extra=extra, at=at)
     return Opaque(wire.NAME, kind, value, extra=extra, at=at)
 

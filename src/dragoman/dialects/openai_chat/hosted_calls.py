@@ -77,7 +77,12 @@ def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part,
         found = next((inner for inner in found.values() if isinstance(inner, list)), [found])
     pages = tuple(
         [
-            Citation(word(page, "url"), word(page, "title"), word(page, "content") or word(page, "text"))
+            Citation(
+                word(page, "url"),
+                word(page, "title"),
+                word(page, "content") or word(page, "text"),
+                age=word(page, "page_age"),
+            )
             for page in objects(found)
             if word(page, "url")
         ]
@@ -134,7 +139,7 @@ def _written(result: HostedResult | None) -> str:
 
 
 def _page(page: Citation) -> dict[str, Any]:
-    said = {"url": page.url, "title": page.title, "content": page.quote}
+    said = {"url": page.url, "title": page.title, "content": page.quote, "page_age": page.age}
     return {name: value for name, value in said.items() if value}
 
 

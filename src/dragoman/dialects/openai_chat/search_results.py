@@ -33,7 +33,8 @@ class Search:
         found = json_text.plain(results) if results is not None else None
         listed = json_text.plain(addresses) if addresses is not None else None
         self._sources = [
-            Citation(word(page, "url"), word(page, "title"), word(page, "snippet")) for page in objects(found)
+            Citation(word(page, "url"), word(page, "title"), word(page, "snippet"), age=word(page, "date"))
+            for page in objects(found)
         ]
         known = {page.url: page for page in self._sources}
         urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []

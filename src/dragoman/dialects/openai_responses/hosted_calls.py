@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path
+from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text
 from ...codec import json_text
 from ...codec.hosted_calls import (
     arguments,
@@ -31,10 +31,11 @@ from ...codec.hosted_calls_as_text import as_text, has_text
 from ...codec.packed_seals import MARK_BYTES
 from ...context import Context
 from . import wire
-from .hosted_runs import MCP, RUN, SHELL, SHELL_OUTPUT, read_mcp, read_run, read_shell, write_mcp, write_run
+from .hosted_runs import LISTING, MCP, RUN, SHELL, SHELL_OUTPUT, read_mcp, read_run, read_shell, write_mcp, write_run
 from .hosted_tool_search import read_tool_search, write_tool_search
 
 SEARCH = "web_search_call"
+FILES = "file_search_call"
 _PREFIX = "ws_"
 
 
@@ -48,7 +49,27 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
         return read_mcp(value, at)
     if kind in (SHELL, SHELL_OUTPUT):
         return (read_shell(kind, value, at) or Opaque(wire.NAME, kind, value, at=at),)
+    if kind in (FILES, LISTING):
+        return _read_only_here(kind, value, at)
     return (read_tool_search(kind, value, at) or Opaque(wire.NAME, kind, value, at=at),)
+
+
+def _read_only_here(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
+    """A search in files, or the list of an MCP server's tools. No other dialect has a form of its own for them."""
+    fields, item = json_text.fields(value), json_text.plain(value)
+    call_id = word(item, "id")
+    if kind == FILES:
+        name, asked, held = "file_search", arguments(queries=item.get("queries")), "results"
+        whole = value
+    else:
+        name, asked, held = LISTING, arguments(server_label=word(item, "server_label")), "tools"
+        whole = ELSEWHERE  # the client misses nothing
+    parts: tuple[Part, ...] = ()
+    if isinstance(item.get(held), list) and item[held]:
+        parts = (Text(json_text.text(fields[held]), at=(*at, held)),)
+    failed = word(item, "status") == "failed" or bool(item.get("error"))
+    call = HostedCall(wire.NAME, kind, whole, "", call_id, name, asked, at=at)
+    return call, HostedResult(wire.NAME, kind, ELSEWHERE, "", call_id, (), parts, failed, at=at)
 
 
 def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:

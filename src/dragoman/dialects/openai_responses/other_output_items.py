@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...canon.parts import Part, Path
+from ...canon.parts import Opaque, Part, Path
 from ...codec import json_text
 from ...codec.hosted_calls import word
 from ...context import Context
@@ -35,11 +35,10 @@ def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
         elif kind == COMPACTION:
             compacted = read_compaction(value, at, context)
             return (compacted,) if compacted is not None else ()
-        elif kind == LISTING:
-            context.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
-            return ()
         elif kind in _APPROVALS:
             return _lose_approval(kind, json_text.plain(value), at, context)
+    elif kind == LISTING:
+        return (Opaque(wire.NAME, kind, value, at=at),)
     return read_hosted(kind, value, at)
 
 
