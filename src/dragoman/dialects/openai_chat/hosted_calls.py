@@ -2,10 +2,9 @@
 
 OpenRouter made the type for the tools that OpenRouter runs itself (schema of 2026-08): an entry holds the call and its
 result, both as text, and the name of any tool. The list is also the place in which seals travel to Chat clients
-(`reasoning_details.py`), so a Chat client gets the uses of other dialects' upstreams in the same form. Such entries have a marked
-id, by which they are known again when the client sends them back. No upstream gets them: in a request the uses are text
-(`codec/hosted_calls_as_text.py`).
-"""
+(`reasoning_details.py`), so a Chat client gets the uses of other dialects' upstreams in the same form. Such entries
+have a marked id, by which they are known again when the client sends them back. No upstream gets them: in a request the
+uses are text (`codec/hosted_calls_as_text.py`)."""
 
 from __future__ import annotations
 

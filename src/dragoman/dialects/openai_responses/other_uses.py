@@ -1,8 +1,8 @@
 """Uses of hosted tools that only Responses has (file search, computer use, and what comes later), for other upstreams.
 
-Such an item becomes a HostedCall of no family and a HostedResult, which cross as text (`codec/hosted_calls_as_text.py`). The
-tools of another dialect that come nearest have other actions and other stores of files.
-"""
+Such an item becomes a HostedCall of no family and a HostedResult, which cross as text
+(`codec/hosted_calls_as_text.py`). The tools of another dialect that come nearest have other actions and other stores of
+files."""
 
 from __future__ import annotations
 
