@@ -142,7 +142,7 @@ def _finish(document: Json, base: Path, facts: Facts) -> None:
             facts.put("finish.message", candidate.get("finishMessage"), (*at[:-1], "finishMessage"))
         parts = (candidate.get("content") or {}).get("parts") or ()
         if reason == "STOP":
-            facts.put("finish", "tool_calls" if any("functionCall" in part for part in parts) else "stop", at)
+            facts.put("finish", "tool_calls" if any("functionCall" in (part or ()) for part in parts) else "stop", at)
         elif reason:
             facts.put(
                 "finish", "content_filter" if reason in _FILTERS else _FINISH.get(reason, str(reason).lower()), at

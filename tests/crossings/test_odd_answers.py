@@ -168,3 +168,27 @@ def test_parts_that_are_not_understood_stay_between_kin(source: str, target: str
     body = answer if source == "gemini" else {"response": answer}
     done = dragoman.translate_response(body, source=source, target=target, created=1)
     assert b"word" in done.body
+
+
+def test_the_phase_of_a_message_is_no_loss_that_a_user_must_know() -> None:
+    text = {"type": "output_text", "text": "a", "annotations": []}
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "phase": "commentary", "content": [text]}
+    body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
+    done = dragoman.translate_response(body, source="openai-responses", target="anthropic", created=1)
+    assert [loss.severity for loss in done.losses if loss.path == "/output/0/phase"] == ["info"]
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "openrouter", "openai-responses", "anthropic"])
+def test_events_behind_the_end_are_reported(source: str) -> None:
+    chunk = {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]}
+    ended = {"id": "r", "model": "m", "status": "completed", "output": []}
+    created = {"type": "response.created", "response": {**ended, "status": "in_progress"}}
+    streams = {
+        "anthropic": _messages({"type": "text_delta", "text": "a"}),
+        "openai-responses": _sse(created, {"type": "response.completed", "response": ended}),
+    }
+    body = streams.get(source, _sse(chunk) + b"data: [DONE]\n\n")
+    assert "event.dropped" not in {code for code, _ in _streamed(source, "gemini", body)[1]}
+    late = chunk if source in ("openai-chat", "openrouter") else {"type": "message_start", "message": {"content": []}}
+    out, lost = _streamed(source, "gemini", body + _sse(late))
+    assert ("event.dropped", "") in lost and out == _streamed(source, "gemini", body)[0]

@@ -58,8 +58,8 @@ _PADDING = frozenset({"obfuscation", "padding", "p"})
 _TIMES = re.compile(r"(?:^|_)(?:time|duration|latency|timings?|ms|sec|per_second)$|^time_|^latency_")
 """How long something took, or how fast it went."""
 _FIGURES = frozenset({"usage", "usageMetadata"})
-_NEWS = frozenset({"context_management", "background", "input"})
-"""What an answer tells of its request, and a client of another dialect never asked for."""
+_NEWS = frozenset({"context_management", "background", "input", "phase", "conversation"})
+"""What an answer tells of its request or for the next one, and a client of another dialect never asked for."""
 _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 
 

@@ -165,6 +165,7 @@ class Uses:
         self._context = context
         self._request = request
         self._waiting: list[HostedCall] = []
+        self._names: dict[str, int] = {}  # ids of uses -> how often they came
 
     def takes(self, part: Part) -> bool:
         """Whether a part is one that this stage writes anew."""
@@ -176,13 +177,21 @@ class Uses:
             self._waiting.append(part)
             return ()
         assert isinstance(part, HostedResult)
-        call = self._call_of(part)
+        call = self._named_once(self._call_of(part))
         return self._write(call, part, self._context, self._request)
 
     def rest(self) -> tuple[Part, ...]:
         """What is written for calls that got no result."""
         calls, self._waiting = self._waiting, []
-        return tuple([part for call in calls for part in self._write(call, None, self._context, self._request)])
+        named = [self._named_once(call) for call in calls]
+        return tuple([part for call in named for part in self._write(call, None, self._context, self._request)])
+
+    def _named_once(self, call: HostedCall) -> HostedCall:
+        """The call, under an id that no other use of the answer has: streams repeat events, and metadata in chunks."""
+        count = self._names[call.id] = self._names.get(call.id, 0) + 1
+        if count == 1 or not call.id or self._request:
+            return call
+        return msgspec.structs.replace(call, id=f"{call.id}_{count}")
 
     def _call_of(self, result: HostedResult) -> HostedCall:
         """The call of a result: by its id; else the first that waits in the same family, since some recorders and

@@ -535,6 +535,12 @@ def test_numbers_in_a_text_with_annotations_are_not_cited_again() -> None:
         assert [(one["url"], one["start_index"], one["end_index"]) for one in notes] == [("https://e.com/a", 0, 7)]
 
 
+def test_two_uses_with_one_id_have_different_ids_for_the_client() -> None:
+    out, _ = _answer("anthropic", "openai-responses", [SEARCH, FOUND, SEARCH, FOUND, TEXT])
+    ids = [item["id"] for item in out["output"] if item["type"] == "web_search_call"]
+    assert len(ids) == 2 and ids[0] != ids[1]
+
+
 def _entries(message: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for one in message.get("reasoning_details") or () if one["type"] == "reasoning.server_tool_call"]
 

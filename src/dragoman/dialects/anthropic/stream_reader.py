@@ -110,6 +110,7 @@ class StreamReader(FrameReader):
         self._odd = b""  # a whole answer in place of the events
         self._started = False
         self._over = False
+        self._ended = False  # in good order, not with a fault
         self._called = False
         self._model = ""
         self._usage: wire.Usage | None = None
@@ -121,6 +122,8 @@ class StreamReader(FrameReader):
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
+            if self._ended and b'"ping"' not in data:
+                self._context.lose("event.dropped", (), "an event behind the end of the answer")
             return False
         try:
             event = read_event(data)
@@ -383,7 +386,7 @@ class StreamReader(FrameReader):
     def _finish(self, events: list[Event]) -> None:
         while self._live is not None:
             self._end(self._live, events)
-        self._over = True
+        self._over = self._ended = True
         if not self._started:
             self._break("the upstream's stream ended without an answer", events)
             return

@@ -170,6 +170,8 @@ def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, context
 
 
 _STOPPED, _CALLED = Stop("stop"), Stop("tool_calls")
+_CALLS_MADE = "Model generated function call(s)."
+"""What Gemini writes beside STOP whenever an answer has calls (recorded, 2026). It says what the parts show."""
 
 
 def read_stop(word: str | int | None, message: str | None, parts: list[Part], at: Path, context: Context) -> Stop:
@@ -191,8 +193,8 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     if extra is None and word != _WORDS[reason]:
         extra = {wire.NAME: {"finishReason": json_text.raw(word)}}
     if message is not None and reason in ("stop", "tool_calls"):
-        # Says no more than the reason does ("Model generated function call(s).").
-        context.keep(at, {"finishMessage": json_text.raw(message)})
+        if message != _CALLS_MADE:
+            context.keep(at, {"finishMessage": json_text.raw(message)})
         extra = with_field(extra, "finishMessage", json_text.raw(message))
         message = None
     own = str(known) if known is not None and (known != _WORDS[reason] or reason == "error") else ""

@@ -86,6 +86,7 @@ class StreamReader(FrameReader):
         self._next = 0
         self._started = False
         self._over = False
+        self._ended = False  # in good order, not with a fault
         self._id = ""
         self._usage: Usage | None = None
         self._tier: str | None = None
@@ -123,6 +124,8 @@ class StreamReader(FrameReader):
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
+            if self._ended and not data.startswith(b"[DONE]"):
+                self._context.lose("event.dropped", (), "a chunk behind the end of the answer")
             return False
         if data.startswith(b"[DONE]"):  # a host sends it with a space behind
             self._finish(events)
@@ -524,7 +527,7 @@ class StreamReader(FrameReader):
         return msgspec.structs.replace(cited, start=cited.start - answer.before, end=cited.end - answer.before)
 
     def _finish(self, events: list[Event]) -> None:
-        self._over = True
+        self._over = self._ended = True
         answers = list(self._answers.values())
         if not self._started or not answers:
             events.append(Fault("upstream_bad", "the upstream's stream ended without an answer", 502))

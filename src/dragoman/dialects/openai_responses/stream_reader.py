@@ -108,6 +108,7 @@ class StreamReader(FrameReader):
         self._echo = b""  # the response in the first event, until the second has come
         self._started = False
         self._over = False
+        self._ended = False  # in good order, not with a fault
         self._noted: set[str] = set()
 
     def close(self) -> list[Event]:
@@ -127,6 +128,8 @@ class StreamReader(FrameReader):
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._ended and data[:6] != b"[DONE]":
+            self._context.lose("event.dropped", (), "an event behind the end of the answer")
         if self._over or data[:6] == b"[DONE]":
             return False
         if self._echo and self._echoed(data):
@@ -349,6 +352,7 @@ class StreamReader(FrameReader):
         self._drop_items(unknown)
         stop = read_stop(answer, self._teller.seen, self._context)
         usage = read_figures(answer, self._context, unknown)
+        self._ended = True
         events.append(Finish(stop, usage, extra=answer_extra(answer, self._context, unknown)))
 
     def _drop_items(self, unknown: Unknown) -> None:
