@@ -44,8 +44,8 @@ unit: $(READY)
 WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance tests/wire
 
 unit-without-memory: $(READY)
-	DRAGOMAN_MEMORY=off DRAGOMAN_FAST=0 $(BIN)/python -m pytest $(WITHOUT_MEMORY) --ignore tests/property/test_bounds.py \
-	  -n $(JOBS) --dist worksteal
+	DRAGOMAN_MEMORY=off DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=again $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
+	  --ignore tests/property/test_bounds.py -n $(JOBS) --dist worksteal
 
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .

@@ -1,4 +1,5 @@
-"""Hypothesis profiles: `house` gives the same bounded examples on every machine; `long` looks for new ones and shrinks.
+"""Hypothesis profiles: `house` gives the same bounded examples on every machine; `again` gives fewer, for a second run
+of the same laws; `long` looks for new ones and shrinks.
 
 Shrinking a failure can take minutes, so `house` shows it as it was found. HYPOTHESIS_PROFILE=long for the small one.
 """
@@ -21,10 +22,11 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=SLOW,
 )
+settings.register_profile("again", settings.get_profile("house"), max_examples=20)
 settings.register_profile("long", max_examples=2000, deadline=None, suppress_health_check=SLOW)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "house")
 settings.load_profile(PROFILE)
-if PROFILE == "house" and hasattr(providers, "_get_local_constants"):
+if PROFILE in ("house", "again") and hasattr(providers, "_get_local_constants"):
     # Hypothesis mixes constants into its examples that it finds in the modules loaded so far: which tests ran before in
     # the same process would decide what is tried.
     providers._get_local_constants = lambda: providers._local_constants

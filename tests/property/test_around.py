@@ -14,6 +14,7 @@ from dragoman.dialects import get, names
 from dragoman.fast import envelope
 from dragoman.fast.envelope import Arounds
 from dragoman.fast.prefix import forget_all
+from tests.manifest.library import switched_off
 from tests.wire.cases import cases
 
 FIELDS = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
@@ -101,6 +102,7 @@ def seen(body: bytes, target: str = "anthropic") -> None:
     outcome(body, "openai-chat", target)
 
 
+@pytest.mark.skipif(switched_off(), reason="the memory itself is tried, and the environment turns it off")
 def test_only_the_messages_are_read_of_a_request_that_goes_on() -> None:
     seen(encoded())
     assert recalled(encoded())
@@ -164,6 +166,7 @@ def test_a_conversation_that_adds_tools_is_read_whole() -> None:
     assert not recalled(moved, "gemini", "anthropic")
 
 
+@pytest.mark.skipif(switched_off(), reason="the memory itself is tried, and the environment turns it off")
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_all()
     monkeypatch.setattr(envelope, "ENTRIES", 3)
