@@ -105,6 +105,7 @@ DRAWN_FROM_TYPES: tuple[Known, ...] = (
         "^/input/N/status = 'incomplete'$",
         "the status of a shell's output: its outcomes say how each command ended",
     ),
+    Known("unheard", "(gemini|code-assist) to openai-chat response", "/finishReason = 'STOP'$", _FOLLOWS),
 )
 """What only breaks where there are no published schemas, and other documents are drawn."""
 

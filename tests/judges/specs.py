@@ -210,6 +210,11 @@ def _ollama() -> Schemas:
         # Both have a schema `Message`, and these differ.
         moved = json.loads(json.dumps(_bare(schema)).replace('"#/$defs/', f'"{_PLACE}{name}.'))
         out |= {f"{name}.{inner}": value for inner, value in moved.pop("$defs").items()} | {name: moved}
+    for name in [name for name in out if name.startswith("ChatResponse")]:
+        out[name] = _without_nulls(out[name])
+    # Every answer has its time, which the type leaves open.
+    out["ChatResponse"]["properties"]["created_at"] = {"type": "string", "format": "date-time"}
+    out["ChatResponse"]["required"] = sorted({*out["ChatResponse"].get("required", ()), "created_at"})
     out["ChatStreamEvent"] = out["ChatResponse"]
     return out
 

