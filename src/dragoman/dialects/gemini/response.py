@@ -224,7 +224,7 @@ def read_block(feedback: Raw, context: Context) -> Stop | None:
         None,
         message if said else f"the prompt was blocked: {word}",
         {wire.NAME: {"promptFeedback": feedback}},
-        (*_FEEDBACK, "blockReason"),
+        (*_FEEDBACK, "blockReason" if word else "blockReasonMessage"),
         word,
         (*_FEEDBACK, "blockReasonMessage") if said else (),
     )
