@@ -509,13 +509,14 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
                     thoughts.append(part.text)
                 if own and part.extra is not None:
                     restore(message, part.extra, wire.NAME)
-        elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME and not request:
+        elif held_elsewhere(part):
+            continue  # its call holds it, and is written or reported
+        elif isinstance(part, Opaque) and _is_use(part, context) and not request:
             if content or calls:
                 context.lose("order.approximated", part.at)
             entries.append(written_use_entry(part, len(entries)))
         elif isinstance(part, Opaque) and (part.dialect != wire.NAME or part.kind == DETAIL):
-            if not held_elsewhere(part):
-                context.lose("hosted.dropped", part.at, part.kind)
+            context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
         elif isinstance(part, Media) and not request and is_sound(part):
@@ -547,6 +548,11 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message
+
+
+def _is_use(part: Opaque, context: Context) -> bool:
+    """Whether a part is an entry for a client of this dialect. Kin write a list of their own."""
+    return part.kind == DETAIL and part.dialect == context.target == wire.NAME
 
 
 def _home_field(part: Reasoning, context: Context, request: bool) -> str:

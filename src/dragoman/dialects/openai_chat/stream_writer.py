@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
-from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, held_elsewhere
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.call_ids import to_chat_client
 from ...codec.failed_answers import GAP, cut_short, failure, flawed
@@ -127,6 +127,8 @@ class StreamWriter:
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
             out += self._chunk(answer, json_text.encode({"tool_calls": [self._call(part, calls)]}))
+        elif held_elsewhere(part):
+            pass  # its call holds it, and is written or reported
         elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME:
             out += self._chunk(answer, _line({FIELD: [written_use_entry(part, self._next_entry(answer))]}))
         elif isinstance(part, Media) and is_sound(part):
