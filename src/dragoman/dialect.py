@@ -23,6 +23,7 @@ from .rules.rule import Rule
 
 if TYPE_CHECKING:
     from .codec.hosted_calls import WriteHosted
+    from .endpoints.records import Endpoints
 
 Slot = Literal["reasoning", "call", "text"]
 """A kind of part that may carry a seal."""
@@ -122,6 +123,12 @@ class Endpoint(Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
+def _library_only() -> Endpoints:
+    from .endpoints.records import Endpoints
+
+    return Endpoints()
+
+
 class Dialect(Struct, frozen=True, eq=False):
     """One wire protocol. All functions are pure but for what they write into the Context."""
 
@@ -143,6 +150,9 @@ class Dialect(Struct, frozen=True, eq=False):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    endpoints: Callable[[], Endpoints] = _library_only
+    """How it is served, asked and judged; a function, because translation never needs that. Without one the gateway
+    serves no client of the dialect, and asks its upstreams as most are asked."""
     broken_calls: BrokenCalls = "text"
     """What its answers have for a call whose arguments never became a JSON object."""
     is_answer: Callable[[Mapping[str, Raw]], bool] | None = None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ..dialect import Dialect
 from ..errors import ConfigError
+
+if TYPE_CHECKING:
+    from ..endpoints.records import Endpoints
 
 GROUP = "dragoman.dialects"
 
@@ -19,6 +23,14 @@ def names() -> tuple[str, ...]:
     return tuple(sorted([module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg]))
 
 
+@lru_cache(maxsize=1)
+def installed() -> tuple[str, ...]:
+    """The built-in dialects, and those that installed packages bring."""
+    from importlib.metadata import entry_points
+
+    return tuple(dict.fromkeys([*names(), *sorted([point.name for point in entry_points(group=GROUP)])]))
+
+
 @lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
     """The dialect called `name`."""
@@ -29,6 +41,12 @@ def get(name: str) -> Dialect:
     if not isinstance(found, Dialect):
         raise ConfigError("dialect", name, names())
     return found
+
+
+@lru_cache(maxsize=64)
+def endpoints(name: str) -> Endpoints:
+    """How the dialect called `name` is served, asked and judged."""
+    return get(name).endpoints()
 
 
 def _plugged(name: str) -> object:

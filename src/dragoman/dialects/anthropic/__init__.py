@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements
 from ...rules.rule import Rule
@@ -20,6 +20,9 @@ from .stream_reader import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 _BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"})
 _SETTINGS = ("max_tokens", "stop_sequences", "thinking", "output_config", "anthropic_version")
@@ -90,6 +93,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="Anthropic Messages",
@@ -121,6 +130,7 @@ DIALECT = Dialect(
     echoes=frozenset({"reasoning"}),
     rules=rules,
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
+    endpoints=endpoints,
     ends=AnswerPlaces(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
     requirements=HistoryRequirements(
         unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True, held=frozenset({"thread"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialect import Dialect, Endpoint
 from ...rules.rule import Rule
@@ -17,6 +17,9 @@ from .stream_end import StreamEnd
 from .stream_reader import StreamReader, StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 __all__ = ["DIALECT", "with_project"]
 
@@ -48,6 +51,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini Code Assist",
@@ -76,6 +85,7 @@ DIALECT = Dialect(
     origin=GEMINI.name,
     rules=rules,
     endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
+    endpoints=endpoints,
     requirements=GEMINI.requirements,
     kin=(GEMINI.name,),
     noise=GEMINI.noise,

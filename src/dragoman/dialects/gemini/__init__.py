@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
@@ -17,6 +17,9 @@ from .stream_end import StreamEnd
 from .stream_reader import StreamReader, StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -56,6 +59,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini generateContent",
@@ -88,6 +97,7 @@ DIALECT = Dialect(
     echoes=frozenset({"call", "text"}),
     rules=rules,
     endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+    endpoints=endpoints,
     requirements=HistoryRequirements(
         "contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})
     ),

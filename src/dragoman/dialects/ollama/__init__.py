@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...codec.hosted_calls_as_text import write_as_text
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
@@ -16,6 +16,9 @@ from .stream_end import StreamEnd
 from .stream_reader import StreamReader, StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 _TAGGED = re.compile(r"(?:[a-z][a-z0-9._-]*:[a-z0-9][a-z0-9._-]*|llama[0-9][0-9.]*)$").match
 """`qwen3:4b`, `llama3`: a name with its tag, or Meta's models without a dash."""
@@ -75,6 +78,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="Ollama /api/chat",
@@ -101,6 +110,7 @@ DIALECT = Dialect(
     rules=rules,
     requirements=HistoryRequirements(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),
+    endpoints=endpoints,
     noise=frozenset(
         {
             "keep_alive",

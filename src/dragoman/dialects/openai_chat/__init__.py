@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialect import AnswerPlaces, Dialect, Endpoint, Place, listed
 from ...rules.rule import Rule
@@ -19,6 +19,9 @@ from .stream_end import StreamEnd
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME, NOISE
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 _GPT = re.compile(r"(?:ft:)?(?:gpt-[34]|gpt-5|chatgpt|o[1345](?:-|$))").match
 _SETTINGS = (
@@ -88,6 +91,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Chat Completions",
@@ -117,6 +126,7 @@ DIALECT = Dialect(
     write_hosted=write_hosted,
     moves_images=lambda image: True,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
+    endpoints=endpoints,
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.
     sealed=frozenset({"call", "reasoning"}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
@@ -19,6 +19,9 @@ from .stream_reader import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 _ITEMS = frozenset(
     {
@@ -90,6 +93,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Responses",
@@ -119,6 +128,7 @@ DIALECT = Dialect(
     write_hosted=write_hosted,
     moves_images=lambda image: not fits_item(image),
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
+    endpoints=endpoints,
     requirements=HistoryRequirements(
         "input",
         adjacent=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialect import Dialect, Endpoint, listed
 from ...rules.rule import Rule
@@ -21,6 +21,9 @@ from .stream_reader import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME, NOISE
+
+if TYPE_CHECKING:
+    from ...endpoints.records import Endpoints
 
 __all__ = ["DIALECT", "attribution"]
 
@@ -96,6 +99,12 @@ def rules() -> tuple[Rule, ...]:
     return RULES
 
 
+def endpoints() -> Endpoints:
+    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+
+    return ENDPOINTS
+
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenRouter",
@@ -120,6 +129,7 @@ DIALECT = Dialect(
     hosted=HOSTED,
     write_hosted=write_hosted,
     endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
+    endpoints=endpoints,
     rules=rules,
     # The details are a list of their own: where they stood among texts and calls is not told.
     sealed=frozenset({"reasoning"}),

@@ -1,0 +1,56 @@
+"""A client of Messages, as its documentation has it: for the conformance kit, which judges our own writers by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...endpoints.records import Client
+
+
+def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**request, "messages": [*request["messages"], {"role": "user", "content": text}]}
+
+
+def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    calls = [block for block in answer["content"] if block.get("type") == "tool_use"]
+    results = [
+        {"type": "tool_result", "tool_use_id": call["id"], "content": output}
+        for call, output in zip(calls, outputs, strict=False)
+    ]
+    turns = [{"role": "assistant", "content": answer["content"]}]
+    turns += [{"role": "user", "content": results}] if results else []
+    return {**request, "messages": [*request["messages"], *turns]}
+
+
+def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    return any(frame.get("type") == "message_stop" for frame in frames)
+
+
+def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    message: dict[str, Any] = {"content": []}
+    blocks: dict[int, dict[str, Any]] = {}
+    pieces: dict[int, str] = {}
+    for frame in frames:
+        kind, at = frame.get("type"), frame.get("index", -1)
+        if kind == "message_start":
+            message = {**frame["message"], "content": []}
+        elif kind == "content_block_start":
+            blocks[at] = dict(frame["content_block"])
+        elif kind == "content_block_delta" and at in blocks:
+            delta = frame["delta"]
+            if "partial_json" in delta:
+                pieces[at] = pieces.get(at, "") + delta["partial_json"]
+            for key in ("text", "thinking", "signature"):
+                if key in delta:
+                    blocks[at][key] = blocks[at].get(key, "") + delta[key]
+        elif kind == "message_delta":
+            usage = {**message.get("usage", {}), **frame.get("usage", {})}
+            message = {**message, **frame["delta"], "usage": usage}
+    for at, text in pieces.items():
+        blocks[at]["input"] = arguments(text)
+    message["content"] = [blocks[at] for at in sorted(blocks)]
+    return message
+
+
+CLIENT = Client("/tools", "/tools/*/name", said, answered, fold, ends_well)

@@ -1,0 +1,148 @@
+"""How Messages is served and asked: addresses, headers, lists of models, counts, variables, client set-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.events import Fault
+from ...canon.losses import Loss
+from ...endpoints.records import (
+    CREATED_DAY,
+    AgentForm,
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Environment,
+    Fields,
+    HeaderRules,
+    Model,
+    ModelLists,
+    Query,
+    Served,
+    SetupLine,
+    StreamForm,
+    TokenCounts,
+    UpstreamForm,
+)
+from .wire import NAME
+
+_SIGNS = ("anthropic-version", "x-api-key")
+_COUNTED = frozenset(
+    {"messages", "model", "system", "tools", "tool_choice", "thinking", "cache_control", "context_management"}
+    | {"mcp_servers", "output_config", "output_format", "speed"}
+)
+"""Fields that cost tokens; the counting endpoint refuses the others."""
+_THREAD = {NAME: {"details": Raw(b'{"error_code":"thread_not_found"}')}}
+
+
+def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
+    return Call("model", NAME, decode(path.removeprefix("/v1/models/")))
+
+
+def _entry(model: Model, publisher: str) -> dict[str, Any]:
+    return {
+        "type": "model",
+        "id": model.name,
+        "display_name": model.title or model.name,
+        "created_at": CREATED_DAY,
+        "capabilities": None,
+        "lifecycle": "active",
+        "line": None,
+        "max_input_tokens": model.context,
+        "max_tokens": model.output,
+    }
+
+
+def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
+    first, last = (entries[0]["id"], entries[-1]["id"]) if entries else (None, None)
+    return {"data": entries, "has_more": False, "first_id": first, "last_id": last}
+
+
+def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in _COUNTED}
+
+
+def unheld_thread(losses: Iterable[Loss]) -> Fault | None:
+    """The fault for a request that goes on with a thread which no server here holds: the SDKs know it, and send the
+    whole conversation."""
+    for loss in losses:
+        if loss.code == "state.dropped" and loss.path == "/thread":
+            why = "the thread is not held here: send the whole conversation"
+            return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
+    return None
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/v1/messages", Call("generate", NAME)),
+            Claim(("POST",), "/v1/messages/count_tokens", Call("count", NAME)),
+            Claim(("POST",), "/api/v1/messages", Call("generate", NAME)),
+            Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS),
+            Claim(("GET",), "/v1/models/", read=_one_model, headers=_SIGNS),
+        ),
+        shown=("POST /v1/messages", "POST /v1/messages/count_tokens", "GET /v1/models"),
+        near=("/v1/messages", "/v1/complete"),
+        headers=("anthropic-version",),
+        before=("anthropic",),
+        bare=("/messages",),
+        # Claude Code 2.1.325 sends a request six times after a 400 and asks for a login after a 401 or 403; a 424 it
+        # shows at once (measured 2026-11-16: docs/how-to/run-the-gateway.md has the table).
+        statuses={"upstream_key_refused": 424},
+        refused=unheld_thread,
+    ),
+    headers=HeaderRules(
+        begins=("anthropic-", "x-claude-code-"),
+        never=("anthropic-dangerous-direct-browser-access",),
+        of_body=("anthropic-version",),
+        lost={"anthropic-beta": "info"},  # most flags go with fields of the body, which are accounted for there
+        acting={"anthropic-beta": ("context-1m-", "output-128k-")},
+        answered_begins=("anthropic-",),
+        ids=("request-id",),
+        request_id="request-id",
+    ),
+    models=ModelLists("/v1/models?limit=1000", entry=_entry, listed=_listed),
+    counts=TokenCounts("/v1/messages/count_tokens", taken=_counted),
+    stream=StreamForm(
+        heartbeat=b'event: ping\ndata: {"type": "ping"}\n\n',
+        marks=(b'"index"', b"event: message_", b"event: ping"),
+        line_ends=3,
+    ),
+    upstream=UpstreamForm(
+        "https://api.anthropic.com",
+        "x-api-key",
+        (
+            Environment(
+                "anthropic",
+                ("ANTHROPIC_API_KEY",),
+                ("ANTHROPIC_BASE_URL",),
+                ("claude-*",),
+                "claude-sonnet-4-5",  # 2026-11-15
+                order=20,
+            ),
+        ),
+    ),
+    agent=AgentForm(limited=True),
+    setup=(
+        SetupLine(
+            "Claude Code",
+            lambda base, key, model: f"ANTHROPIC_BASE_URL={base} ANTHROPIC_AUTH_TOKEN={key} claude{model}",
+            10,
+            "claude-opus-4-8",
+            "--model",
+        ),
+        SetupLine("anthropic", lambda base, key, model: f'Anthropic(base_url="{base}", api_key="{key}")', 60),
+    ),
+    example_model="claude-opus-5",
+    client=_client,
+)

@@ -1,0 +1,30 @@
+"""A client of Code Assist, as Google's command line has it: for the conformance kit, which judges our own writers by
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...endpoints.records import Client
+from ..gemini import client as gemini
+
+
+def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**request, "request": gemini.said(request["request"], text)}
+
+
+def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    return {**request, "request": gemini.answered(request["request"], answer["response"], outputs, strict)}
+
+
+def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    return gemini.ends_well([frame.get("response", frame) for frame in frames], faults, done)
+
+
+def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    inner = [frame["response"] for frame in frames if "response" in frame]
+    return {"response": gemini.fold(inner, arguments)}
+
+
+CLIENT = Client("/request/tools", "/request/tools/*/functionDeclarations/*/name", said, answered, fold, ends_well)

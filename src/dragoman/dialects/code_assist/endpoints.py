@@ -1,0 +1,94 @@
+"""How Code Assist is served and asked: addresses, session calls, counts, the Google Cloud project, client set-up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...codec import json_text
+from ...endpoints.records import (
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Fields,
+    Query,
+    Served,
+    SetupLine,
+    TokenCounts,
+    UpstreamForm,
+)
+from ..gemini.endpoints import ENDPOINTS as GEMINI
+from ..gemini.endpoints import VERBS, total_tokens, wants_array
+from .request import with_project
+from .wire import NAME
+
+_VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
+
+
+def _operation(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    """What a session looks at by its name."""
+    return Call("assist", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
+
+
+def _asked(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    found = _VERB.match(path)
+    if found is None:
+        return None
+    known = VERBS.get(found["verb"])
+    if known is None:
+        return Call("assist", NAME, rest=found["verb"])
+    verb, stream = known
+    return Call(verb, NAME, "", stream, wants_array(stream, query))
+
+
+def _count_request(fields: Fields, model: str) -> tuple[bytes | None, str]:
+    inner = json_text.fields(fields.get("request", b"{}"))
+    named = inner.pop("model", None) or fields.get("model")
+    found = json_text.plain(named) if named else ""
+    found = found.removeprefix("models/") if isinstance(found, str) else ""
+    return json_text.encode({"model": found, "request": inner}), found
+
+
+def _renamed(fields: Fields, model: str) -> dict[str, Any]:
+    inner = json_text.fields(fields.get("request", b"{}"))
+    return {"request": {**inner, "model": f"models/{model}"}}
+
+
+def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
+    contents = json_text.fields(fields.get("request", b"{}")).get("contents", json_text.raw([]))
+    return {"request": {"model": f"models/{model}", "contents": contents}}
+
+
+def _setup(base: str, key: str, model: str) -> str:
+    return f"GOOGLE_GENAI_USE_GCA=true CODE_ASSIST_ENDPOINT={base} GOOGLE_CLOUD_ACCESS_TOKEN={key} gemini{model}"
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("GET",), "/v1internal/", read=_operation),
+            Claim(("POST", "GET"), "/v1internal", read=_asked, alone=True),
+        ),
+        shown=("POST /v1internal:generateContent", "POST /v1internal:streamGenerateContent"),
+        near=("/v1internal",),
+        wrong_method=404,  # as Google's hosts say
+        key_parameter=("key", "x-goog-api-key"),
+    ),
+    headers=GEMINI.headers,
+    counts=TokenCounts("/v1internal:countTokens", _count_request, _renamed, _counted, total_tokens),
+    stream=GEMINI.stream,
+    upstream=UpstreamForm("https://cloudcode-pa.googleapis.com", "google", with_project=with_project),
+    rehearsal=GEMINI.rehearsal,
+    agent=GEMINI.agent,
+    setup=(SetupLine("  or", _setup, 40, "gemini-3-pro-preview", "-m"),),
+    example_model="gemini-3-pro",
+    client=_client,
+)

@@ -1,0 +1,62 @@
+"""A client of generateContent, as its documentation has it: for the conformance kit, which judges our own writers by
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...endpoints.records import Client
+
+
+def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**request, "contents": [*request["contents"], {"role": "user", "parts": [{"text": text}]}]}
+
+
+def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    content = answer["candidates"][0]["content"]
+    if strict:
+        # Google's own command line leaves thoughts out of its history.
+        content = {**content, "parts": [part for part in content["parts"] if not part.get("thought")]}
+    calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
+    results = []
+    for call, output in zip(calls, outputs, strict=False):
+        told = {"id": call["id"]} if "id" in call else {}
+        results.append({"functionResponse": {**told, "name": call["name"], "response": {"output": output}}})
+    turns = [content, {"role": "user", "parts": results}] if results else [content]
+    return {**request, "contents": [*request["contents"], *turns]}
+
+
+def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    candidates = [candidate for frame in frames for candidate in frame.get("candidates") or ()]
+    return any(candidate.get("finishReason") for candidate in candidates) or any(
+        frame.get("promptFeedback") for frame in frames
+    )
+
+
+def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    out: dict[str, Any] = {}
+    candidate: dict[str, Any] = {}
+    parts: list[Any] = []
+    for frame in frames:
+        out.update({key: value for key, value in frame.items() if key != "candidates"})
+        for found in frame.get("candidates") or ():
+            if found.get("index", 0) == 0:
+                candidate.update(found)
+                _add_parts(parts, found.get("content", {}).get("parts") or [])
+    candidate["content"] = {"role": "model", "parts": parts}
+    return {**out, "candidates": [candidate]}
+
+
+def _add_parts(parts: list[Any], more: list[Any]) -> None:
+    """Texts of one kind run on; a sealed part stays by itself."""
+    for part in more:
+        last = parts[-1] if parts else {}
+        plain = part.keys() <= {"text", "thought"} and last.keys() <= {"text", "thought"} and "text" in part
+        if plain and "text" in last and last.get("thought") == part.get("thought"):
+            parts[-1] = {**last, "text": last["text"] + part["text"]}
+        else:
+            parts.append(part)
+
+
+CLIENT = Client("/tools", "/tools/*/functionDeclarations/*/name", said, answered, fold, ends_well)

@@ -1,0 +1,219 @@
+"""How generateContent is served and asked, by the Developer API and by Vertex: addresses, headers, lists of models,
+counts, variables, client set-up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...codec import json_text
+from ...endpoints.records import (
+    AgentForm,
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Environment,
+    Fields,
+    HeaderRules,
+    Model,
+    ModelLists,
+    Query,
+    RehearsalForm,
+    Served,
+    SetupLine,
+    StreamForm,
+    TokenCounts,
+    UpstreamForm,
+    count_request,
+)
+from .wire import NAME
+
+VERBS: dict[str, tuple[str, bool | None]] = {
+    "generateContent": ("generate", False),
+    "streamGenerateContent": ("generate", True),
+    "countTokens": ("count", None),
+}
+"""What the word behind the model means, and whether it is a stream."""
+_PLACE = (
+    r"(?:/(?:v1|v1alpha|v1beta|v1beta1))?/(?:projects/[^/]+/locations/[^/]+/)?(?:publishers/(?P<publisher>[^/]+)/)?"
+)
+# Some SDKs leave `models/` out when there is a slash in the model's name.
+_ASKED = re.compile(_PLACE + r"(?:(?:tunedModels|models)/)?(?P<model>.+?):(?P<verb>[A-Za-z]+)\Z")
+_LIST = re.compile(r"/(?:v1|v1alpha|v1beta|v1beta1)/(?P<publisher>publishers/[^/]+/)?models(?:/(?P<model>.+))?\Z")
+_METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
+_SIGNS = ("x-goog-api-key", "x-goog-api-client")
+
+
+def wants_array(stream: bool | None, query: Query) -> bool:
+    """Whether a stream is to come as one JSON array: without `alt=sse`."""
+    return bool(stream) and "sse" not in query.get("alt", ())
+
+
+def _asked(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    found = _ASKED.match(decode(path))
+    if found is None or found["verb"] not in VERBS:
+        return None
+    verb, stream = VERBS[found["verb"]]
+    # Vertex's SDKs take what stands before a slash in a model's name for its publisher.
+    maker = f"{found['publisher']}/" if found["publisher"] not in (None, "google") else ""
+    return Call(verb, NAME, maker + found["model"], stream, wants_array(stream, query))
+
+
+def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
+    return Call("model", NAME, decode(path.removeprefix("/v1/models/")))
+
+
+def _models(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    found = _LIST.match(decode(path))
+    if found is None or (found["model"] or "").rpartition(":")[2] in VERBS:
+        return None
+    return Call("model" if found["model"] else "models", NAME, found["model"] or "", rest=found["publisher"] or "")
+
+
+def _entry(model: Model, publisher: str) -> dict[str, Any]:
+    if publisher:
+        return {"name": model.name, "versionId": "default", "launchStage": "GA"}
+    limits = {"inputTokenLimit": model.context, "outputTokenLimit": model.output}
+    return {
+        "name": model.name,
+        "version": "001",
+        "displayName": model.title or model.name,
+        **{name: value for name, value in limits.items() if value is not None},
+        "supportedGenerationMethods": _METHODS,
+    }
+
+
+def _named(model: Model, publisher: str) -> dict[str, Any]:
+    return {"name": f"{publisher}models/{model.name}"}
+
+
+def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
+    return {"publisherModels" if publisher else "models": entries}
+
+
+def _own_name(name: str) -> str:
+    return name.rpartition("models/")[2]
+
+
+def _count_request(fields: Fields, model: str) -> tuple[bytes | None, str]:
+    if "generateContentRequest" not in fields:
+        return count_request(fields, model)
+    inner = json_text.fields(fields["generateContentRequest"])
+    inner.pop("model", None)
+    return json_text.encode(inner), model
+
+
+def _renamed(fields: Fields, model: str) -> dict[str, Any]:
+    if "generateContentRequest" not in fields:
+        return dict(fields)
+    inner = json_text.fields(fields["generateContentRequest"])
+    return {**fields, "generateContentRequest": {**inner, "model": f"models/{model}"}}
+
+
+def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
+    if project:  # Vertex takes the fields as they are, but for a few
+        return {name: fields[name] for name in fields if name not in ("toolConfig", "labels")}
+    return {"generateContentRequest": {"model": f"models/{model}", **fields}}
+
+
+def total_tokens(tokens: int) -> dict[str, Any]:
+    return {"totalTokens": tokens}
+
+
+def _vertex(location: str) -> str:
+    """Where Vertex listens: a place for each location, and one for all."""
+    return f"https://{'' if location == 'global' else location + '-'}aiplatform.googleapis.com"
+
+
+def _located(path: str, project: str, location: str) -> str:
+    if not project or not path.startswith("/v1beta/"):
+        return path
+    return f"/v1/projects/{project}/locations/{location}/publishers/google" + path.removeprefix("/v1beta")
+
+
+def _setup(base: str, key: str, model: str) -> str:
+    return f"GOOGLE_GENAI_USE_VERTEXAI=true GOOGLE_VERTEX_BASE_URL={base} GOOGLE_API_KEY={key} gemini{model}"
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/", read=_asked),
+            Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS, query=("key",)),
+            Claim(("GET",), "/v1/models/", read=_one_model, headers=_SIGNS, query=("key",)),
+            Claim(("GET",), "/", read=_models),
+        ),
+        shown=(
+            "POST /v1beta/models/MODEL:generateContent",
+            "POST /v1beta/models/MODEL:streamGenerateContent",
+            "POST /v1beta/models/MODEL:countTokens",
+            "GET /v1beta/models",
+        ),
+        near=("/v1beta", "/v1alpha", "/v1/projects", "/v1/publishers"),
+        headers=_SIGNS,
+        before=("gemini", "google"),
+        wrong_method=404,  # as Google's hosts say
+        key_parameter=("key", "x-goog-api-key"),
+    ),
+    headers=HeaderRules(
+        family="google",
+        names=("x-server-timeout",),
+        begins=("x-goog-", "x-gemini-"),
+        never=_SIGNS,
+        lost={"x-goog-user-project": "info"},
+        answered_begins=("x-goog-", "x-gemini-"),
+        ids=("x-goog-request-id",),
+    ),
+    models=ModelLists(
+        "/v1beta/models?pageSize=1000",
+        "/v1beta1/publishers/google/models?pageSize=1000",
+        entry=_entry,
+        named=_named,
+        listed=_listed,
+        own_name=_own_name,
+    ),
+    counts=TokenCounts("/v1beta/models/{model}:countTokens", _count_request, _renamed, _counted, total_tokens),
+    stream=StreamForm(
+        # google-genai 3.1 takes any line that is neither blank nor data for JSON.
+        heartbeat=b"\r\n\r\n",
+        marks=(b'"candidates"',),
+        line_ends=2,
+    ),
+    upstream=UpstreamForm(
+        "https://generativelanguage.googleapis.com",
+        "x-goog-api-key",
+        (
+            Environment(
+                "gemini",
+                ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+                ("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"),
+                ("gemini-*", "gemma-*"),
+                "gemini-2.5-pro",  # 2026-11-15
+                order=30,
+            ),
+        ),
+        project_base=_vertex,
+        project_auth="google",
+        located=_located,
+    ),
+    rehearsal=RehearsalForm(least_tokens=1, quiet=True),
+    agent=AgentForm(parts_beside_results=True),
+    setup=(
+        SetupLine("Gemini CLI", _setup, 30, "gemini-3-pro-preview", "-m"),
+        SetupLine(
+            "google-genai",
+            lambda base, key, model: f'genai.Client(api_key="{key}", http_options={{"base_url": "{base}"}})',
+            70,
+        ),
+    ),
+    example_model="gemini-3-pro",
+    client=_client,
+)

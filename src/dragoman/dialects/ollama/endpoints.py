@@ -1,0 +1,129 @@
+"""How Ollama is served and asked: addresses, lists of models, OLLAMA_HOST, client set-up."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from ...endpoints.records import (
+    CREATED_DAY,
+    AgentForm,
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Environment,
+    Model,
+    ModelLists,
+    RehearsalForm,
+    Served,
+    SetupLine,
+    StreamForm,
+    UpstreamForm,
+)
+from .wire import NAME
+
+
+def _entry(model: Model, publisher: str) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "model": model.name,
+        "modified_at": CREATED_DAY,
+        "size": 0,
+        # Its command line shows the first twelve characters, and fails without them.
+        "digest": hashlib.sha256(model.name.encode()).hexdigest(),
+        "details": _family(model),
+    }
+
+
+def _family(model: Model) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "",
+        "family": model.upstream,
+        "families": [model.upstream],
+        "parameter_size": "",
+        "quantization_level": "",
+    }
+
+
+def _named(model: Model, publisher: str) -> dict[str, Any]:
+    return {"name": model.name, "model": model.name}
+
+
+def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
+    return {"models": entries}
+
+
+def _details(model: Model) -> dict[str, Any]:
+    """`/api/show`, which clients ask for capabilities and context first."""
+    info: dict[str, Any] = {"general.architecture": model.upstream}
+    if model.context is not None:
+        info[f"{model.upstream}.context_length"] = model.context
+    return {
+        "license": "",
+        "modelfile": "",
+        "parameters": "",
+        "template": "",
+        "details": _family(model),
+        "model_info": info,
+        "capabilities": ["completion", "tools", "thinking", "vision"],
+        "modified_at": CREATED_DAY,
+    }
+
+
+def host_address(host: str) -> str:
+    """What OLLAMA_HOST means: its scheme, host and port may each be missing. A server that listens everywhere is asked
+    on loopback."""
+    scheme, found, rest = host.strip().partition("://")
+    if not found:
+        scheme, rest = "http", host.strip()
+    place, slash, path = rest.partition("/")
+    name, colon, port = place.rpartition(":")
+    if not colon or not port.isdigit():  # an IPv6 address has colons of its own
+        name, port = place, ""
+    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
+    if name.count(":") > 1 and not name.startswith("["):
+        name = f"[{name}]"
+    port = port or ("11434" if not found else "443" if scheme == "https" else "80")
+    return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
+
+
+def _setup(base: str, key: str, model: str) -> str:
+    shown = f', headers={{"authorization": "Bearer {key}"}}' if key != "any" else ""
+    return f'OLLAMA_HOST={base}, or Client(host="{base}"{shown})'
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/api/chat", Call("generate", NAME)),
+            Claim(("GET",), "/api/tags", Call("models", NAME)),
+            Claim(("POST",), "/api/show", Call("show", NAME)),
+            Claim(("GET",), "/api/version", Call("version", NAME)),
+            Claim(("GET",), "/api/ps", Call("running", NAME)),
+        ),
+        shown=("POST /api/chat", "GET /api/tags", "POST /api/show", "GET /api/ps", "GET /api/version"),
+        near=("/api",),
+        before=("ollama",),
+        timed=True,
+    ),
+    models=ModelLists("/api/tags", entry=_entry, named=_named, listed=_listed, details=_details),
+    stream=StreamForm(unasked=True, marks=(b'"done"',), line_ends=1),
+    upstream=UpstreamForm(
+        "http://127.0.0.1:11434",
+        "none",
+        (Environment("ollama", addresses=("OLLAMA_HOST",), address=host_address, order=50),),
+    ),
+    rehearsal=RehearsalForm(passed_over=("tool_choice", "response_format")),
+    agent=AgentForm(thinks_unasked=True),
+    setup=(SetupLine("ollama", _setup, 90),),
+    example_model="qwen3:8b",
+    client=_client,
+)

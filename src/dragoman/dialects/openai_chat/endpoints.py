@@ -1,0 +1,77 @@
+"""How Chat Completions is served and asked: addresses, headers, variables, client set-up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...endpoints.openai_family import BASE_URL, HEADERS
+from ...endpoints.records import (
+    OPENAI_LISTS,
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Fields,
+    Query,
+    RehearsalForm,
+    Served,
+    SetupLine,
+    StreamForm,
+    UpstreamForm,
+)
+from .wire import NAME
+
+_AZURE = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions\Z")
+
+
+def _deployment(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    """Azure names the model in the address."""
+    found = _AZURE.match(path)
+    return Call("generate", NAME, decode(found["model"])) if found is not None else None
+
+
+def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
+    return Call("model", NAME, decode(path.removeprefix("/v1/models/")))
+
+
+def asking(fields: Fields, stream: bool) -> dict[str, Any]:
+    """Streams count their tokens only when told to."""
+    out: dict[str, Any] = {**fields, "stream": stream}
+    if stream:
+        out.setdefault("stream_options", {"include_usage": True})
+    else:
+        out.pop("stream_options", None)
+    return out
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/v1/chat/completions", Call("generate", NAME)),
+            Claim(("POST",), "/openai/deployments/", read=_deployment),
+            Claim(("GET",), "/v1/models", Call("models", NAME)),
+            Claim(("GET",), "/v1/models/", read=_one_model),
+        ),
+        shown=("POST /v1/chat/completions", "GET /v1/models"),
+        near=("/v1beta/openai",),
+        usual=True,
+        before=("openai",),
+        bare=("/chat/", "/models"),
+    ),
+    headers=HEADERS,
+    models=OPENAI_LISTS,
+    stream=StreamForm(marks=(b'"choices"', b"data: [DONE]"), line_ends=2, asking=asking),
+    upstream=UpstreamForm(BASE_URL),
+    rehearsal=RehearsalForm(least_tokens=1),
+    setup=(SetupLine("openai", lambda base, key, model: f'OpenAI(base_url="{base}/v1", api_key="{key}")', 50),),
+    example_model="gpt-5.2",
+    client=_client,
+)

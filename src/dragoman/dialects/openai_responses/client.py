@@ -1,0 +1,43 @@
+"""A client of Responses, as its documentation has it: for the conformance kit, which judges our own writers by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...endpoints.records import Client
+
+
+def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**request, "input": [*request["input"], {"role": "user", "content": text}]}
+
+
+def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    items = answer["output"]
+    calls = [item for item in items if item.get("type") in ("function_call", "custom_tool_call")]
+    results = [
+        {"type": f"{call['type']}_output", "call_id": call["call_id"], "output": output}
+        for call, output in zip(calls, outputs, strict=False)
+    ]
+    before = request["input"]
+    if isinstance(before, str):
+        before = [{"role": "user", "content": before}]
+    return {**request, "input": [*before, *items, *results]}
+
+
+def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    return any(frame.get("type") in ("response.completed", "response.incomplete") for frame in frames)
+
+
+def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    items = {
+        frame["output_index"]: frame["item"] for frame in frames if frame.get("type") == "response.output_item.done"
+    }
+    last: dict[str, Any] = {}
+    for frame in frames:
+        if isinstance(frame.get("response"), dict):
+            last = frame["response"]
+    return {**last, "output": [items[at] for at in sorted(items)], "terminal_output": last.get("output", [])}
+
+
+CLIENT = Client("/tools", "/tools/*/name", said, answered, fold, ends_well)

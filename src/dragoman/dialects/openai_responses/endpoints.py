@@ -1,0 +1,107 @@
+"""How Responses is served and asked: addresses, stored answers, headers, counts, variables, client set-up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...endpoints.openai_family import BASE_URL, HEADERS
+from ...endpoints.records import (
+    OPENAI_LISTS,
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Environment,
+    Fields,
+    Query,
+    RehearsalForm,
+    Served,
+    SetupLine,
+    StreamForm,
+    TokenCounts,
+    UpstreamForm,
+)
+from .wire import NAME
+
+_STORED = re.compile(r"/v1/(?P<verb>responses|conversations)(?:/(?P<rest>.+))?\Z")
+_COUNTED = frozenset(
+    {"conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning"}
+    | {"text", "tool_choice", "tools", "truncation"}
+)
+"""Fields that cost tokens; the counting endpoint refuses the others."""
+
+
+def _stored(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    """What is kept under an id."""
+    found = _STORED.match(path)
+    return Call(found["verb"], NAME, rest=decode(found["rest"] or "")) if found is not None else None
+
+
+def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in _COUNTED}
+
+
+def _count(tokens: int) -> dict[str, Any]:
+    return {"object": "response.input_tokens", "input_tokens": tokens}
+
+
+def _codex(base: str, key: str, model: str) -> str:
+    named = f'name="dragoman",base_url="{base}/v1",wire_api="responses"'
+    secret, shown = ("DRAGOMAN_KEY=$KEY ", ',env_key="DRAGOMAN_KEY"') if key != "any" else ("", "")
+    return f"{secret}codex -c 'model_providers.dragoman={{{named}{shown}}}' -c model_provider=dragoman{model}"
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/v1/responses", Call("generate", NAME)),
+            Claim(("GET",), "/v1/responses", Call("socket", NAME)),
+            Claim(("POST",), "/v1/responses/input_tokens", Call("count", NAME)),
+            Claim(("POST",), "/v1/responses/compact", Call("compact", NAME)),
+            Claim(("POST",), "/api/v1/responses", Call("generate", NAME)),
+            Claim((), "/v1/responses", read=_stored),
+            Claim((), "/v1/conversations", read=_stored),
+        ),
+        shown=(
+            "POST /v1/responses",
+            "GET /v1/responses/ID",
+            "POST /v1/responses/input_tokens",
+            "POST /v1/conversations",
+            "GET /v1/models",
+        ),
+        near=("/v1/responses", "/v1/conversations"),
+        before=("openai",),
+        bare=("/responses", "/conversations"),
+        stored=True,
+        repeats_tools=True,
+    ),
+    headers=HEADERS,
+    models=OPENAI_LISTS,
+    counts=TokenCounts("/v1/responses/input_tokens", taken=_counted, written=_count),
+    stream=StreamForm(marks=(b'"response.',), line_ends=3),
+    upstream=UpstreamForm(
+        BASE_URL,
+        environment=(
+            Environment(
+                "openai",
+                ("OPENAI_API_KEY",),
+                ("OPENAI_BASE_URL",),
+                ("gpt-*", "o1*", "o3*", "o4*", "chatgpt-*", "codex-*"),
+                "gpt-5.1",  # 2026-11-15
+                order=10,
+            ),
+        ),
+    ),
+    rehearsal=RehearsalForm(least_tokens=1, quiet=True),
+    setup=(SetupLine("Codex", _codex, 20, "gpt-6.1-sol", "-m"),),
+    example_model="gpt-6-sol",
+    client=_client,
+)

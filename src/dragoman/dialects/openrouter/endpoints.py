@@ -1,0 +1,132 @@
+"""How OpenRouter is served and asked: addresses, headers, lists of models, variables, client set-up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...endpoints.records import (
+    CREATED,
+    Call,
+    Claim,
+    Client,
+    Endpoints,
+    Environment,
+    HeaderRules,
+    Model,
+    ModelLists,
+    RehearsalForm,
+    Served,
+    SetupLine,
+    StreamForm,
+    UpstreamForm,
+)
+from ..openai_chat.endpoints import ENDPOINTS as CHAT
+from .wire import NAME
+
+_PARAMETERS = [
+    "frequency_penalty",
+    "include_reasoning",
+    "max_completion_tokens",
+    "max_tokens",
+    "parallel_tool_calls",
+    "presence_penalty",
+    "reasoning",
+    "reasoning_effort",
+    "response_format",
+    "seed",
+    "stop",
+    "structured_outputs",
+    "temperature",
+    "tool_choice",
+    "tools",
+    "top_k",
+    "top_p",
+]
+"""What clients are told that they may set: all of it crosses, or its loss is reported."""
+
+
+def _entry(model: Model, publisher: str) -> dict[str, Any]:
+    return {
+        "id": model.name,
+        "canonical_slug": model.name,
+        "name": model.title or model.name,
+        "created": CREATED,
+        "description": f"served by {model.upstream}",
+        "context_length": model.context,
+        "architecture": {
+            "modality": "text+image->text",
+            "input_modalities": ["text", "image", "file"],
+            "output_modalities": ["text"],
+            "tokenizer": "Other",
+            "instruct_type": None,
+        },
+        "pricing": {"prompt": "-1", "completion": "-1"},  # what OpenRouter writes where the price is not known before
+        "top_provider": {
+            "context_length": model.context,
+            "max_completion_tokens": model.output,
+            "is_moderated": False,
+        },
+        "per_request_limits": None,
+        "supported_parameters": _PARAMETERS,
+        "default_parameters": None,
+        "supported_voices": None,
+        "links": {"details": f"/api/v1/models/{model.name}/endpoints"},
+    }
+
+
+def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
+    return {"data": entries, "total_count": len(entries), "links": {"next": None}}
+
+
+def _client() -> Client:
+    from .client import CLIENT  # only the conformance kit needs it
+
+    return CLIENT
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/api/v1/chat/completions", Call("generate", NAME)),
+            Claim(("GET",), "/api/v1/models", Call("models", NAME)),
+            Claim(("GET",), "/api/v1/models/user", Call("models", NAME)),
+        ),
+        shown=("POST /api/v1/chat/completions", "GET /api/v1/models"),
+        near=("/api/v1",),
+        before=("openrouter",),
+    ),
+    headers=HeaderRules(
+        names=("http-referer", "x-title"),
+        begins=("x-openrouter-",),
+        lost={"http-referer": "info", "x-title": "info"},
+        answered_begins=("x-openrouter-",),
+        ids=("x-generation-id",),
+    ),
+    models=ModelLists("/api/v1/models", entry=_entry, listed=_listed),
+    stream=StreamForm(
+        heartbeat=b": OPENROUTER PROCESSING\n\n",
+        marks=CHAT.stream.marks,
+        line_ends=CHAT.stream.line_ends,
+        asking=CHAT.stream.asking,
+    ),
+    upstream=UpstreamForm(
+        "https://openrouter.ai/api/v1",
+        environment=(
+            Environment(
+                "openrouter",
+                ("OPENROUTER_API_KEY",),
+                ("OPENROUTER_BASE_URL",),
+                ("*/*",),
+                "anthropic/claude-sonnet-4.5",  # 2026-11-15
+                order=40,
+            ),
+        ),
+    ),
+    rehearsal=RehearsalForm(least_tokens=1),
+    setup=(
+        SetupLine(
+            "openrouter", lambda base, key, model: f'OpenRouter(server_url="{base}/api/v1", api_key="{key}")', 80
+        ),
+    ),
+    client=_client,
+)
