@@ -276,6 +276,8 @@ class UpstreamForm(Struct, frozen=True):
     """A path for a Google Cloud project and a location."""
     with_project: Callable[[bytes, str], bytes] | None = None
     """A request that names the Google Cloud project, where requests have a place for it."""
+    finds_project: bool = False
+    """The upstream says which project belongs to an account (`transport/code_assist_projects.py`)."""
 
 
 class RehearsalForm(Struct, frozen=True):

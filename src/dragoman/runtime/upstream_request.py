@@ -27,14 +27,6 @@ SOURCE = "runtime"
 """Whose history it is: no dialect's."""
 ANSWER = 32_000
 """Tokens of an answer, where the dialect wants a limit and the model takes as many."""
-_LIMITED = frozenset({"anthropic"})
-"""Dialects in which a request must say how long its answer may be."""
-
-_UNASKED = frozenset({"ollama"})
-"""Dialects in which a model that thinks shows it unasked, and one that does not refuses to be asked."""
-
-_BESIDE = frozenset({"gemini", "code-assist"})
-"""Dialects in which what a tool returns in several parts stands beside its result, which says that it succeeded."""
 
 
 def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, context: Context) -> tuple[Request, Origin]:
@@ -44,13 +36,14 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
     request = msgspec.structs.replace(request, model=context.model)
     if survey(request.turns).laden:
         request = restore_seals(request, SealTarget(origin, dialect.name), context)
-    if dialect.name in _BESIDE:
+    agent = dialect.endpoints().agent
+    if agent.parts_beside_results:
         request = msgspec.structs.replace(request, turns=_beside(request.turns))
     settings = request.settings
-    if dialect.name in _UNASKED and settings.thoughts and settings.effort is None and settings.budget is None:
+    if agent.thinks_unasked and settings.thoughts and settings.effort is None and settings.budget is None:
         settings = msgspec.structs.replace(settings, thoughts=None)
     most = context.profile.most_tokens
-    if dialect.name in _LIMITED and settings.max_tokens is None and most is not None:
+    if agent.limited and settings.max_tokens is None and most is not None:
         settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
     request = msgspec.structs.replace(request, settings=settings)
     rows = get("gemini").hosted  # in whose words hosted tools are wished for (`asking.Aside`)

@@ -22,7 +22,7 @@ from ..codec.call_ids import DistinctIds
 from ..codec.packed_seals import Origin, pack
 from ..context import Context
 from ..dialect import Dialect
-from ..dialects import get
+from ..dialects import endpoints, get
 from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
 from ..translate.error_answers import read_answer
@@ -32,20 +32,12 @@ from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.redaction import Redactor, upstream_secrets
 from ..transport.retry import no_answer, until
-from ..transport.upstream import REHEARSAL, Upstream, addressed, wanting
+from ..transport.upstream import REHEARSAL, Upstream, addressed, known_environments, wanting
 from .model import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
 
 LARGEST = 64 * 1024 * 1024
 _HOSTED = frozenset({"web_search", "web_fetch"})
-
-USUAL: Mapping[str, str] = {  # 2026-11-15
-    "anthropic": "claude-sonnet-4-5",
-    "openai": "gpt-5.1",
-    "gemini": "gemini-2.5-pro",
-    "openrouter": "anthropic/claude-sonnet-4.5",
-}
-"""The model to ask when an upstream is all that is known."""
 
 
 class Net:
@@ -63,9 +55,8 @@ class Net:
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
         """A request with what only its upstream knows: the project, for Code Assist."""
-        if upstream.dialect != "code-assist":
-            return body
-        if upstream.project or addressing.auth(upstream) != "google":
+        finds = endpoints(upstream.dialect).upstream.finds_project
+        if not finds or upstream.project or addressing.auth(upstream) != "google":
             return addressing.fitted(upstream, body)
 
         async def ask(method: str, path: str, sent: bytes) -> bytes:
@@ -267,9 +258,10 @@ def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str
     rehearsal where there is no upstream at all. ConfigError where only the user can tell."""
     if environment.get("DRAGOMAN_MODEL"):
         return environment["DRAGOMAN_MODEL"]
+    usual = {one.name: one.usual_model for _, one in known_environments() if one.usual_model}
     for name, upstream in upstreams.items():
-        if name in USUAL and upstream.dialect != REHEARSAL:
-            return f"{name}/{USUAL[name]}"
+        if name in usual and upstream.dialect != REHEARSAL:
+            return f"{name}/{usual[name]}"
         plain = [model for model in upstream.models if "*" not in model]
         if plain and upstream.dialect != REHEARSAL:
             return f"{name}/{plain[0]}"

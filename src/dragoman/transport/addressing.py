@@ -7,26 +7,16 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
-from ..dialects import get
+from ..dialects import endpoints, get
+from ..endpoints.records import UpstreamForm
 from ..errors import ConfigError, WireError
 from .client_interface import Address
-from .upstream import Auth, Upstream
+from .upstream import REHEARSAL, Upstream
 
 USER_AGENT = "dragoman"
+_NOBODY = UpstreamForm()
+"""How the rehearsal is addressed, which is not."""
 
-AUTH: dict[str, Auth] = {
-    "anthropic": "x-api-key",
-    "gemini": "x-goog-api-key",
-    "code-assist": "google",
-    "ollama": "none",
-}
-"""Where upstreams of a dialect look for a key, if not for a bearer's."""
-
-_COUNTING = {
-    "anthropic": "/v1/messages/count_tokens",
-    "code-assist": "/v1internal:countTokens",
-    "openai-responses": "/v1/responses/input_tokens",
-}
 _VERSION = re.compile(r"/v\d+[a-z]*\d*(?=/)")
 _VERSIONED = re.compile(r"/v\d+[a-z]*\d*(?:/openai)?\Z")
 
@@ -49,18 +39,15 @@ def host(upstream: Upstream) -> str | None:
 
 def target(upstream: Upstream, model: str, *, stream: bool) -> str:
     """The path to post to. What the base address and the endpoint share at their joint is written once."""
-    dialect = get(upstream.dialect)
-    path = dialect.endpoint.stream_path if stream else dialect.endpoint.path
+    endpoint = get(upstream.dialect).endpoint
+    return place(upstream, _located(upstream, model, endpoint.stream_path if stream else endpoint.path))
+
+
+def _located(upstream: Upstream, model: str, path: str) -> str:
+    """A path of the dialect with what only this upstream knows: the model, the project and its location."""
     if "{model}" in path:
-        path = _model_path(upstream, model, path.partition("{model}")[2])
-    return place(upstream, path)
-
-
-def _model_path(upstream: Upstream, model: str, verb: str) -> str:
-    start = "/v1beta"
-    if upstream.project:
-        start = f"/v1/projects/{upstream.project}/locations/{upstream.location}/publishers/google"
-    return f"{start}/models/{in_path(model.removeprefix('models/'), upstream.dialect)}{verb}"
+        path = path.replace("{model}", in_path(model.removeprefix("models/"), upstream.dialect))
+    return endpoints(upstream.dialect).upstream.located(path, upstream.project, upstream.location)
 
 
 def in_path(model: str, dialect: str) -> str:
@@ -74,9 +61,7 @@ def in_path(model: str, dialect: str) -> str:
 
 def counting(upstream: Upstream, model: str) -> str:
     """The path that counts tokens; "" for those that do not."""
-    if upstream.dialect == "gemini":
-        return _model_path(upstream, model, ":countTokens")
-    return _COUNTING.get(upstream.dialect, "")
+    return _located(upstream, model, endpoints(upstream.dialect).counts.path)
 
 
 def place(upstream: Upstream, path: str) -> str:
@@ -99,14 +84,14 @@ def joined(base: str, path: str) -> str:
     return base + (path if version is None else path[version.end() :])
 
 
-def auth(upstream: Upstream) -> Auth:
-    """How it is told who asks."""
+def auth(upstream: Upstream) -> str:
+    """How it is told who asks: a word of `Auth`, or the header that holds the key."""
     if upstream.auth != "auto":
         return upstream.auth
-    usual = AUTH.get(upstream.dialect, "bearer")
+    form = endpoints(upstream.dialect).upstream if upstream.dialect != REHEARSAL else _NOBODY
     if upstream.key_env:
-        return usual if usual not in ("google", "none") else "bearer"
-    return "google" if upstream.dialect == "gemini" and upstream.project else usual
+        return form.auth if form.auth not in ("google", "none") else "bearer"
+    return form.project_auth if form.project_auth and upstream.project else form.auth
 
 
 def headers(
@@ -151,9 +136,6 @@ def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> lis
 
 
 def fitted(upstream: Upstream, body: bytes) -> bytes:
-    """A written request with what only the configuration knows: the Google Cloud project, for Code Assist."""
-    if upstream.dialect != "code-assist" or not upstream.project:
-        return body
-    from ..dialects.code_assist import with_project
-
-    return with_project(body, upstream.project)
+    """A written request with what only the configuration knows: the Google Cloud project, where requests name it."""
+    with_project = endpoints(upstream.dialect).upstream.with_project
+    return with_project(body, upstream.project) if with_project is not None and upstream.project else body

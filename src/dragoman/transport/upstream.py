@@ -13,6 +13,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
+from ..dialects import endpoints, installed
+from ..endpoints.records import Environment
+
 Auth = Literal["auto", "bearer", "x-api-key", "x-goog-api-key", "google", "client", "none"]
 """How an upstream is told who asks. auto: as its dialect does; client: with the key that the client sent."""
 
@@ -50,92 +53,55 @@ class Upstream(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     """Ask it which models it has when a client asks for the list."""
 
 
-_BASES = {
-    "openai-chat": "https://api.openai.com/v1",
-    "openai-responses": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-    "gemini": "https://generativelanguage.googleapis.com",
-    "code-assist": "https://cloudcode-pa.googleapis.com",
-    "ollama": "http://127.0.0.1:11434",
-    "openrouter": "https://openrouter.ai/api/v1",
-}
-_USUAL: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
-    # name, dialect, variables with the key, variables with the address, models
-    (
-        "openai",
-        "openai-responses",
-        ("OPENAI_API_KEY",),
-        ("OPENAI_BASE_URL",),
-        ("gpt-*", "o1*", "o3*", "o4*", "chatgpt-*", "codex-*"),
-    ),
-    ("anthropic", "anthropic", ("ANTHROPIC_API_KEY",), ("ANTHROPIC_BASE_URL",), ("claude-*",)),
-    (
-        "gemini",
-        "gemini",
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        ("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"),
-        ("gemini-*", "gemma-*"),
-    ),
-    ("openrouter", "openrouter", ("OPENROUTER_API_KEY",), ("OPENROUTER_BASE_URL",), ("*/*",)),
-)
-
-
 def from_environment(environment: Mapping[str, str]) -> dict[str, Upstream]:
     """The upstreams that the usual variables name."""
     upstreams: dict[str, Upstream] = {}
-    for name, dialect, keys, addresses, models in _USUAL:
-        key = next((variable for variable in keys if environment.get(variable)), "")
-        if key:
-            address = next((environment[variable] for variable in addresses if environment.get(variable)), "")
-            upstreams[name] = Upstream(dialect, address, key, models=models)
-    if environment.get("OLLAMA_HOST"):
-        upstreams["ollama"] = Upstream("ollama", ollama_address(environment["OLLAMA_HOST"]), auth="none")
+    for dialect, usual in known_environments():
+        key = next((variable for variable in usual.keys if environment.get(variable)), "")
+        address = next((environment[variable] for variable in usual.addresses if environment.get(variable)), "")
+        if key or (address and not usual.keys):
+            base = usual.address(address) if address else ""
+            auth: Auth = "auto" if usual.keys else "none"
+            upstreams[usual.name] = Upstream(dialect, base, key, auth, models=usual.models)
     return upstreams
+
+
+def known_environments() -> list[tuple[str, Environment]]:
+    """The upstreams that variables may name, each with its dialect, in the order in which they are asked."""
+    found = [(name, usual) for name in installed() for usual in endpoints(name).upstream.environment]
+    return sorted(found, key=lambda one: one[1].order)
 
 
 def wanting(model: str) -> str:
     """The variable whose key would bring the upstream of a model; "" where none is known to."""
     where = model.partition("/")[0]
-    for name, _, keys, _, models in _USUAL:
-        if where == name or ("/" not in model and any(fnmatchcase(model, pattern) for pattern in models)):
-            return keys[0]
-    return "OLLAMA_HOST" if where == "ollama" else ""
-
-
-def ollama_address(host: str) -> str:
-    """What OLLAMA_HOST means: its scheme, host and port may each be missing. A server that listens everywhere is asked
-    on loopback."""
-    scheme, found, rest = host.strip().partition("://")
-    if not found:
-        scheme, rest = "http", host.strip()
-    place, slash, path = rest.partition("/")
-    name, colon, port = place.rpartition(":")
-    if not colon or not port.isdigit():  # an IPv6 address has colons of its own
-        name, port = place, ""
-    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
-    if name.count(":") > 1 and not name.startswith("["):
-        name = f"[{name}]"
-    port = port or ("11434" if not found else "443" if scheme == "https" else "80")
-    return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
+    for _, usual in known_environments():
+        named = "/" not in model and any(fnmatchcase(model, pattern) for pattern in usual.models)
+        if where == usual.name or named:
+            return (*usual.keys, *usual.addresses)[0]
+    return ""
 
 
 def addressed(upstream: Upstream) -> Upstream:
     """The upstream with its usual address, where it has none."""
-    base = upstream.base_url or _vertex(upstream) or _BASES.get(upstream.dialect, "")
+    base = upstream.base_url or _usual_base(upstream)
     return msgspec.structs.replace(upstream, base_url=base)
 
 
 def own_host(upstream: Upstream) -> bool:
     """Whether the upstream is the host of the provider whose dialect it speaks, and no other."""
-    usual = _vertex(upstream) or _BASES.get(upstream.dialect, "")
+    usual = _usual_base(upstream)
     return bool(usual) and urlsplit(addressed(upstream).base_url).hostname == urlsplit(usual).hostname
 
 
-def _vertex(upstream: Upstream) -> str:
-    """Where Vertex listens: a place for each location, and one for all."""
-    if upstream.dialect != "gemini" or not upstream.project:
+def _usual_base(upstream: Upstream) -> str:
+    """Where the provider of the dialect listens; "" for no dialect."""
+    if upstream.dialect == REHEARSAL:
         return ""
-    return f"https://{'' if upstream.location == 'global' else upstream.location + '-'}aiplatform.googleapis.com"
+    form = endpoints(upstream.dialect).upstream
+    if upstream.project and form.project_base is not None:
+        return form.project_base(upstream.location)
+    return form.base_url
 
 
 def is_address(base: str) -> bool:

@@ -85,7 +85,9 @@ ENDPOINTS = Endpoints(
     headers=GEMINI.headers,
     counts=TokenCounts("/v1internal:countTokens", _count_request, _renamed, _counted, total_tokens),
     stream=GEMINI.stream,
-    upstream=UpstreamForm("https://cloudcode-pa.googleapis.com", "google", with_project=with_project),
+    upstream=UpstreamForm(
+        "https://cloudcode-pa.googleapis.com", "google", with_project=with_project, finds_project=True
+    ),
     rehearsal=GEMINI.rehearsal,
     agent=GEMINI.agent,
     setup=(SetupLine("  or", _setup, 40, "gemini-3-pro-preview", "-m"),),

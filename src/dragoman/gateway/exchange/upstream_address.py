@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...dialects import endpoints
 from ...transport import addressing
-from ...transport.addressing import AUTH, address, auth, counting, fitted, host, joined, place, target
+from ...transport.addressing import address, auth, counting, fitted, host, joined, place, target
 from ...transport.client_interface import Post
 from ...transport.http_bytes import prepared
 from ...transport.upstream import Upstream
@@ -59,7 +60,7 @@ def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, st
     key = client_key(asked)
     if not key:
         return {}
-    kind = AUTH.get(dialect, "bearer")
+    kind = endpoints(dialect).upstream.auth
     if kind in ("google", "none") or key.startswith("ya29."):  # a Google access token is a bearer's wherever it goes
         kind = "bearer"
     return {"authorization": f"Bearer {key}"} if kind == "bearer" else {kind: key}
