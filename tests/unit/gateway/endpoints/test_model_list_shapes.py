@@ -263,7 +263,7 @@ def test_a_provider_s_own_host_that_does_not_answer_lists_the_models_of_the_prof
     async def failing(*_: Any, **__: Any) -> Fault:
         return Fault("upstream_bad", "no", 502)
 
-    monkeypatch.setattr(model_list, "ask", failing)
+    monkeypatch.setattr(model_list, "ask_upstream", failing)
     rows = {
         "anthropic": Upstream("anthropic", "https://api.anthropic.com", auth="none", models=("claude-*",)),
         "elsewhere": Upstream("anthropic", "https://llm.example", auth="none"),
