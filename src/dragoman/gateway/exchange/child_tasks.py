@@ -16,7 +16,7 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...canon.parts import Text, ToolCall
 from ...canon.turns import Role, Turn
-from ...dialects import get
+from ...dialects import endpoints, get
 from ...fast.envelope import leading
 from ...seals.conversation_digest import Conversation, ConversationDigest
 from ...translate.result import Translation
@@ -71,8 +71,7 @@ def lightened(asked: Translation) -> Light:
     if request is None:
         return Light(asked, 0, [], b"")
     turns = request.turns
-    # Only answers of Responses repeat the tools.
-    tools = request.tools if asked.source == "openai-responses" else ()
+    tools = request.tools if endpoints(asked.source).served.repeats_tools else ()
     asked.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
     ids = [part.id for turn in turns for part in turn.parts if type(part) is ToolCall]
     packed = b""

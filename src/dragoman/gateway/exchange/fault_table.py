@@ -46,11 +46,9 @@ class FaultRow(NamedTuple):
 
 
 KEY_REFUSED = "upstream_key_refused"
-"""The code of faults about the gateway's own keys."""
-STATUSES: dict[str, dict[str, int]] = {KEY_REFUSED: {"anthropic": 424}}
-"""Statuses that differ from those of the kind, by the fault's code and the client's dialect. Claude Code 2.1.325 sends
-a request six times after a 400 and asks for a login after a 401 or 403; a 424 it shows at once. Codex 0.166.0 repeats a
-request after every 4xx but 400 (measured 2026-11-16: docs/how-to/run-the-gateway.md has the table)."""
+"""The code of faults about the gateway's own keys. Dialects whose clients misread the status of the kind declare
+another one (`Served.statuses`): Claude Code asks for a login after a 401, Codex 0.166.0 repeats a request after every
+4xx but 400 (measured 2026-11-16: docs/how-to/run-the-gateway.md has the table)."""
 
 
 def _row(

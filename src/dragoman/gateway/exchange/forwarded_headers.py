@@ -7,50 +7,54 @@ family of upstreams goes to that family alone; where it changes what a model doe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from ...canon.loss_codes import CODES
 from ...canon.losses import Loss, Severity
 from ...codec.caches import small_cache
+from ...dialects import endpoints, installed
 from ...transport.client_interface import Headers
 from ...transport.response_heads import HeadShape, ResponseHead
+from ...transport.upstream import REHEARSAL
 
-_FAMILY = {"openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "code-assist": "google"}
-"""Dialects that share their headers; the others are families of their own."""
-_OWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    # family: headers by name, headers by how they begin
-    "anthropic": ((), ("anthropic-", "x-claude-code-")),
-    "openai": (
-        ("x-client-request-id", "idempotency-key", "originator", "session_id", "session-id", "conversation_id"),
-        ("openai-", "x-openai-", "x-codex-", "chatgpt-"),
-    ),
-    "google": (("x-server-timeout",), ("x-goog-", "x-gemini-")),
-    "openrouter": (("http-referer", "x-title"), ("x-openrouter-",)),
-}
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})
 """Headers that say the same to everybody."""
-_NEVER = frozenset({"x-goog-api-key", "x-goog-api-client", "anthropic-dangerous-direct-browser-access"})
-_OF_THE_BODY = frozenset({"anthropic-version"})
-"""Headers that describe the body: true only while it is the client's own."""
-_TOLD: dict[str, Severity] = {
-    "anthropic-beta": "info",  # most flags go with fields of the body, which are accounted for there
-    "openai-beta": "warning",
-    "openai-organization": "info",
-    "openai-project": "info",
-    "x-goog-user-project": "info",
-    "http-referer": "info",
-    "x-title": "info",
-}
-"""Headers whose loss is reported, and how grave it is. The others say nothing that an upstream acts on."""
-_ALONE = ("context-1m-", "output-128k-")
-"""Flags of anthropic-beta that act without any field of the body."""
-_ANSWERED = ("x-ratelimit-", "anthropic-", "openai-", "x-codex-", "x-openrouter-", "x-goog-", "x-gemini-")
-_ANSWERED_NAMES = frozenset({"x-should-retry", "x-generation-id", "x-models-etag", "cf-ray", "server-timing"})
-_IDS = {"x-request-id": 0, "request-id": 1, "x-goog-request-id": 2, "apim-request-id": 3, "x-generation-id": 4}
-"""Where upstreams say what they call a request; the first of them that is there counts."""
+_ANSWERED = ("x-ratelimit-",)
+_ANSWERED_NAMES = ("x-should-retry", "cf-ray", "server-timing")
+"""Headers of answers that clients of the upstream's family get, whatever the family."""
+
+
+class _AllRules(NamedTuple):
+    """What the dialects declare of headers, taken together: any client may send any of them."""
+
+    never: frozenset[str]
+    of_body: frozenset[str]
+    lost: dict[str, Severity]
+    acting: dict[str, tuple[str, ...]]
+    answered: frozenset[str]
+    answered_begins: tuple[str, ...]
+    ids: dict[str, int]
+    """Headers by which upstreams name a request; of several the one with the least number counts."""
+
+
+@small_cache(1)
+def _all_rules() -> _AllRules:
+    rules = [endpoints(name).headers for name in installed()]
+    ids = dict.fromkeys(["x-request-id", *[name for one in rules for name in one.ids]])
+    return _AllRules(
+        frozenset([name for one in rules for name in one.never]),
+        frozenset([name for one in rules for name in one.of_body]),
+        {name: severity for one in rules for name, severity in one.lost.items()},
+        {name: words for one in rules for name, words in one.acting.items()},
+        frozenset([*_ANSWERED_NAMES, *[name for one in rules for name in one.answered]]),
+        (*_ANSWERED, *[begin for one in rules for begin in one.answered_begins]),
+        {name: place for place, name in enumerate(ids)},
+    )
 
 
 def family(dialect: str) -> str:
-    return _FAMILY.get(dialect, dialect)
+    """Dialects of one family share their headers. Nobody ("") and the rehearsal belong to none."""
+    return (endpoints(dialect).headers.family or dialect) if dialect not in ("", REHEARSAL) else dialect
 
 
 def to_upstream(upstream: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
@@ -68,8 +72,9 @@ def not_forwarded(upstream: str, client: str, asked: Mapping[str, str]) -> tuple
 
 
 def _loss(name: str, value: str) -> Loss:
-    severity = _TOLD[name]
-    if name == "anthropic-beta" and any(flag in value for flag in _ALONE):
+    rules = _all_rules()
+    severity = rules.lost[name]
+    if any(word in value for word in rules.acting.get(name, ())):
         severity = "warning"
     return Loss("header.dropped", CODES["header.dropped"].effect, severity, "", f"{name}: {value}")
 
@@ -77,15 +82,15 @@ def _loss(name: str, value: str) -> Loss:
 @small_cache(512)
 def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of some headers, those that go on and those whose loss is told. Clients send the same names again and again."""
-    own, begin = _OWN.get(family(upstream), ((), ()))
+    rules, own = _all_rules(), endpoints(upstream).headers
     taken = [
         name
         for name in names
-        if (name in _ALL or name in own or name.startswith(begin or ("\n",)))
-        and name not in _NEVER
-        and (name not in _OF_THE_BODY or upstream == client)
+        if (name in _ALL or name in own.names or name.startswith(own.begins or ("\n",)))
+        and name not in rules.never
+        and (name not in rules.of_body or upstream == client)
     ]
-    return tuple(taken), tuple([name for name in names if name in _TOLD and name not in taken])
+    return tuple(taken), tuple([name for name in names if name in rules.lost and name not in taken])
 
 
 def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out: Headers) -> Headers:
@@ -99,28 +104,30 @@ def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out
     found = notes.get((client, upstream))
     if found is None:
         found = notes[client, upstream] = _understood(client, upstream, answer.shape)
-    taken, ids = found
+    taken, ids, also = found
     for place in ids:
         if name := answer.value(place):
             called = name
             break
     out.append(("x-request-id", called))
-    if client == "anthropic":
-        out.append(("request-id", called))
+    if also:
+        out.append((also, called))
     if taken:
         out += [(name, answer.value(place)) for name, place in taken]
     return out
 
 
-def _understood(client: str, upstream: str, shape: HeadShape) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+def _understood(
+    client: str, upstream: str, shape: HeadShape
+) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...], str]:
     """Of an answer's headers, those that the client understands with their places, and the places of those that say
-    what the request is called, the most telling first."""
-    kindred = family(client) == family(upstream)
+    what the request is called, the most telling first; and the header in which the client looks for that as well."""
+    rules, kindred = _all_rules(), family(client) == family(upstream)
     names = list(enumerate(shape.names, 1))
-    ids = sorted([(_IDS[name], place) for place, name in names if name in _IDS])
+    ids = sorted([(rules.ids[name], place) for place, name in names if name in rules.ids])
     taken = [
         (name, place)
         for place, name in names
-        if kindred and name not in _IDS and (name in _ANSWERED_NAMES or name.startswith(_ANSWERED))
+        if kindred and name not in rules.ids and (name in rules.answered or name.startswith(rules.answered_begins))
     ]
-    return tuple(taken), tuple([place for _, place in ids])
+    return tuple(taken), tuple([place for _, place in ids]), endpoints(client).headers.request_id

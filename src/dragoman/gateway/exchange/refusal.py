@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault
-from ...canon.losses import Loss
-from ...dialects import get
+from ...dialects import endpoints, get
 from ...errors import LossError, RepairError, WireError
 from ..config import REHEARSAL, Config
-from .fault_table import STATUSES
 
 
 class Refused(Exception):
@@ -77,19 +74,6 @@ def named(path: str) -> str:
     return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
 
 
-_THREAD = {"anthropic": {"details": Raw(b'{"error_code":"thread_not_found"}')}}
-
-
-def unheld(losses: Iterable[Loss]) -> Fault | None:
-    """The fault for a Messages request that goes on with a thread which no server here holds: the SDKs know it, and
-    send the whole conversation."""
-    for loss in losses:
-        if loss.code == "state.dropped" and loss.path == "/thread":
-            why = "the thread is not held here: send the whole conversation"
-            return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
-    return None
-
-
 def looped() -> Fault:
     why = "the request comes from this gateway itself: an upstream's base_url leads back to it. Change that base_url."
     return Fault("invalid_request", why, 400, "loop")
@@ -111,8 +95,8 @@ def failed(error: Exception) -> str:
 def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
     """A fault in the client's dialect."""
     body, status, told = get(dialect).write_fault(fault)
-    if fault.code in STATUSES:
-        status = STATUSES[fault.code].get(dialect, status)
+    if fault.code:
+        status = endpoints(dialect).served.statuses.get(fault.code, status)
     return status, [("content-type", "application/json"), *told.items()], body
 
 

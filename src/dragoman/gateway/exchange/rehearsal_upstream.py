@@ -14,27 +14,20 @@ from ...canon.request import Request
 from ...codec.surrogates.documents import without_surrogates
 from ...context import Context
 from ...dialect import Dialect
-from ...dialects import get
+from ...dialects import endpoints, get
 from ...errors import WireError
 from ...lint.runner import lint
 from ..config import REHEARSAL
 from ..endpoints.paths import Call
 from ..http.answer_framing import array_frames
 from ..http.server import Reply
-from .refusal import unheld
 
 Headers = list[tuple[str, str]]
 
-_LEAST = {"openai-chat": 1, "openai-responses": 1, "openrouter": 1, "gemini": 1, "code-assist": 1}
-"""The smallest limit of tokens; elsewhere none at all, or one below zero, has a meaning."""
 _CLOSED = ("tool_choice", "response_format", "think")
 """Fields with few legal values; one that was not understood is none of them."""
-_UNHEEDED = {"ollama": ("tool_choice", "response_format")}
-"""Those that the upstreams of a dialect do not know, and pass over."""
 _SEALS = frozenset({"ANT-012", "GEM-008", "GEM-009"})
 """Rules by which a seal of the rehearsal is a stranger's, or is missing: it looks at its seals itself."""
-_QUIET = ("gemini", "code-assist", "openai-responses")
-"""Dialects that show thoughts only to clients which ask for them."""
 
 
 def read(body: bytes, call: Call, model: str) -> Request | Fault:
@@ -46,7 +39,8 @@ def read(body: bytes, call: Call, model: str) -> Request | Fault:
         request = _read_request(body, dialect, context)
     except WireError as error:
         return Fault("invalid_request", str(error), 400, param=error.path)
-    lost = unheld(context.losses.all())
+    refused = endpoints(call.dialect).served.refused
+    lost = refused(context.losses.all()) if refused is not None else None
     if lost is not None:
         return lost
     return msgspec.structs.replace(request, model=model)
@@ -69,20 +63,21 @@ def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
     request = read(body, call, model)
     if isinstance(request, Fault):
         return request
-    limit, least = request.settings.max_tokens, _LEAST.get(call.dialect)
+    form = endpoints(call.dialect).rehearsal
+    limit, least = request.settings.max_tokens, form.least_tokens
     if limit is not None and least is not None and limit < least:
         return _refused(f"the limit of tokens is {limit}; it must be {least} at least", "max_tokens")
     for extra in (request.extra, request.choice.extra if request.choice is not None else None):
         unread = extra.get(call.dialect, {}) if extra is not None else {}
         for name in _CLOSED:
-            if name in unread and name not in _UNHEEDED.get(call.dialect, ()):
+            if name in unread and name not in form.passed_over:
                 return _refused(f"{name} has a value that is not known", name)
     for finding in lint(body, dialect=call.dialect, kind="request", model=asked):
         # A rule about what is inside an envelope names the rule that is broken there.
         if finding.severity == "error" and _SEALS.isdisjoint((finding.rule, finding.message.partition(":")[0])):
             return _refused(f"{finding.path or '/'}: {finding.message} ({finding.rule})", finding.path.lstrip("/"))
     settings = request.settings
-    if settings.thoughts is None and call.dialect in _QUIET:
+    if settings.thoughts is None and form.quiet:
         settings = msgspec.structs.replace(settings, thoughts=False)
         request = msgspec.structs.replace(request, settings=settings)
     return request

@@ -22,7 +22,7 @@ from ...canon.losses import Loss
 from ...canon.request import Sighted
 from ...codec import json_text
 from ...codec.packed_seals import MARK_BYTES
-from ...dialects import get
+from ...dialects import endpoints, get
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ...seals.vault import keep
 from ...translate.error_answers import is_answer
@@ -51,7 +51,6 @@ from .refusal import (
     nested,
     no_model,
     not_json,
-    unheld,
     unknown_path,
     untranslated,
 )
@@ -201,7 +200,7 @@ class Relay:
             head = sighted.around.request if sighted is not None else self._looked()
             model = model or head.model or ""
             if stream is None:
-                stream = call.dialect == "ollama" if head.stream is None else head.stream
+                stream = endpoints(call.dialect).stream.unasked if head.stream is None else head.stream
         exchange.model, exchange.stream = model, stream
         desk = self._desk
         routes = desk.routes
@@ -406,7 +405,7 @@ class Relay:
             asked.asked = call.model
         exchange.losses = losses = asked.losses
         exchange.repairs = asked.repairs
-        if losses and call.dialect == "anthropic" and (lost := unheld(losses)) is not None:
+        if losses and sending.refused is not None and (lost := sending.refused(losses)) is not None:
             raise Refused(lost)
         if sending.lost:
             exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
@@ -506,10 +505,10 @@ class Relay:
         """The access token for a request. Its body names the project, if it has to."""
         desk, upstream = self._desk, sending.choice.upstream
         token = await desk.tokens.get(upstream.credentials)
-        if token and upstream.dialect == "code-assist" and not upstream.project:
+        if token and sending.finds_project:
 
             async def ask(method: str, path: str, sent: bytes) -> bytes:
-                told = await aside(desk, upstream, method, path, {}, "code-assist", sent)
+                told = await aside(desk, upstream, method, path, {}, upstream.dialect, sent)
                 return told.body if isinstance(told, SideAnswer) and told.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ...dialects import endpoints
 from ...transport.redaction import SHORTEST
 
 SHORTEST_RUN = 6
@@ -18,17 +19,6 @@ _UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]+")
 """Characters that neither JSON nor an address has to escape."""
 _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
 """A frame with an error, in any dialect; `"error": null` is none."""
-_CHAT = ((b'"choices"', b"data: [DONE]"), 2)
-_USUAL: dict[str, tuple[tuple[bytes, ...], int]] = {
-    "anthropic": ((b'"index"', b"event: message_", b"event: ping"), 3),
-    "code-assist": ((b'"candidates"',), 2),
-    "gemini": ((b'"candidates"',), 2),
-    "ollama": ((b'"done"',), 1),
-    "openai-chat": _CHAT,
-    "openai-responses": ((b'"response.',), 3),
-    "openrouter": _CHAT,
-}
-"""Each usual event of a dialect has one of these marks, once; and the line ends of such an event."""
 
 
 def has_error(frames: bytes) -> bool:
@@ -44,7 +34,8 @@ class SecretSearch:
     def __init__(self, dialect: str, secrets: Iterable[str]) -> None:
         self._dialect = dialect
         self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST]
-        self._marks, self._line_ends = _USUAL.get(dialect, ((b"\n\n",), 0))
+        form = endpoints(dialect).stream
+        self._marks, self._line_ends = form.marks, form.line_ends
         self._parts = tuple(dict.fromkeys([_unescaped_part(one.encode("utf-8", "replace")) for one in self._secrets]))
 
     def beside(self, secrets: Iterable[str]) -> SecretSearch:

@@ -12,7 +12,7 @@ from ...canon.parts import ToolCall
 from ...codec import json_text
 from ...codec.failed_answers import ended
 from ...context import Context
-from ...dialects import get
+from ...dialects import endpoints, get
 from ...errors import FaultError
 from ...translate.error_answers import read_answer
 
@@ -50,11 +50,5 @@ def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
 
 
 def asking(body: bytes, dialect: str, *, stream: bool) -> bytes:
-    """A request that asks for a stream, or for none. Chat streams count their tokens only when told to."""
-    fields = json_text.fields(body) | {"stream": json_text.raw(stream)}
-    if dialect in ("openai-chat", "openrouter"):
-        if stream:
-            fields.setdefault("stream_options", json_text.raw({"include_usage": True}))
-        else:
-            fields.pop("stream_options", None)
-    return json_text.encode(fields)
+    """A request that asks for a stream, or for none."""
+    return json_text.encode(endpoints(dialect).stream.asking(json_text.fields(body), stream))

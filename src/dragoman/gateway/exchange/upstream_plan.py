@@ -11,7 +11,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
-from ...dialects import get
+from ...dialects import endpoints, get
 from ...errors import ConfigError, TransportError
 from ...facts import hosts
 from ...seals.vault import Vault
@@ -56,7 +56,12 @@ class UpstreamPlan:
         """`names` are those of the client's headers; `stream`: it wants one."""
         upstream, route = choice.upstream, choice.route
         endpoint, framing = get(upstream.dialect).endpoint, get(upstream.dialect).framing
+        spoken, asker = endpoints(upstream.dialect).upstream, endpoints(client)
         self.choice = choice
+        self.finds_project = spoken.finds_project and not upstream.project
+        """It says which project the account has."""
+        self.refused = asker.served.refused
+        """The fault for losses after which the client has to ask otherwise."""
         taken, self.lost = plan(upstream.dialect, client, names)
         """`lost`: headers of the client that have nowhere to go, and whose loss is told."""
         self.address = address(upstream)
@@ -76,7 +81,7 @@ class UpstreamPlan:
         alike: tuple[bool | None, ...] = (self.stream,)
         if endpoint.path != endpoint.stream_path or (self.kindred and upstream.stream == "auto"):
             alike = (None, False, True)  # it is not for the body to say, or the client has said it
-        elif self.stream == (self.kindred and client == "ollama"):
+        elif self.stream == (self.kindred and asker.stream.unasked):
             alike = (None, self.stream)  # which is what silence means there
         self.said = alike
         """What the body may say about a stream; else we do."""
@@ -95,7 +100,7 @@ class UpstreamPlan:
             vault_later=True,
         )
         """On which the client's request is translated for the upstream."""
-        self.enveloped = upstream.dialect == "code-assist"
+        self.enveloped = spoken.with_project is not None
         """It has a place for the project, which only the configuration knows."""
         self._sse = framing == "sse"
         streamed = "text/event-stream; charset=utf-8" if self._sse else "application/x-ndjson"

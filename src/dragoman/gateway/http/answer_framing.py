@@ -1,18 +1,10 @@
-"""How an answer is framed for the client: content types, signs of life, Gemini's stream as one JSON array."""
+"""How an answer is framed for the client: content types, signs of life, a stream as one JSON array."""
 
 from __future__ import annotations
 
-from ...dialects import get
+from ...dialects import endpoints, get
 
 _COMMENT = b": keep-alive\n\n"
-_BLANK = b"\r\n\r\n"
-_BEATS = {
-    "anthropic": b'event: ping\ndata: {"type": "ping"}\n\n',
-    "openrouter": b": OPENROUTER PROCESSING\n\n",
-    # google-genai 3.1 takes any line that is neither blank nor data for JSON.
-    "gemini": _BLANK,
-    "code-assist": _BLANK,
-}
 
 
 def media_type(dialect: str, *, array: bool) -> str:
@@ -23,7 +15,10 @@ def media_type(dialect: str, *, array: bool) -> str:
 
 def keep_alive(dialect: str) -> bytes:
     """What a client of the dialect takes as a sign of life and nothing else; b"" where there is no such thing."""
-    return _BEATS.get(dialect, _COMMENT) if get(dialect).framing == "sse" else b""
+    declared = endpoints(dialect).stream.heartbeat
+    if declared is not None:
+        return declared
+    return _COMMENT if get(dialect).framing == "sse" else b""
 
 
 class array_frames:

@@ -150,7 +150,7 @@ async def _import_dialects() -> None:
     A request imports the dialects that it needs. Several first requests at once would import all of them in one go, and
     every other client would wait for 150 ms.
     """
-    for name in dialects.names():
+    for name in dialects.installed():
         dialects.get(name)
         await asyncio.sleep(0.01)
 
