@@ -29,7 +29,7 @@ class Call(Struct, frozen=True):
     """What a client wants, read from the address of its request."""
 
     verb: str
-    """The name of what answers (`gateway/endpoints/handlers.py`)."""
+    """What answers: `generate`, or a name of `gateway/endpoints/other_requests.py`."""
     dialect: str
     """ "" for what belongs to the gateway itself."""
     model: str = ""
@@ -59,6 +59,8 @@ class Claim(Struct, frozen=True):
     read: Callable[[str, Query, Callable[[str], str]], Call | None] | None = None
     """What one address of a family means, by its path (percent signs as they came), its query, and the function that
     decodes percent signs; None for an address that is none of the family."""
+    verbs: tuple[str, ...] = ()
+    """The verbs that `read` may give."""
     headers: tuple[str, ...] = ()
     """Headers that only clients of the dialect send to this address,"""
     query: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ import msgspec
 
 from ..canon.events import Fault, FaultKind
 from ..codec import json_text
+from ..dialects import endpoints, installed
 from ..errors import WireError
 from ..transport.client_interface import Limits
 from ..transport.code_assist_projects import CodeAssistProjects
@@ -22,8 +23,8 @@ from ..transport.google_credentials import Tokens
 from ..transport.proxy_settings import client
 from ..transport.redaction import Redactor
 from .config import Bounds, Config
-from .endpoints.other_requests import OtherRequests, nothing
-from .endpoints.paths import Call, match, nearest
+from .endpoints.endpoint_table import Call, EndpointTable
+from .endpoints.other_requests import Answer, Handler, OtherRequests, nothing
 from .exchange.breaker import Breakers
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
@@ -41,7 +42,7 @@ from .exchange.stored_responses import ClientStored, MemoryStored, Stored
 from .exchange.upstream_address import client_key
 from .exchange.upstream_plan import UpstreamPlans
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
-from .http.allowed_origins import from_page, key_in
+from .http.allowed_origins import from_page, parameter_in
 from .http.ollama_timed_reply import OllamaTimedReply
 from .http.other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
@@ -50,8 +51,8 @@ from .identity import Identities, apart, local, shown_keys
 from .services import Services
 
 _JSON = [("content-type", "application/json")]
-_KEPT = frozenset({"exchanges", "responses", "conversations"})
-"""Verbs that show what is kept for clients."""
+_FOR_ADMINS = frozenset({"exchanges", "responses", "conversations", "ready"})
+"""Verbs that show more to administrators."""
 _NAME = re.compile(r"ex_[0-9a-f]{32}")
 _UNKNOWN = (
     "without a key a client from elsewhere sees no list of exchanges, only one by its id; set listen.key_env for "
@@ -59,8 +60,6 @@ _UNKNOWN = (
 )
 _REFUSALS: dict[int, FaultKind] = {413: "too_large", 408: "timeout", 503: "overloaded"}
 """What the server itself refuses, by the status."""
-_OTHERWISE = frozenset({"ollama", "openai-responses"})
-"""Dialects of which the gateway itself knows more than how to translate them."""
 
 
 class Gateway:
@@ -81,7 +80,17 @@ class Gateway:
         self._apart = apart(config)
         self._host_names = AllowedHosts(config.listen)
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
-        self._looks = OtherRequests(self._stored)
+        self._others = OtherRequests(self._stored)
+        self._handlers: dict[str, Handler] = {
+            "health": self._health,
+            "ready": self._readiness,
+            "exchanges": self._show,
+            **self._others.handlers,
+        }
+        declared = {name: endpoints(name) for name in installed()}
+        self._table = EndpointTable(declared, ("generate", *self._handlers))
+        self._otherwise = self._table.timed | self._table.stored
+        """Dialects of which the gateway itself knows more than how to translate them."""
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
         self._names = _names()
         self._under_way = 0
@@ -110,6 +119,7 @@ class Gateway:
             self._exchanges,
             redactor(config, environment),
             ChildProcesses(bounds.translation_memory),
+            self._table,
         )
 
     @property
@@ -123,7 +133,7 @@ class Gateway:
         self._host_names = AllowedHosts(config.listen)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
-        self._looks.listing.forget()
+        self._others.listing.forget()
         self._desk.breakers.forget_changed(self._desk.config.upstreams, config.upstreams)
         self._desk = msgspec.structs.replace(
             self._desk,
@@ -160,7 +170,7 @@ class Gateway:
         if request.refusal is None:
             refused = self._host_refusal(request)
             if refused is not None:
-                self._refuse(nearest(request.path, asked), refused, request, reply)
+                self._refuse(self._table.nearest(request.path, asked), refused, request, reply)
                 return
             if not request.path.startswith("/"):
                 request.path = without_authority(request.path)
@@ -168,7 +178,7 @@ class Gateway:
         if paged:
             page = from_page(asked, self._desk.config.listen, self._host_names)
             if isinstance(page, Fault):
-                self._refuse(nearest(request.path, asked), page, request, reply)
+                self._refuse(self._table.nearest(request.path, asked), page, request, reply)
                 return
             if page is not None:
                 reply = WithHeaders(reply, page)
@@ -178,20 +188,22 @@ class Gateway:
             return
         if method == "HEAD":
             method, reply = "GET", Bodiless(reply)
-        call = match(method, request.path, request.query, asked)
+        call = self._table.match(method, request.path, request.query, asked)
         if request.refusal is not None:
             status, why = request.refusal
             kind = _REFUSALS.get(status, "invalid_request")
-            dialect = call.dialect if call is not None and call.dialect else nearest(request.path, asked)
+            dialect = call.dialect if call is not None and call.dialect else self._table.nearest(request.path, asked)
             _, headers, body = fault_reply(dialect, Fault(kind, why, status))
             reply.send(status, headers, body)  # no dialect has a status of its own for what HTTP itself refuses
             self._log_refusal(dialect, status, why, request)
         elif call is None:
-            reply.send(*nothing(request))
-            self._log_refusal(nearest(request.path, asked), reply.status, "there is nothing at this path", request)
+            reply.send(*nothing(self._table, request))
+            self._log_refusal(
+                self._table.nearest(request.path, asked), reply.status, "there is nothing at this path", request
+            )
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
-                if request.known is not None and not paged and "key=" not in request.query:
+                if request.known is not None and not paged and not self._table.shows_key(request.query):
                     request.known.note, request.known.rests = (call, request.owner), self._admission
                 await self._generate(call, request, reply)
                 return
@@ -200,7 +212,7 @@ class Gateway:
             except Gone:
                 raise
             except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
-                _failed(call.dialect, error, reply, self._desk.redactor)
+                _failed(call.dialect or self._table.usual, error, reply, self._desk.redactor)
 
     def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: Reply) -> None:
         """Answer a client that is not served, and log that."""
@@ -223,13 +235,15 @@ class Gateway:
 
     def _admitted(self, call: Call, request: IncomingRequest, reply: Reply) -> bool:
         """Whether the client is served; if not, it has been told."""
-        if "key=" in request.query and call.dialect in ("gemini", "code-assist") and not client_key(request.headers):
-            request.headers = {**request.told(), "x-goog-api-key": key_in(request.query)}
+        if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
+            if not client_key(request.headers):
+                parameter, header = self._table.key_parameter[call.dialect]
+                request.headers = {**request.told(), header: parameter_in(request.query, parameter)}
         if call.verb in ("health", "ready", "home"):
             return True
         client = self._identities.client(request.headers)
         if isinstance(client, Fault):
-            self._refuse(call.dialect or "openai-chat", client, request, reply)
+            self._refuse(call.dialect or self._table.usual, client, request, reply)
             return False
         request.owner, request.admin = client
         return True
@@ -240,8 +254,8 @@ class Gateway:
         began = monotonic()
         outer, earlier, keeping = reply, None, None
         try:
-            if dialect in _OTHERWISE:
-                if dialect == "ollama":
+            if dialect in self._otherwise:
+                if dialect in self._table.timed:
                     outer = OllamaTimedReply(reply)
                 elif not _forgettable(request.body, apart=self._apart):
                     known = refers(request.body)
@@ -279,28 +293,26 @@ class Gateway:
 
     async def _look(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
         """Everything that is no exchange."""
-        verb = call.verb
-        if verb in _KEPT:
+        if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
-        if verb == "health":
-            reply.send(200, _JSON, b'{"status":"ok"}')
-        elif verb == "ready":
-            unwell = self._desk.breakers.report(self._desk.config.upstreams, monotonic())
-            if not self._is_admin(request, reply):
-                for one in unwell.values():  # an upstream wrote it about the request of one client
-                    del one["last"]
-            _send(reply, 200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
-        elif verb == "exchanges":
-            await self._show(call.rest, request, reply)
-        else:
-            try:
-                reply.send(*await self._looks.answer(self._desk, call, request))
-            except Refused as refused:
-                reply.send(*refused.reply(call.dialect))
-            except WireError as error:
-                reply.send(*Refused(untranslated(error)).reply(call.dialect))
-            except RecursionError:
-                reply.send(*Refused(nested()).reply(call.dialect))
+        try:
+            reply.send(*await self._handlers[call.verb](self._desk, call, request))
+        except Refused as refused:
+            reply.send(*refused.reply(call.dialect))
+        except WireError as error:
+            reply.send(*Refused(untranslated(error)).reply(call.dialect))
+        except RecursionError:
+            reply.send(*Refused(nested()).reply(call.dialect))
+
+    async def _health(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
+        return 200, _JSON, b'{"status":"ok"}'
+
+    async def _readiness(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
+        unwell = desk.breakers.report(desk.config.upstreams, monotonic())
+        if not request.admin:
+            for one in unwell.values():  # an upstream wrote it about the request of one client
+                del one["last"]
+        return _told(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
 
     def _is_admin(self, request: IncomingRequest, reply: Reply) -> bool:
         """Whether the client may see what is kept for all: by an admin key, or from this machine where there are no
@@ -310,26 +322,20 @@ class Gateway:
         client = self._identities.client(request.headers)
         return not isinstance(client, Fault) and client.admin
 
-    async def _show(self, name: str, request: IncomingRequest, reply: Reply) -> None:
+    async def _show(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         """One exchange of a client, or all of them: those that went through other workers too."""
-        viewer = EVERYBODY if request.admin else request.owner
+        name, viewer = call.rest, EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:
-            _send(reply, 403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
-            return
+            return _told(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
         if name and _NAME.fullmatch(name) is None:
-            _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
-            return
+            return _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
             listed = [json_text.decode(said) for said in (await self._shown(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
-            _send(reply, 200, {"exchanges": found})
-            return
+            return _told(200, {"exchanges": found})
         said = await self._shown(viewer, name) or next(iter(others), b"")
-        if said:
-            reply.send(200, _JSON, said)
-        else:
-            _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
+        return (200, _JSON, said) if said else _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
     async def _shown(self, viewer: str, name: str) -> bytes:
         """What `told` gives: made in a child where much is to be read for it."""
@@ -356,7 +362,7 @@ def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> N
     if reply.started:
         reply.cut()
         return
-    reply.send(*fault_reply(dialect or "openai-chat", Fault("server", failed(error), 500, "gateway_failed")))
+    reply.send(*fault_reply(dialect, Fault("server", failed(error), 500, "gateway_failed")))
 
 
 def _forgettable(body: bytes, *, apart: bool) -> bool:
@@ -375,8 +381,8 @@ def _limits(bounds: Bounds) -> Limits:
     return Limits(bounds.connect, bounds.first_byte, bounds.idle)
 
 
-def _send(reply: Reply, status: int, value: Any) -> None:
-    reply.send(status, _JSON, json_text.encode(value))
+def _told(status: int, value: Any) -> Answer:
+    return status, _JSON, json_text.encode(value)
 
 
 def _names() -> Iterator[str]:

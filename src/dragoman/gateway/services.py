@@ -11,6 +11,7 @@ from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.redaction import Redactor
 from .config import Config
+from .endpoints.endpoint_table import EndpointTable
 from .exchange.breaker import Breakers
 from .exchange.child_process import ChildProcesses
 from .exchange.recent_exchanges import Exchanges
@@ -42,3 +43,5 @@ class Services(Struct, frozen=True):
     """Knows the secrets of the configuration."""
     children: ChildProcesses
     """For work that takes long."""
+    table: EndpointTable
+    """What is served, and where."""

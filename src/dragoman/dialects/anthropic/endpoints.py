@@ -89,7 +89,7 @@ ENDPOINTS = Endpoints(
             Claim(("POST",), "/v1/messages/count_tokens", Call("count", NAME)),
             Claim(("POST",), "/api/v1/messages", Call("generate", NAME)),
             Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS),
-            Claim(("GET",), "/v1/models/", read=_one_model, headers=_SIGNS),
+            Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",), headers=_SIGNS),
         ),
         shown=("POST /v1/messages", "POST /v1/messages/count_tokens", "GET /v1/models"),
         near=("/v1/messages", "/v1/complete"),

@@ -74,8 +74,8 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("GET",), "/v1internal/", read=_operation),
-            Claim(("POST", "GET"), "/v1internal", read=_asked, alone=True),
+            Claim(("GET",), "/v1internal/", read=_operation, verbs=("assist",)),
+            Claim(("POST", "GET"), "/v1internal", read=_asked, verbs=("generate", "count", "assist"), alone=True),
         ),
         shown=("POST /v1internal:generateContent", "POST /v1internal:streamGenerateContent"),
         near=("/v1internal",),

@@ -146,10 +146,10 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/", read=_asked),
+            Claim(("POST",), "/", read=_asked, verbs=("generate", "count")),
             Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS, query=("key",)),
-            Claim(("GET",), "/v1/models/", read=_one_model, headers=_SIGNS, query=("key",)),
-            Claim(("GET",), "/", read=_models),
+            Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",), headers=_SIGNS, query=("key",)),
+            Claim(("GET",), "/", read=_models, verbs=("model", "models")),
         ),
         shown=(
             "POST /v1beta/models/MODEL:generateContent",

@@ -56,9 +56,9 @@ ENDPOINTS = Endpoints(
     served=Served(
         claims=(
             Claim(("POST",), "/v1/chat/completions", Call("generate", NAME)),
-            Claim(("POST",), "/openai/deployments/", read=_deployment),
+            Claim(("POST",), "/openai/deployments/", read=_deployment, verbs=("generate",)),
             Claim(("GET",), "/v1/models", Call("models", NAME)),
-            Claim(("GET",), "/v1/models/", read=_one_model),
+            Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",)),
         ),
         shown=("POST /v1/chat/completions", "GET /v1/models"),
         near=("/v1beta/openai",),

@@ -67,8 +67,8 @@ ENDPOINTS = Endpoints(
             Claim(("POST",), "/v1/responses/input_tokens", Call("count", NAME)),
             Claim(("POST",), "/v1/responses/compact", Call("compact", NAME)),
             Claim(("POST",), "/api/v1/responses", Call("generate", NAME)),
-            Claim((), "/v1/responses", read=_stored),
-            Claim((), "/v1/conversations", read=_stored),
+            Claim((), "/v1/responses", read=_stored, verbs=("responses", "conversations")),
+            Claim((), "/v1/conversations", read=_stored, verbs=("responses", "conversations")),
         ),
         shown=(
             "POST /v1/responses",

@@ -25,7 +25,7 @@ from ..exchange.refusal import Refused
 from ..exchange.side_requests import ask_upstream
 from ..http.server import IncomingRequest
 from ..services import Services
-from .paths import Call
+from .endpoint_table import Call
 
 PROJECT = "dragoman"
 _JSON: Headers = [("content-type", "application/json")]

@@ -22,33 +22,34 @@ from ..http.server import IncomingRequest
 from ..identity import apart
 from ..services import Services
 from . import code_assist_session, model_list_shapes, page, responses
+from .endpoint_table import Call, EndpointTable
 from .model_list import Listing
-from .paths import PLACES, Call, Verb, methods, nearest
 from .token_counts import count
 
 Answer = tuple[int, Headers, bytes]
+Handler = Callable[[Services, Call, IncomingRequest], Awaitable[Answer]]
 _JSON: Headers = [("content-type", "application/json")]
-_GOOGLES = ("gemini", "code-assist")
 
 
-def nothing(request: IncomingRequest) -> Answer:
+def nothing(table: EndpointTable, request: IncomingRequest) -> Answer:
     """The answer to a client that has lost its way: in its dialect, with the places that there are."""
-    dialect = nearest(request.path, request.headers)
-    others = [method for method in methods(request.path, request.headers) if method != request.method]
-    served = ", ".join(PLACES[dialect])
-    if others and dialect not in _GOOGLES:  # Google's hosts say 404 to a wrong method, too
+    dialect = table.nearest(request.path, request.headers)
+    others = [method for method in table.methods(request.path, request.headers) if method != request.method]
+    status = table.wrong_method[dialect]
+    if others and status != 404:
         why = f"{request.path} takes {' and '.join(others)}, not {request.method}"
-        _, headers, body = fault_reply(dialect, Fault("invalid_request", why, 405, "method_not_supported"))
-        return 405, [*headers, ("allow", ", ".join(others))], body
+        _, headers, body = fault_reply(dialect, Fault("invalid_request", why, status, "method_not_supported"))
+        return status, [*headers, ("allow", ", ".join(others))], body
+    served = ", ".join(table.shown[dialect])
     why = f"there is nothing at {request.method} {request.path}; in {dialect} this gateway serves: {served}"
     return fault_reply(dialect, Fault("not_found", why, 404, "unknown_url"))
 
 
-def home() -> bytes:
+def home(table: EndpointTable) -> bytes:
     """What this is, for people and for clients that only look whether somebody is there."""
     lines = [f"dragoman {__version__} is running: a gateway between clients and models of these dialects.", ""]
-    for dialect in sorted(PLACES):
-        lines += [f"{dialect}:", *[f"  {place}" for place in PLACES[dialect]]]
+    for dialect, places in table.shown.items():
+        lines += [f"{dialect}:", *[f"  {place}" for place in places]]
     lines += ["", "What went through lately: GET /dragoman/exchanges; for a browser: /dragoman", ""]
     return "\n".join(lines).encode()
 
@@ -59,39 +60,23 @@ class OtherRequests:
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self.listing = Listing()
-        self._verbs: dict[Verb, Callable[[Services, Call, IncomingRequest], Awaitable[Answer]]] = {
+        self.handlers: dict[str, Handler] = {
             "models": self._models,
             "running": self._models,
             "model": self._model,
             "show": self._model,
+            "version": _version,
             "count": self._count,
             "assist": code_assist_session.session,
             "responses": self._responses,
             "conversations": self._conversations,
             "compact": self._compact,
+            "socket": _socket,
+            "home": _home,
+            "page": _page,
         }
-
-    async def answer(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        """Raises Refused with the fault to send."""
-        known = self._verbs.get(call.verb)
-        if known is not None:
-            return await known(desk, call, request)
-        if call.verb == "version":
-            return _told({"version": __version__})
-        shown = call.rest == "page" or "text/html" in request.headers.get("accept", "")
-        if call.verb == "page" or (call.verb == "home" and shown):
-            return await done(desk.children, request.body, partial(page.answer, call.rest, request, desk.config))
-        if call.verb == "home":
-            return 200, [("content-type", "text/plain; charset=utf-8")], home()
-        return self._socket(request)
-
-    def _socket(self, request: IncomingRequest) -> Answer:
-        """`GET /v1/responses` is how a web socket is opened; told at once that there is none, clients use HTTP."""
-        if "upgrade" not in request.headers:
-            return nothing(request)
-        fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
-        _, headers, body = fault_reply("openai-responses", fault)
-        return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
+        """What answers, by the verb that a dialect or the gateway itself declares for an address. Each raises Refused
+        with the fault to send."""
 
     async def _models(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         found = await self.listing.all(desk, request.headers, call.dialect) if call.verb == "models" else []
@@ -121,7 +106,7 @@ class OtherRequests:
 
     async def _count(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         earlier = None
-        if call.dialect == "openai-responses":
+        if call.dialect in desk.table.stored:
             stored = ClientStored(self._stored, request.owner)
             earlier = await recall(stored, request.body, refers(request.body), desk.children, apart=apart(desk.config))
         return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
@@ -138,6 +123,29 @@ class OtherRequests:
     def _seen(self, request: IncomingRequest) -> ClientStored:
         """What the client may look at. To go on from an entry takes the identity that it is kept for."""
         return ClientStored(self._stored, request.owner, every=request.admin)
+
+
+async def _version(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    return _told({"version": __version__})
+
+
+async def _home(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    if call.rest == "page" or "text/html" in request.headers.get("accept", ""):
+        return await _page(desk, call, request)
+    return 200, [("content-type", "text/plain; charset=utf-8")], home(desk.table)
+
+
+async def _page(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    return await done(desk.children, request.body, partial(page.answer, call.rest, request, desk.config))
+
+
+async def _socket(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    """How a web socket is opened; told at once that there is none, clients use HTTP."""
+    if "upgrade" not in request.headers:
+        return nothing(desk.table, request)
+    fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
+    _, headers, body = fault_reply(call.dialect, fault)
+    return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
 
 
 def _told(value: Any) -> Answer:

@@ -29,7 +29,7 @@ from ..exchange.upstream_address import auth
 from ..http.server import IncomingRequest
 from ..identity import apart
 from ..services import Services
-from .paths import Call
+from .endpoint_table import Call
 
 _NATIVE = "openai-responses"
 _JSON: Headers = [("content-type", "application/json")]

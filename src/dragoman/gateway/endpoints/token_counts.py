@@ -27,7 +27,7 @@ from ..exchange.refusal import fault_reply, no_model, untranslated
 from ..exchange.routes import Choice
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
-from .paths import Call
+from .endpoint_table import Call
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
 SECONDS = 10.0

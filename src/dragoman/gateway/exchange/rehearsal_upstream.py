@@ -15,10 +15,10 @@ from ...codec.surrogates.documents import without_surrogates
 from ...context import Context
 from ...dialect import Dialect
 from ...dialects import endpoints, get
+from ...endpoints.records import Call
 from ...errors import WireError
 from ...lint.runner import lint
 from ..config import REHEARSAL
-from ..endpoints.paths import Call
 from ..http.answer_framing import array_frames
 from ..http.server import Reply
 

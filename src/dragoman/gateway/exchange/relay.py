@@ -23,6 +23,7 @@ from ...canon.request import Sighted
 from ...codec import json_text
 from ...codec.packed_seals import MARK_BYTES
 from ...dialects import endpoints, get
+from ...endpoints.records import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ...seals.vault import keep
 from ...translate.error_answers import is_answer
@@ -33,7 +34,6 @@ from ...transport.client_interface import Answer, Post, too_long
 from ...transport.response_heads import NONE
 from ...transport.retry import wait
 from ..config import REHEARSAL, Route
-from ..endpoints.paths import Call
 from ..http.answer_framing import media_type
 from ..http.recording_reply import RecordingReply
 from ..http.server import Gone, IncomingRequest, Reply

@@ -16,11 +16,11 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...context import Context
 from ...dialects import get
+from ...endpoints.records import Call
 from ...errors import TransportError, WireError
 from ...translate.stream_passthrough import PassThrough
 from ...transport.client_interface import Answer
 from ..config import Bounds
-from ..endpoints.paths import Call
 from ..http.answer_framing import array_frames, keep_alive, media_type
 from ..http.server import Reply
 from .fault_messages import unanswered

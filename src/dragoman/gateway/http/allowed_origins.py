@@ -20,9 +20,9 @@ _EXPOSED = (
 )
 
 
-def key_in(query: str) -> str:
-    """The key that an address shows, as those of Google's clients may."""
-    return parse_qs(query).get("key", [""])[-1]
+def parameter_in(query: str, name: str) -> str:
+    """A parameter of an address, such as the key that Google's clients may show there."""
+    return parse_qs(query).get(name, [""])[-1]
 
 
 def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -> Headers | Fault | None:

@@ -12,7 +12,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Response
 from dragoman.context import Context
 from dragoman.dialects import get
-from dragoman.gateway.endpoints.paths import Call
+from dragoman.gateway.endpoints.endpoint_table import Call
 from dragoman.gateway.exchange import rehearsal_upstream
 from tests.crossings.agent_bodies import claude_code, codex_programs
 

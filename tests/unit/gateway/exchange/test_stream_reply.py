@@ -13,7 +13,7 @@ from dragoman.canon.events import Fault, Finish
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.endpoints.paths import Call
+from dragoman.gateway.endpoints.endpoint_table import Call
 from dragoman.gateway.exchange.recent_exchanges import Recording
 from dragoman.gateway.exchange.stream_reply import SLICE, StreamReply
 from dragoman.gateway.http.server import Gone, IncomingRequest, Reply

@@ -7,10 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.canon.events import Fault
+from dragoman.dialects import endpoints, names
+from dragoman.endpoints.records import Claim, Endpoints, Served
+from dragoman.errors import ConfigError
 from dragoman.gateway.config import Listen
-from dragoman.gateway.endpoints.paths import PLACES, Call, match, methods, nearest
+from dragoman.gateway.endpoints.endpoint_table import Call, EndpointTable
 from dragoman.gateway.http.allowed_hosts import AllowedHosts
 from dragoman.gateway.http.allowed_origins import from_page
+
+DECLARED = {name: endpoints(name) for name in names()}
+VERBS = (
+    *("generate", "count", "models", "model", "show", "version", "running", "assist", "responses", "conversations"),
+    *("compact", "socket", "health", "ready", "exchanges", "home", "page"),
+)
+TABLE = EndpointTable(DECLARED, VERBS)
 
 
 @pytest.mark.parametrize(
@@ -76,22 +86,22 @@ from dragoman.gateway.http.allowed_origins import from_page
     ],
 )
 def test_every_client_finds_its_endpoint(method: str, path: str, query: str, expected: Call) -> None:
-    assert match(method, path, query, {}) == expected
+    assert TABLE.match(method, path, query, {}) == expected
 
 
 def test_the_model_list_goes_by_the_header() -> None:
-    assert match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
-    assert match("GET", "/v1/models", "", {"anthropic-version": "2023-06-01"}) == Call("models", "anthropic")
-    assert match("GET", "/v1/models/a%2Fb", "", {}) == Call("model", "openai-chat", "a/b")
-    assert match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == Call("models", "gemini")
-    assert match("GET", "/v1/models/m", "key=k", {}) == Call("model", "gemini", "m")
+    assert TABLE.match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
+    assert TABLE.match("GET", "/v1/models", "", {"anthropic-version": "2023-06-01"}) == Call("models", "anthropic")
+    assert TABLE.match("GET", "/v1/models/a%2Fb", "", {}) == Call("model", "openai-chat", "a/b")
+    assert TABLE.match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == Call("models", "gemini")
+    assert TABLE.match("GET", "/v1/models/m", "key=k", {}) == Call("model", "gemini", "m")
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/"), ("POST", "/v1/embeddings"), ("PUT", "/v1internal:x"), ("GET", "/v1/x")]
 )
 def test_what_is_nothing_is_nothing(method: str, path: str) -> None:
-    assert match(method, path, "", {}) is None
+    assert TABLE.match(method, path, "", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -109,14 +119,53 @@ def test_what_is_nothing_is_nothing(method: str, path: str) -> None:
     ],
 )
 def test_who_is_lost_is_known_by_the_way(path: str, headers: dict[str, str], dialect: str) -> None:
-    assert nearest(path, headers) == dialect
-    assert PLACES[dialect]
+    assert TABLE.nearest(path, headers) == dialect
+    assert TABLE.shown[dialect]
 
 
 def test_an_address_tells_which_methods_it_takes() -> None:
-    assert methods("/v1/chat/completions", {}) == ("POST",)
-    assert methods("/api/tags", {}) == ("GET",)
-    assert methods("/v1/embeddings", {}) == ()
+    assert TABLE.methods("/v1/chat/completions", {}) == ("POST",)
+    assert TABLE.methods("/api/tags", {}) == ("GET",)
+    assert TABLE.methods("/v1/embeddings", {}) == ()
+
+
+def _with(*claims: Claim, usual: bool = False) -> dict[str, Endpoints]:
+    return {**DECLARED, "toy": Endpoints(served=Served(claims, ("POST /toy",), usual=usual))}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        Claim(("POST",), "/v1/messages", Call("generate", "toy")),
+        Claim(("POST", "GET"), "/v1/responses", Call("generate", "toy")),
+        Claim(("GET",), "/v1/models", Call("models", "toy")),
+        Claim(("GET",), "/v1/models", Call("models", "toy"), headers=("x-toy", "x-api-key")),
+        Claim(("GET",), "/v1/models", Call("models", "toy"), query=("key",)),
+        Claim((), "/v1/models/", read=lambda path, query, decode: None),
+        Claim(("GET",), "/healthz", Call("models", "toy")),
+    ],
+)
+def test_claims_that_nothing_tells_apart_fail_at_start(claim: Claim) -> None:
+    with pytest.raises(ConfigError, match=f"both claim .* {claim.path}, and no header tells them apart"):
+        EndpointTable(_with(claim), VERBS)
+
+
+def test_a_header_of_its_own_lets_a_dialect_share_an_address() -> None:
+    shared = Claim(("GET",), "/v1/models", Call("models", "toy"), headers=("x-toy",))
+    table = EndpointTable(_with(shared, Claim(("POST",), "/toy", Call("generate", "toy"))), VERBS)
+    assert table.match("GET", "/v1/models", "", {"x-toy": "1"}) == Call("models", "toy")
+    assert table.match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == Call("models", "gemini")
+    assert table.match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
+    assert table.match("POST", "/toy/", "", {}) == Call("generate", "toy")
+
+
+def test_what_nobody_answers_fails_at_start_and_so_do_two_usual_dialects() -> None:
+    with pytest.raises(ConfigError, match=r"'paint'.* toy declares it for /toy"):
+        EndpointTable(_with(Claim(("POST",), "/toy", Call("paint", "toy"))), VERBS)
+    with pytest.raises(ConfigError, match="'paint'"):
+        EndpointTable(_with(Claim(("POST",), "/toy", read=lambda *asked: None, verbs=("paint",))), VERBS)
+    with pytest.raises(ConfigError, match="openai-chat and toy"):
+        EndpointTable(_with(Claim(("POST",), "/toy", Call("generate", "toy")), usual=True), VERBS)
 
 
 PIECES = st.sampled_from(
@@ -163,8 +212,8 @@ HEADERS = st.dictionaries(
 )
 def test_any_address_is_a_call_or_none(method: str, pieces: list[str], query: str, headers: dict[str, str]) -> None:
     path = "/" + "/".join(pieces)
-    found = match(method, path, query, headers)
-    assert found is None or not found.dialect or found.dialect in PLACES
-    assert nearest(path, headers) in PLACES
+    found = TABLE.match(method, path, query, headers)
+    assert found is None or not found.dialect or found.dialect in TABLE.shown
+    assert TABLE.nearest(path, headers) in TABLE.shown
     told = from_page(headers, Listen(), AllowedHosts(Listen()))
     assert told is None or isinstance(told, Fault) or dict(told)["access-control-allow-origin"] == headers["origin"]

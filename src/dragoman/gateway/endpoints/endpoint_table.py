@@ -1,0 +1,174 @@
+"""The table of all endpoints, made when the gateway starts: what each dialect declares (`dialects/*/endpoints.py`).
+
+An address tells dialect and verb, in some dialects the model and the stream too. Where several dialects claim one
+address, a header or a parameter of the query decides. Two claims that nothing tells apart are a ConfigError at start.
+
+Clients are pointed at a gateway with more or less of an address (`/v1`, `/openai/v1`, `/v1beta/openai`, nothing), so
+what stands before an endpoint's own words is taken off where it says nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from urllib.parse import parse_qs, unquote
+
+from ...endpoints.records import Call as Call
+from ...endpoints.records import Claim, Endpoints, Query
+from ...errors import ConfigError
+
+
+def _one_exchange(path: str, query: Query, decode: Callable[[str], str]) -> Call:
+    return Call("exchanges", "", rest=path.removeprefix("/dragoman/exchanges/"))
+
+
+OWN = (
+    Claim(("GET",), "/healthz", Call("health", "")),
+    Claim(("GET",), "/readyz", Call("ready", "")),
+    Claim(("GET",), "/dragoman/exchanges", Call("exchanges", "")),
+    Claim(("GET",), "/dragoman/exchanges/", read=_one_exchange, verbs=("exchanges",)),
+    Claim(("GET",), "/", Call("home", "")),
+    Claim(("GET",), "/dragoman", Call("home", "", rest="page")),  # like any home without a key: it asks for one
+    Claim(("GET",), "/dragoman/about", Call("page", "", rest="about")),
+    Claim(("POST",), "/dragoman/translate", Call("page", "", rest="translate")),
+)
+"""What belongs to the gateway itself."""
+_DOUBLED = ("/v1/v1/", "/v1/v1beta/", "/v1/v1internal")
+
+
+class EndpointTable:
+    """Finds what a client wants."""
+
+    def __init__(self, dialects: Mapping[str, Endpoints], verbs: Collection[str]) -> None:
+        """The dialects by name; `verbs` are those that the gateway answers. ConfigError for claims that cannot all be
+        met."""
+        served = {name: one.served for name, one in dialects.items() if one.served.claims}
+        claims = [("", claim) for claim in OWN]
+        claims += [(name, claim) for name in sorted(served) for claim in served[name].claims]
+        _check(claims, verbs)
+        self.shown = {name: served[name].shown for name in sorted(served)}
+        """The endpoints of each dialect, as a person reads them."""
+        self.wrong_method = {name: one.wrong_method for name, one in served.items()}
+        """The status for an address that takes another method, by dialect."""
+        self.key_parameter = {name: one.key_parameter for name, one in served.items() if one.key_parameter[0]}
+        """The parameter of the query in which clients of a dialect show a key, and the header that means the same."""
+        self.timed = frozenset([name for name, one in served.items() if one.timed])
+        self.stored = frozenset([name for name, one in served.items() if one.stored])
+        whole = [claim for _, claim in claims if claim.read is None]
+        told_apart = [claim for claim in whole if claim.headers or claim.query]
+        places = {(method, claim.path) for claim in told_apart for method in claim.methods}
+        self._exact = {
+            (method, claim.path): claim.call
+            for claim in whole
+            for method in claim.methods
+            if claim.call is not None and (method, claim.path) not in places
+        }
+        """Addresses that one dialect has."""
+        self._shared = {
+            place: [claim for claim in _signs_first(whole) if claim.path == place[1] and place[0] in claim.methods]
+            for place in places
+        }
+        """Addresses that several dialects have, which their clients show."""
+        families = [claim for _, claim in claims if claim.read is not None]
+        self._families = sorted(_signs_first(families), key=lambda claim: -len(claim.path))
+        self._near = sorted([(start, name) for name, one in served.items() for start in one.near], key=_longer)
+        self._signs = [(header, name) for name in sorted(served) for header in served[name].headers]
+        usual = [name for name in sorted(served) if served[name].usual]
+        if len(usual) > 1:
+            why = f"{' and '.join(usual)} both claim the clients that show no dialect"
+            raise ConfigError("dialect", usual[1], problem=why)
+        self.usual = usual[0] if usual else next(iter(self.shown), "")
+        """The dialect of whoever shows no other."""
+        words = sorted({word for one in served.values() for word in one.before})
+        self._before = re.compile(rf"(?:/v1beta)?/(?:{'|'.join(map(re.escape, words))})(?=/)")
+        self._bare = tuple(sorted({start for one in served.values() for start in one.bare}))
+
+    def match(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
+        """The call, or None when there is no such endpoint."""
+        found = self._exact.get((method, path))
+        if found is not None:
+            return found
+        plain = path.rstrip("/") or "/"
+        return self._matched(method, plain, query, headers) or self._shortened(method, plain, query, headers)
+
+    def nearest(self, path: str, headers: Mapping[str, str]) -> str:
+        """The dialect that somebody at an unknown address most likely speaks."""
+        for start, dialect in self._near:
+            if path.startswith(start):
+                return dialect
+        return next((dialect for header, dialect in self._signs if header in headers), self.usual)
+
+    def methods(self, path: str, headers: Mapping[str, str]) -> tuple[str, ...]:
+        """The methods that an address does take."""
+        return tuple([method for method in ("GET", "POST") if self.match(method, path, "", headers) is not None])
+
+    def shows_key(self, query: str) -> bool:
+        """Whether a query may show a key."""
+        return bool(query) and any(f"{parameter}=" in query for parameter, _ in self.key_parameter.values())
+
+    def _matched(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
+        found = self._exact.get((method, path))
+        if found is not None:
+            return found
+        asked = parse_qs(query) if query else {}
+        for claim in self._shared.get((method, path), ()):
+            if _shows(claim, headers, asked):
+                return claim.call
+        for claim in self._families:
+            if not path.startswith(claim.path) or (claim.methods and method not in claim.methods):
+                continue
+            if claim.read is not None and _shows(claim, headers, asked):
+                call = claim.read(path, asked, unquote)
+                if call is not None or claim.alone:
+                    return call
+        return None
+
+    def _shortened(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
+        """The call without what people put in front of an endpoint, or with the `/v1` that they leave out."""
+        before = self._before.match(path)
+        shorter = path[before.end() :] if before is not None else path
+        if shorter.startswith(_DOUBLED):
+            shorter = shorter[3:]
+        if shorter.startswith(self._bare):
+            shorter = f"/v1{shorter}"
+        return self._matched(method, shorter, query, headers) if shorter != path else None
+
+
+def _longer(row: tuple[str, str]) -> tuple[int, str]:
+    return -len(row[0]), row[1]
+
+
+def _signs_first(claims: Iterable[Claim]) -> list[Claim]:
+    """Claims that ask for a sign before those that ask for none."""
+    return sorted(claims, key=lambda claim: not (claim.headers or claim.query))
+
+
+def _check(claims: Sequence[tuple[str, Claim]], verbs: Collection[str]) -> None:
+    """ConfigError for a verb that nobody answers, and for two claims that nothing tells apart."""
+    for name, claim in claims:
+        for verb in (*claim.verbs, *([claim.call.verb] if claim.call is not None else ())):
+            if verb not in verbs:
+                why = f"the dialect {name} declares it for {claim.path}, and nothing here answers it"
+                raise ConfigError("verb", verb, tuple(sorted(verbs)), why)
+    for i, (name, claim) in enumerate(claims):
+        for other, second in claims[:i]:
+            if _collide(claim, second):
+                both = f"{other or 'the gateway'} and {name} both claim {' and '.join(claim.methods)} {claim.path}"
+                raise ConfigError("dialect", name, problem=f"{both}, and no header tells them apart")
+
+
+def _collide(claim: Claim, other: Claim) -> bool:
+    """Whether two claims are about the same requests."""
+    if claim.path != other.path or (claim.read is None) != (other.read is None):
+        return False
+    if claim.methods and other.methods and not set(claim.methods) & set(other.methods):
+        return False
+    signs, others = ({*one.headers, *[f"?{word}" for word in one.query]} for one in (claim, other))
+    return bool(signs & others) or not (signs or others)
+
+
+def _shows(claim: Claim, headers: Mapping[str, str], query: Mapping[str, object]) -> bool:
+    """Whether a request shows what the claim asks for."""
+    if not claim.headers and not claim.query:
+        return True
+    return any(name in headers for name in claim.headers) or any(name in query for name in claim.query)
