@@ -3,39 +3,35 @@
 Upstreams are asked all at once, for a short time, and not again for a while. Code Assist has no list to ask for, and a
 provider's own host may fail to answer: there the names of `profiles.json` are listed. Of any other host that does not
 answer nothing is known, and no model is listed.
+
+What is listed is what can be asked for by name, in the shape that the client's dialect declares. What nobody has said
+of a model (its limits, its price) is left open in the way the dialect has for that, or left out.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ...codec import json_text
+from ...dialects import endpoints
+from ...endpoints.records import Model
 from ...facts import profiles
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
 from ..exchange import upstream_address
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
-from .model_list_shapes import Model
 
 SECONDS = 4.0
 FRESH = 300.0
 STALE = 30.0
 """Seconds for which a list is good, and for which one that could not be had is not asked for again."""
 MOST = 256
-_PLACES = {
-    "anthropic": "/v1/models?limit=1000",
-    "gemini": "/v1beta/models?pageSize=1000",
-    "ollama": "/api/tags",
-    "openai-chat": "/v1/models",
-    "openai-responses": "/v1/models",
-    "openrouter": "/api/v1/models",
-}
 _LISTS = ("data", "models", "publisherModels")
 _CONTEXT = ("context_length", "inputTokenLimit", "max_input_tokens", "context_window", "max_model_len")
 _OUTPUT = ("outputTokenLimit", "max_tokens", "max_completion_tokens", "max_output_tokens")
@@ -77,16 +73,17 @@ class Listing:
     async def _of(
         self, desk: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
     ) -> tuple[Model, ...]:
+        if upstream.dialect == REHEARSAL:
+            return ()
         own = upstream_address.client_key(headers) if upstream_address.auth(upstream) == "client" else ""
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))
         if until > desk.now():
             return known
-        path = _PLACES.get(upstream.dialect)
-        if path is None:
+        lists = endpoints(upstream.dialect).models
+        path = (lists.project_path if upstream.project else "") or lists.path
+        if not path:
             return _from_profiles(desk, name, upstream)
-        if upstream.dialect == "gemini" and upstream.project:
-            path = "/v1beta1/publishers/google/models?pageSize=1000"
         told = await ask_upstream(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
         good = isinstance(told, SideAnswer) and told.status == 200
         found = _read(desk, name, upstream, told.body) if isinstance(told, SideAnswer) and good else ()
@@ -131,7 +128,8 @@ def _model(desk: Services, name: str, upstream: Upstream, row: dict[str, Any]) -
     methods = row.get("supportedGenerationMethods")
     if not isinstance(own, str) or (isinstance(methods, list) and "generateContent" not in methods):
         return None
-    own = own.rpartition("models/")[2] if upstream.dialect == "gemini" else own
+    lists = endpoints(upstream.dialect).models
+    own = lists.own_name(own)
     title = next((row[key] for key in ("display_name", "displayName", "name") if isinstance(row.get(key), str)), own)
     return Model(
         _public_name(desk, name, own),
@@ -139,6 +137,18 @@ def _model(desk: Services, name: str, upstream: Upstream, row: dict[str, Any]) -
         title,
         next((row[key] for key in _CONTEXT if isinstance(row.get(key), int)), None),
         next((row[key] for key in _OUTPUT if isinstance(row.get(key), int)), None),
-        "openai-chat" if upstream.dialect == "openai-responses" else upstream.dialect,
+        lists,
         row,
     )
+
+
+def listed(dialect: str, models: Sequence[Model], publisher: str = "") -> dict[str, Any]:
+    """The list for a client. `publisher` is the part of an address that names one."""
+    return endpoints(dialect).models.listed([entry(dialect, model, publisher) for model in models], publisher)
+
+
+def entry(dialect: str, model: Model, publisher: str = "") -> dict[str, Any]:
+    """One model, as its own upstream lists it where that has the same shape."""
+    lists = endpoints(dialect).models
+    said = model.said if model.said is not None and model.shape is lists and not publisher else {}
+    return {**lists.entry(model, publisher), **said, **lists.named(model, publisher)}

@@ -12,6 +12,7 @@ import msgspec
 from ... import __version__
 from ...canon.events import Fault
 from ...codec import json_text
+from ...dialects import endpoints
 from ...transport.http_client import Headers
 from ..exchange.child_tasks import done
 from ..exchange.previous_responses import asked as refers
@@ -21,9 +22,9 @@ from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..identity import apart
 from ..services import Services
-from . import code_assist_session, model_list_shapes, page, responses
+from . import code_assist_session, page, responses
 from .endpoint_table import Call, EndpointTable
-from .model_list import Listing
+from .model_list import Listing, entry, listed
 from .token_counts import count
 
 Answer = tuple[int, Headers, bytes]
@@ -80,7 +81,7 @@ class OtherRequests:
 
     async def _models(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         found = await self.listing.all(desk, request.headers, call.dialect) if call.verb == "models" else []
-        out = model_list_shapes.listed(call.dialect, found, call.rest)
+        out = listed(call.dialect, found, call.rest)
         if "client_version" in parse_qs(request.query):
             # Codex asks for a catalogue of another shape, which tells how to prompt each model. It has that of its own
             # models built in; an empty one leaves it with that, a list without the field is an error to it.
@@ -98,11 +99,10 @@ class OtherRequests:
         found = await self.listing.one(desk, name, request.headers, call.dialect)
         if found is None:
             raise Refused(Fault("not_found", f"there is no model {name!r}", 404, "model_not_found"))
-        return _told(
-            model_list_shapes.shown(found)
-            if call.verb == "show"
-            else model_list_shapes.entry(call.dialect, found, call.rest)
-        )
+        details = endpoints(call.dialect).models.details
+        if call.verb == "show" and details is not None:
+            return _told(details(found))
+        return _told(entry(call.dialect, found, call.rest))
 
     async def _count(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         earlier = None

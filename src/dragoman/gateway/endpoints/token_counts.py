@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from ...canon.events import Fault
 from ...codec import json_text
 from ...codec.surrogates.documents import fields_tolerant, without_surrogates
+from ...dialects import endpoints
 from ...errors import DragomanError, WireError
 from ...seals.vault import Vault
 from ...translate import translate_request
 from ...transport.http_client import Headers
-from ..config import REHEARSAL, Route, Upstream
+from ..config import REHEARSAL, Route
 from ..exchange import rehearsal_upstream, upstream_address
 from ..exchange.child_tasks import done
 from ..exchange.previous_responses import PreviousResponses
@@ -31,16 +31,6 @@ from .endpoint_table import Call
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
 SECONDS = 10.0
-_TAKEN = {
-    "anthropic": frozenset(
-        {"messages", "model", "system", "tools", "tool_choice", "thinking", "cache_control", "context_management"}
-        | {"mcp_servers", "output_config", "output_format", "speed"}
-    ),
-    "openai-responses": frozenset(
-        {"conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning"}
-        | {"text", "tool_choice", "tools", "truncation"}
-    ),
-}
 _TELLING = frozenset({"auth", "billing", "context_too_long", "invalid_request", "permission", "too_large"})
 """Faults that the client is told. After the others an estimate is worth more than nothing."""
 
@@ -74,7 +64,7 @@ async def count(
     estimate = await done(desk.children, plain, partial(_estimate, plain, call, model))
     if isinstance(estimate, Fault):
         return fault_reply(call.dialect, estimate)
-    return 200, ESTIMATED, json_text.encode(_written(call.dialect, estimate))
+    return 200, ESTIMATED, json_text.encode(endpoints(call.dialect).counts.written(estimate))
 
 
 def _estimate(plain: bytes, call: Call, model: str) -> int | Fault:
@@ -108,12 +98,12 @@ async def _asked(
         return told
     if told.status >= 400:
         return told.fault(upstream.dialect)
-    tokens = _tokens(told)
+    tokens = _tokens(told, endpoints(upstream.dialect).counts.total)
     if tokens is None:
         return None
     if upstream.dialect == call.dialect:
         return 200, [("content-type", "application/json")], told.body
-    return 200, [("content-type", "application/json")], json_text.encode(_written(call.dialect, tokens))
+    return 200, [("content-type", "application/json")], json_text.encode(endpoints(call.dialect).counts.written(tokens))
 
 
 def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, vault: Vault) -> bytes | None:
@@ -121,7 +111,7 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
     upstream = choice.upstream
     try:
         if upstream.dialect == call.dialect:
-            return _renamed(call.dialect, body, choice.model)
+            return json_text.encode(endpoints(call.dialect).counts.renamed(fields_tolerant(body), choice.model))
         crossed = translate_request(
             plain,
             source=call.dialect,
@@ -134,7 +124,10 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
             stand_ins=route.stand_ins,
             same_account=route.same_account,
         )
-        return _counted(upstream, crossed.body, choice.model)
+        taken = endpoints(upstream.dialect).counts.taken
+        if taken is None:
+            return crossed.body
+        return json_text.encode(taken(json_text.fields(crossed.body), choice.model, upstream.project))
     except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None  # the estimate's reader says what is wrong with it
 
@@ -142,71 +135,20 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
 def _request(call: Call, body: bytes) -> tuple[bytes | None, str]:
     """The request that is to be counted, as it would be asked (None: as it is), and its model."""
     try:
-        fields = json_text.fields(body)
-        if call.dialect == "gemini" and "generateContentRequest" in fields:
-            inner = json_text.fields(fields["generateContentRequest"])
-            inner.pop("model", None)
-            return json_text.encode(inner), call.model
-        if call.dialect == "code-assist":
-            inner = json_text.fields(fields.get("request", b"{}"))
-            named = inner.pop("model", None) or fields.get("model")
-            model = json_text.plain(named) if named else ""
-            model = model.removeprefix("models/") if isinstance(model, str) else ""
-            return json_text.encode({"model": model, "request": inner}), model
-        model = json_text.plain(fields["model"]) if "model" in fields else ""
+        return endpoints(call.dialect).counts.request(json_text.fields(body), call.model)
     except (msgspec.DecodeError, DragomanError, RecursionError, UnicodeDecodeError):
         mended = without_surrogates(body)
         if mended is None:
             return None, call.model
         given, model = _request(call, mended)
         return mended if given is None else given, model
-    return None, call.model or (model if isinstance(model, str) else "")
 
 
-def _renamed(dialect: str, body: bytes, model: str) -> bytes:
-    """The client's own request to count, with the model's name at the upstream."""
-    fields = fields_tolerant(body)
-    if dialect == "code-assist":
-        inner = json_text.fields(fields.get("request", b"{}"))
-        return json_text.encode({"request": {**inner, "model": f"models/{model}"}})
-    if dialect == "gemini":
-        if "generateContentRequest" in fields:
-            inner = json_text.fields(fields["generateContentRequest"])
-            fields["generateContentRequest"] = json_text.raw({**inner, "model": f"models/{model}"})
-        return json_text.encode(fields)
-    return json_text.encode({**fields, "model": model})
-
-
-def _counted(upstream: Upstream, written: bytes, model: str) -> bytes:
-    """A request that was written for an upstream, as its counting endpoint takes it."""
-    fields: dict[str, Any] = dict(json_text.fields(written))
-    if upstream.dialect == "gemini":
-        if upstream.project:  # Vertex takes the fields as they are, but for a few
-            return json_text.encode({name: fields[name] for name in fields if name not in ("toolConfig", "labels")})
-        return json_text.encode({"generateContentRequest": {"model": f"models/{model}", **fields}})
-    if upstream.dialect == "code-assist":
-        contents = json_text.fields(fields.get("request", b"{}")).get("contents", json_text.raw([]))
-        return json_text.encode({"request": {"model": f"models/{model}", "contents": contents}})
-    return json_text.encode({name: value for name, value in fields.items() if name in _TAKEN[upstream.dialect]})
-
-
-class _Total(msgspec.Struct):
-    input_tokens: int | None = None
-    totalTokens: int | None = None
-
-
-def _tokens(told: SideAnswer) -> int | None:
+def _tokens(told: SideAnswer, names: tuple[str, ...]) -> int | None:
+    """The count in an upstream's answer, which has one of these names; None where there is none."""
     try:
-        found = msgspec.json.decode(told.body, type=_Total)
+        fields = json_text.fields(told.body)
+        found = [msgspec.json.decode(fields[name], type=int | None) for name in names if name in fields]
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
-    return found.input_tokens if found.input_tokens is not None else found.totalTokens
-
-
-def _written(dialect: str, tokens: int) -> dict[str, Any]:
-    """A count in the dialect's shape."""
-    if dialect in ("gemini", "code-assist"):
-        return {"totalTokens": tokens}
-    if dialect == "openai-responses":
-        return {"object": "response.input_tokens", "input_tokens": tokens}
-    return {"input_tokens": tokens}
+    return next((tokens for tokens in found if tokens is not None), None)
