@@ -139,8 +139,8 @@ def test_a_port_that_is_taken_is_misuse() -> None:
 
 def test_without_a_host_no_network_module_is_loaded() -> None:
     program = (
-        "import sys; from dragoman.conform import library, suite;"
-        "library.run(suite.load(suite.latest()).cases[0]);"
+        "import sys; from dragoman.conform import library_runner, suite;"
+        "library_runner.run(suite.load(suite.latest()).cases[0]);"
         "print(sorted({'socket', 'ssl', 'http.client', 'http.server', 'asyncio'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

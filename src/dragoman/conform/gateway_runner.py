@@ -11,20 +11,14 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from ..dialects import get, names
+from ..dialects import endpoints, get, is_known
 from . import stream_folding
-from .client_history import continued
+from .client_history import client_of, continued
 from .fact_checks import Document, Outcome
 from .json_paths import decode, dump, look
 from .library_runner import Result, judged, stream_document
 from .scripted_upstream import Script, Upstream
 from .suite import Case, Suite
-
-COUNTING = {
-    "anthropic": "/v1/messages/count_tokens",
-    "gemini": "/v1beta/models/{model}:countTokens",
-    "openai-responses": "/v1/responses/input_tokens",
-}
 
 
 class Host(Struct):
@@ -58,7 +52,7 @@ class Refused(Exception):
 
 def run(case: Case, host: Host) -> Result:
     """One case against a gateway."""
-    missing = [name for name in (case.source_dialect, case.target) if name not in names()]
+    missing = [name for name in (case.source_dialect, case.target) if not is_known(name)]
     if missing:
         return Result(case, untested=f"there is no dialect {missing[0]}")
     if host.upstream is None and case.kind != "count":
@@ -77,7 +71,7 @@ def run(case: Case, host: Host) -> Result:
 
 def _observed(case: Case, host: Host) -> Outcome:
     if case.kind == "count":
-        path = COUNTING[case.client]
+        path = endpoints(case.client).counts.path
         answer = _ask(case, host, case.input, path=path)
         return Outcome(case.target, {"status": answer.status, "body": decode(answer.body)}, [])
     if case.kind == "conversation":
@@ -116,7 +110,7 @@ def _request(case: Case, host: Host) -> Outcome:
     _, bodies = _exchange(case, host, request, script)
     document = decode(bodies[0])
     if case.kind == "tools":
-        found = look(document, "/request/tools" if case.upstream == "code-assist" else "/tools")
+        found = look(document, client_of(case.upstream).tools)
         tools = found[0] if found else []
         return Outcome(case.target, tools, [Document(case.target, "tools", case.model, tools)])
     checked = [Document(case.target, "request", case.model, document)]
@@ -158,7 +152,8 @@ def _conversation(case: Case, host: Host) -> Outcome:
 
 def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
     """The request with the wish for a stream, where the dialect has it in the body."""
-    if client in ("gemini", "code-assist") or (not streams and client != "ollama"):
+    endpoint = get(client).endpoint
+    if endpoint.path != endpoint.stream_path or (not streams and not endpoints(client).stream.unasked):
         return request
     return {**request, "stream": streams}
 
@@ -233,6 +228,5 @@ def _name(form: str, model: str, upstream: str, host: str) -> str:
 def _key(dialect: str, key: str) -> dict[str, str]:
     if not key:
         return {}
-    if dialect == "anthropic":
-        return {"x-api-key": key}
-    return {"x-goog-api-key": key} if dialect == "gemini" else {"authorization": f"Bearer {key}"}
+    kind = endpoints(dialect).upstream.auth
+    return {"authorization": f"Bearer {key}"} if kind in ("bearer", "google", "none") else {kind: key}

@@ -6,26 +6,19 @@ without the last chunk.
 
 from __future__ import annotations
 
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from msgspec import Struct
 
+from ..dialects import endpoints, get
 from . import stream_folding
 from .client_history import named
 from .json_paths import decode, dump
 
-_TAILS = {
-    "anthropic": ("/messages",),
-    "code-assist": (":generateContent", ":streamGenerateContent"),
-    "gemini": (":generateContent", ":streamGenerateContent"),
-    "ollama": ("/api/chat",),
-    "openai-chat": ("/chat/completions",),
-    "openai-responses": ("/responses",),
-    "openrouter": ("/chat/completions",),
-}
-_ENVELOPE = "/v1internal:"
+_VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 
 
 class Script(Struct):
@@ -108,18 +101,28 @@ def _filled(script: Script, body: bytes) -> Script:
 
 
 def _speaks(dialect: str, path: str) -> bool:
+    """Whether a path is where an upstream of the dialect listens, whatever stands before its own words."""
     plain = path.partition("?")[0]
-    return plain.endswith(_TAILS[dialect]) and (_ENVELOPE in plain) == (dialect == "code-assist")
+    endpoint = get(dialect).endpoint
+    return any(_leads_to(plain, form.partition("?")[0]) for form in (endpoint.path, endpoint.stream_path))
+
+
+def _leads_to(path: str, form: str) -> bool:
+    before, named, behind = form.partition("{model}")
+    if named:  # behind whatever version, project and location
+        return path.endswith(behind) and f"/{before.rstrip('/').rpartition('/')[2]}/" in path
+    return path.endswith(_VERSION.sub("", form))
 
 
 def _streams(dialect: str, path: str, body: bytes) -> bool:
-    if dialect in ("gemini", "code-assist"):
-        return ":streamGenerateContent" in path
+    endpoint = get(dialect).endpoint
+    if endpoint.path != endpoint.stream_path:
+        return _leads_to(path.partition("?")[0], endpoint.stream_path.partition("?")[0])
     try:
         document = decode(body)
     except ValueError:
         return False
-    return isinstance(document, dict) and bool(document.get("stream", dialect == "ollama"))
+    return isinstance(document, dict) and bool(document.get("stream", endpoints(dialect).stream.unasked))
 
 
 def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
@@ -151,7 +154,7 @@ def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
         def _stream(self, script: Script) -> None:
             frames = script.frames or []
             self.send_response(200)
-            lines = script.dialect == "ollama"
+            lines = get(script.dialect).framing == "ndjson"
             self.send_header("content-type", "application/x-ndjson" if lines else "text/event-stream")
             self.send_header("transfer-encoding", "chunked")
             self.send_header("connection", "close")

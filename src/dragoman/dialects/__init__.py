@@ -31,6 +31,11 @@ def installed() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names(), *sorted([point.name for point in entry_points(group=GROUP)])]))
 
 
+def is_known(name: str) -> bool:
+    """Whether there is a dialect called `name`. Installed packages are looked at only where no built-in one is."""
+    return name in names() or name in installed()
+
+
 @lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
     """The dialect called `name`."""
