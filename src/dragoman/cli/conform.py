@@ -11,7 +11,7 @@ from ..conform import library_runner, suite
 from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
 from ..conform.verdict import strangers, verdicts
-from ..dialects import names
+from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..transport.redaction import redacted_url
 from .terminal_output import fail
@@ -70,8 +70,8 @@ def conform(
     2: misuse.
     """
     for name in (dialect, *upstream):
-        if name is not None and name not in names():
-            fail(f"unknown dialect {name!r}; there are: {', '.join(names())}", 2)
+        if name is not None and not is_known(name):
+            fail(f"unknown dialect {name!r}; there are: {', '.join(installed())}", 2)
     if base_url is not None and dialect is None:
         fail("say with --dialect which dialect the gateway is to be spoken to in", 2)
     if key_env is not None and key_env not in os.environ:

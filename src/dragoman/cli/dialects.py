@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from ..dialects import get, names
+from ..dialects import get, installed
 
 
 @click.command()
 def dialects() -> None:
     """List the dialects; each can be translated into each other."""
-    found = [get(name) for name in names()]
+    found = [get(name) for name in installed()]
     wide = max(len(dialect.name) for dialect in found)
     for dialect in found:
         click.echo(f"{dialect.name:{wide}}  {dialect.title}  ({dialect.framing}, {dialect.endpoint.path})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..dialects import names
+from ..dialects import installed, is_known
 from .terminal_output import fail
 
 
@@ -28,8 +28,8 @@ def log(
     id: str | None, dialect: str | None, model: str, as_json: bool, here: bool, most: int, forget: bool, form: str
 ) -> None:
     """List the conversations of `dragoman ask`; show, export or forget the one with this ID (its beginning will do)."""
-    if dialect is not None and dialect not in names():
-        fail(f"unknown dialect {dialect!r}; there are: {', '.join(names())}", 2)
+    if dialect is not None and not is_known(dialect):
+        fail(f"unknown dialect {dialect!r}; there are: {', '.join(installed())}", 2)
     if id is None and (dialect or as_json or forget):
         raise click.UsageError("which one? dragoman log lists them")
     try:

@@ -8,7 +8,7 @@ from io import BufferedReader
 import click
 
 from ..canon.repair_codes import REPAIRS
-from ..dialects import names
+from ..dialects import installed, is_known
 from ..errors import DragomanError
 from ..repair import repair as repaired
 from ..translate.detect import detect
@@ -34,8 +34,8 @@ def repair(dialect: str | None, model: str | None, check: bool, form: str, listi
     if listing:
         _list()
         return
-    if dialect is not None and dialect not in names():
-        fail(f"unknown dialect {dialect!r}; there are: {', '.join(names())}", 2)
+    if dialect is not None and not is_known(dialect):
+        fail(f"unknown dialect {dialect!r}; there are: {', '.join(installed())}", 2)
     body = file.read()
     if dialect is None:
         dialect, reasons = detect(body)

@@ -10,7 +10,7 @@ from typing import Literal
 import click
 import msgspec
 
-from ..dialects import names
+from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
 from .file_effects import CONFIG_FILE
@@ -71,8 +71,8 @@ def serve(
 
     def read() -> Config:
         if upstream and dialect:
-            if dialect not in names():
-                raise ConfigError("dialect", dialect, names())
+            if not is_known(dialect):
+                raise ConfigError("dialect", dialect, installed())
             config = checked(one_upstream(upstream, dialect, upstream_key_env), "the command line")
         elif file is None and (data := folder_file.read()) is not None:
             config = parse(data, str(folder_file.path), os.environ)

@@ -12,7 +12,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from ..dialects import names
+from ..dialects import endpoints, get, installed
 from ..translate import Translation, translate_request
 from .terminal_output import COLOURS
 
@@ -20,15 +20,6 @@ SOURCE = "anthropic"
 NARROWEST = 46
 """Columns a dialect needs to be readable."""
 
-_MODELS = {
-    "anthropic": "claude-opus-5",
-    "code-assist": "gemini-3-pro",
-    "gemini": "gemini-3-pro",
-    "ollama": "qwen3:8b",
-    "openai-chat": "gpt-5.2",
-    "openai-responses": "gpt-6-sol",
-}
-_HISTORY = ("messages", "input", "contents")
 _ENVELOPE = "request"
 """Where a request stands that is sent in an envelope."""
 _SHOWN = 400
@@ -48,7 +39,7 @@ def show(width: int | None) -> None:
     """Show one agent conversation in all dialects, step by step, with its losses."""
     console = Console(width=width)
     # The source first: everything else is made from it.
-    dialects = [SOURCE, *[name for name in names() if name != SOURCE]]
+    dialects = [SOURCE, *[name for name in installed() if name != SOURCE]]
     at_once = max(1, min(len(dialects), console.width // NARROWEST))
     for begin in range(0, len(dialects), at_once):
         console.print(_table(dialects[begin : begin + at_once]))
@@ -84,13 +75,18 @@ def _table(dialects: list[str]) -> Table:
 def _translated(source: dict[str, Any], steps: int, dialect: str) -> Translation:
     """The conversation up to a step, in a dialect."""
     part = {**source, "messages": source["messages"][:steps]}
-    return translate_request(part, source=SOURCE, target=dialect, model=_MODELS.get(dialect, "some-model"))
+    return translate_request(part, source=SOURCE, target=dialect, model=endpoints(dialect).example_model)
 
 
 def _history(done: Translation) -> list[Any]:
     document = done.json()
     document = document.get(_ENVELOPE, document)
-    return next((document[key] for key in _HISTORY if isinstance(document.get(key), list)), [])
+    return next((document[key] for key in _history_fields() if isinstance(document.get(key), list)), [])
+
+
+def _history_fields() -> set[str]:
+    """The fields in which the dialects have their turns."""
+    return {get(name).turns for name in installed()}
 
 
 def _settings(done: Translation) -> RenderableType:
@@ -98,7 +94,7 @@ def _settings(done: Translation) -> RenderableType:
 
 
 def _without_history(document: dict[str, Any]) -> dict[str, Any]:
-    left = {key: value for key, value in document.items() if key not in _HISTORY}
+    left = {key: value for key, value in document.items() if key not in _history_fields()}
     if _ENVELOPE in left:
         left[_ENVELOPE] = _without_history(left[_ENVELOPE])
     return left

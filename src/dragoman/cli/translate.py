@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from ..canon.losses import Loss, Severity
-from ..dialects import names
+from ..dialects import installed, is_known
 from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
 from ..translate.detect import detect, is_ambiguous
@@ -84,8 +84,8 @@ def translate(
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
     for name in (source, target):
-        if name is not None and name not in names():
-            fail(f"unknown dialect {name!r}; there are: {', '.join(names())}", 2)
+        if name is not None and not is_known(name):
+            fail(f"unknown dialect {name!r}; there are: {', '.join(installed())}", 2)
     try:
         if stream:
             _stream(file, source, target, host, form, strict)

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
-from ..dialects import names as dialect_names
+from ..dialects import installed
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
 from ..store.own_files import read_named_file
@@ -222,7 +222,7 @@ def checked(config: Config, file: str, text: str = "") -> Config:
     `file` is what to call its source, `text` what stands there.
     """
     upstreams = {REHEARSAL: Upstream(REHEARSAL, models=("rehearsal/*", "rehearsal")), **config.upstreams}
-    known = (*dialect_names(), REHEARSAL)
+    known = (*installed(), REHEARSAL)
     for name, upstream in config.upstreams.items():
         at = ("upstreams", name)
         if upstream.dialect not in known:

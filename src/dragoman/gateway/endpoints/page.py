@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ... import __version__
 from ...codec import json_text
-from ...dialects import names
+from ...dialects import installed
 from ...errors import DragomanError
 from ...translate import StreamTranslator, translate_request, translate_response, translate_tools
 from ...translate.detect import detect
@@ -72,7 +72,7 @@ def about(config: Config, base: str) -> Answer:
     ]
     told = {
         "version": __version__,
-        "dialects": list(names()),
+        "dialects": list(installed()),
         "upstreams": upstreams,
         "clients": [{"client": client.strip(), "line": line} for client, line in client_lines(config, base)],
     }

@@ -12,7 +12,7 @@ from msgspec import Raw
 from ...canon.events import Event, Finish, PartDelta, Start
 from ...canon.response import Usage
 from ...context import Context
-from ...dialects import get, installed
+from ...dialects import get, is_known
 from ...errors import WireError
 from ...transport.redaction import Redactor, query_secrets, redacted_query
 from .recent_exchanges import Exchange, Recording, as_recording
@@ -92,7 +92,7 @@ def _clean(value: Any, secrets: Redactor) -> Any:
 
 def canon(exchange: Exchange) -> Any:
     """The request in canon; None when it cannot be read, or not any more."""
-    if exchange.dialect not in installed():
+    if not is_known(exchange.dialect):
         return None
     context = Context(exchange.dialect, exchange.dialect)
     try:
@@ -115,7 +115,7 @@ def usage(exchange: Exchange) -> dict[str, Any] | None:
     had come, called so."""
     taped = exchange.answered if exchange.answered is not None else exchange.told
     dialect = exchange.upstream_dialect if exchange.answered is not None else exchange.dialect
-    if taped is None or dialect not in installed():
+    if taped is None or not is_known(dialect):
         return None
     tape = as_recording(taped)
     head, tail = tape.parts()
