@@ -4,15 +4,19 @@
     answer    {"lines": [LINE, ...], "end": "done" | "tools" | "cut", "tokens": [asked, answered]}
     stream    {"text": "..."} and {"call": CALL} lines, then {"end": ..., "tokens": ...}
     fault     {"problem": "what went wrong"}
+    models    {"models": [{"name": "m"}, ...]}
+    count     {"tokens": 12}
     LINE      {"from": "system" | "user" | "model" | "tool", "text": "..."}, with "call": CALL or "id": "call id"
     CALL      {"id": "...", "name": "f", "input": {...}}
+
+Requests are posted to /toy, or to /toy/stream for a stream, with the key in the header x-toy-key.
 
 What the toy cannot say (images, thinking, settings, ...) is lost, and every loss is written down: that is the contract.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -30,6 +34,20 @@ from dragoman.codec.ndjson import Splitter
 from dragoman.codec.result_order import results_after_calls
 from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
+from dragoman.endpoints.records import Call as Asked
+from dragoman.endpoints.records import (
+    Claim,
+    Client,
+    Endpoints,
+    Environment,
+    HeaderRules,
+    Model,
+    ModelLists,
+    Served,
+    SetupLine,
+    TokenCounts,
+    UpstreamForm,
+)
 from dragoman.errors import WireError
 
 NAME = "toy"
@@ -326,7 +344,7 @@ def _line(value: dict[str, Any]) -> bytes:
     return json_text.encode(value) + b"\n"
 
 
-# --- faults, and the record that ties it all together -----------------------------------------------------------------
+# --- faults ----------------------------------------------------------------------------------------------------------
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
@@ -345,6 +363,74 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     return [(9, "lines[]")] if isinstance(document.get("lines"), list) else []
 
 
+# --- endpoints: how the toy is served by a gateway, asked by one or by an agent, and judged --------------------------
+
+
+def _said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**request, "lines": [*request["lines"], {"from": "user", "text": text}]}
+
+
+def _answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    calls = [line["call"] for line in answer["lines"] if "call" in line]
+    results = [{"from": "tool", "id": call["id"], "text": output} for call, output in zip(calls, outputs, strict=False)]
+    return {**request, "lines": [*request["lines"], *answer["lines"], *results]}
+
+
+def _fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    words = "".join([frame["text"] for frame in frames if "text" in frame])
+    lines: list[dict[str, Any]] = [{"from": "model", "text": words}] if words else []
+    lines += [{"from": "model", "call": frame["call"]} for frame in frames if "call" in frame]
+    end = {key: value for frame in frames for key, value in frame.items() if key in ("end", "tokens")}
+    return {"lines": lines, **end}
+
+
+CLIENT = Client(
+    "/tools",
+    "/tools/*/name",
+    _said,
+    _answered,
+    _fold,
+    ends_well=lambda frames, faults, done: any("end" in frame for frame in frames),
+    is_fault=lambda frame: "problem" in frame,
+)
+
+
+def _entry(model: Model, publisher: str) -> dict[str, Any]:
+    return {"name": model.name, "by": model.upstream}
+
+
+def _named(model: Model, publisher: str) -> dict[str, Any]:
+    return {"name": model.name}
+
+
+ENDPOINTS = Endpoints(
+    served=Served(
+        claims=(
+            Claim(("POST",), "/toy", Asked("generate", NAME, stream=False)),
+            Claim(("POST",), "/toy/stream", Asked("generate", NAME, stream=True)),
+            Claim(("POST",), "/toy/count", Asked("count", NAME)),
+            Claim(("GET",), "/toy/models", Asked("models", NAME)),
+            # Others have their models there too; a client of the toy says that it is one.
+            Claim(("GET",), "/v1/models", Asked("models", NAME), headers=("x-toy-client",)),
+        ),
+        shown=("POST /toy", "POST /toy/stream", "POST /toy/count", "GET /toy/models"),
+        near=("/toy",),
+    ),
+    headers=HeaderRules(begins=("x-toy-",), never=("x-toy-key",), lost={"x-toy-mood": "info"}),
+    models=ModelLists("/toy/models", entry=_entry, named=_named, listed=lambda entries, publisher: {"models": entries}),
+    counts=TokenCounts("/toy/count", written=lambda tokens: {"tokens": tokens}, total=("tokens",)),
+    upstream=UpstreamForm(
+        auth="x-toy-key",
+        environment=(Environment("toy", ("TOY_API_KEY",), ("TOY_BASE_URL",), ("toy-*",), "toy-1"),),
+    ),
+    setup=(SetupLine("toy", lambda base, key, model: f"TOY_BASE_URL={base} TOY_API_KEY={key}"),),
+    example_model="toy-1",
+    client=lambda: CLIENT,
+)
+
+
+# --- the record that ties it all together ----------------------------------------------------------------------------
+
 DIALECT = Dialect(
     name=NAME,
     title="Toy",
@@ -361,5 +447,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
-    endpoint=Endpoint("/toy", "/toy"),
+    turns="lines",
+    endpoint=Endpoint("/toy", "/toy/stream"),
+    endpoints=lambda: ENDPOINTS,
 )

@@ -5,10 +5,7 @@ It takes part in everything, without a line changed here."""
 from __future__ import annotations
 
 import json
-import sys
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,38 +13,13 @@ import dragoman
 from dragoman.dialects import get, names
 from dragoman.errors import ConfigError
 
-TOY = Path(__file__).parents[2] / "examples" / "toy_dialect"
-QUESTION = {
-    "model": "toy-1",
-    "lines": [
-        {"from": "system", "text": "Be brief."},
-        {"from": "user", "text": "Weather in Oslo?"},
-        {"from": "model", "text": "I look."},
-        {"from": "model", "call": {"name": "weather", "id": "c1", "input": {"city": "Oslo"}}},
-        {"from": "tool", "id": "c1", "text": "rain"},
-    ],
-    "tools": [{"name": "weather", "about": "The weather.", "input": {"type": "object", "properties": {}}}],
-}
+from .toy import QUESTION, as_package
 
 
 @pytest.fixture(scope="module", autouse=True)
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What pip writes: the module on the path, and beside it the metadata with the entry point."""
-    site = tmp_path_factory.mktemp("site")
-    project = tomllib.loads((TOY / "pyproject.toml").read_text())["project"]
-    points = project["entry-points"]["dragoman.dialects"]
-    metadata = site / "dragoman_toy-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 1.0\n")
-    lines = [f"{name} = {where}" for name, where in points.items()]
-    (metadata / "entry_points.txt").write_text("\n".join(["[dragoman.dialects]", *lines, ""]))
-    (site / "dragoman_toy.py").write_text((TOY / "dragoman_toy.py").read_text())
-    sys.path.insert(0, str(site))
-    get.cache_clear()
-    yield
-    sys.path.remove(str(site))
-    sys.modules.pop("dragoman_toy", None)
-    get.cache_clear()
+    with as_package(tmp_path_factory.mktemp("site")):
+        yield
 
 
 def test_it_is_found_by_its_entry_point_alone() -> None:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from .. import lint as library
-from ..dialects import get
+from ..dialects import get, is_known
 from ..errors import WireError
 from ..lint.runner import MCP, RULE_SETS, linted
 from ..repair import repair
@@ -73,7 +73,7 @@ def lint(
 
     Exit 0: nothing found. 1: something found. 2: a file or dialect that cannot be used.
     """
-    if dialect is not None and dialect not in linted():
+    if dialect is not None and dialect not in linted() and not is_known(dialect):
         fail(f"unknown dialect {dialect!r}; there are: {', '.join(linted())}", 2)
     if dialect == MCP and kind == "stream":
         fail("documents of mcp are requests, responses or tools", 2)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..canon.events import Fault
 from ..errors import ConfigError
 from .config import Config
-from .exchange.upstream_address import KEYS, auth, client_key
+from .exchange.upstream_address import auth, client_key, key_headers
 
 _FORWARDED = frozenset(
     {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}
@@ -111,7 +111,7 @@ def apart(config: Config) -> bool:
 
 def shown_keys(headers: Mapping[str, str]) -> list[str]:
     """Every key that a client shows, in whichever header."""
-    return sorted({_bare(headers[name]) for name in KEYS if name in headers})
+    return sorted({_bare(headers[name]) for name in key_headers() if name in headers})
 
 
 def _bare(value: str) -> str:

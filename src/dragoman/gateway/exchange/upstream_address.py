@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
-from ...dialects import endpoints
+from ...dialects import endpoints, installed
 from ...transport import addressing
 from ...transport.addressing import address, auth, counting, fitted, host, joined, place, target
 from ...transport.client_interface import Post
@@ -13,7 +14,6 @@ from ...transport.upstream import Upstream
 from .forwarded_headers import to_upstream
 
 __all__ = [
-    "KEYS",
     "address",
     "auth",
     "beside",
@@ -23,12 +23,19 @@ __all__ = [
     "headers",
     "host",
     "joined",
+    "key_headers",
     "place",
     "target",
 ]
 
-KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
-"""Headers in which clients show who they are."""
+_KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
+
+
+@lru_cache(maxsize=1)
+def key_headers() -> tuple[str, ...]:
+    """Headers in which clients show who they are; in the first a word stands before the key."""
+    declared = [endpoints(name).upstream.auth for name in installed()]
+    return tuple(dict.fromkeys([*_KEYS, *[name for name in declared if name not in ("bearer", "google", "none")]]))
 
 
 def headers(
@@ -56,7 +63,7 @@ def beside(post: Post, wanted: Mapping[str, str]) -> Post:
 def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
     """The client's own key, in the header where the upstream looks for one."""
     if dialect == client:
-        return {name: asked[name] for name in KEYS if name in asked}
+        return {name: asked[name] for name in key_headers() if name in asked}
     key = client_key(asked)
     if not key:
         return {}
@@ -68,8 +75,8 @@ def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, st
 
 def client_key(asked: Mapping[str, str]) -> str:
     """The key a client sent, in whichever header its dialect has for it."""
-    key = asked.get("x-api-key") or asked.get("x-goog-api-key") or asked.get("api-key")
-    if key:
-        return key
+    for name in key_headers()[1:]:
+        if key := asked.get(name):
+            return key
     scheme, _, token = asked.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""

@@ -26,7 +26,7 @@ from .fault_table import Origin
 from .forwarded_headers import plan
 from .routes import Choice
 from .secret_search import SecretSearch
-from .upstream_address import KEYS, address, auth, headers, host, target
+from .upstream_address import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
 """The header with the gateways that a request came through."""
@@ -113,7 +113,7 @@ class UpstreamPlan:
         self._own = route.client_key or auth(upstream) == "client"
         self.origin: Origin = "client_key" if self._own else "upstream"
         """Of the faults that it answers with."""
-        shown = KEYS if self._own else ()
+        shown = key_headers() if self._own else ()
         varying = [name for name in names if name in taken or name in shown or name == HOPS]
         self._varying = itemgetter(*varying) if varying else None
         self._made: dict[object, Post] = {}
