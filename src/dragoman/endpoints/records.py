@@ -40,6 +40,8 @@ class Call(Struct, frozen=True):
     """The stream is one JSON array."""
     rest: str = ""
     """What else the address names."""
+    unasked: bool = False
+    """Silence about a stream asks for one. The table of endpoints sets it (`StreamForm.unasked`)."""
 
 
 class Claim(Struct, frozen=True):

@@ -44,7 +44,7 @@ Answer = tuple[int, Headers, bytes]
 
 async def session(desk: Services, call: Call, request: IncomingRequest) -> Answer:
     """The answer to a call that is neither a question to a model nor a count."""
-    upstream = next((one for one in desk.config.upstreams.values() if one.dialect == "code-assist"), None)
+    upstream = next((one for one in desk.config.upstreams.values() if one.dialect == call.dialect), None)
     if upstream is not None:
         segments = unquote(request.path).split("/")[1:]
         if any(segment in ("", ".", "..") for segment in segments):
@@ -55,7 +55,7 @@ async def session(desk: Services, call: Call, request: IncomingRequest) -> Answe
         if isinstance(told, Fault):
             raise Refused(told)
         return told.status, _JSON, told.body
-    return 200, _JSON, json_text.encode(_answer(desk, call.rest, _asked(request.body)))
+    return 200, _JSON, json_text.encode(_answer(desk, call, _asked(request.body)))
 
 
 def _asked(body: bytes) -> dict[str, Any]:
@@ -66,7 +66,8 @@ def _asked(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _answer(desk: Services, verb: str, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(desk: Services, call: Call, asked: dict[str, Any]) -> dict[str, Any]:
+    verb = call.rest
     project = str(asked.get("cloudaicompanionProject") or asked.get("project") or PROJECT)
     if verb == "loadCodeAssist":
         return {"currentTier": _TIER, "allowedTiers": [_TIER], "cloudaicompanionProject": project}
@@ -76,7 +77,7 @@ def _answer(desk: Services, verb: str, asked: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "done": True, "response": done}
     if verb == "retrieveUserQuota":
         named = [name for name, _ in desk.routes.known()]
-        usual = [name for name in profiles.names("code-assist") if desk.routes.find(name, desk.draw)[1]]
+        usual = [name for name in profiles.names(call.dialect) if desk.routes.find(name, desk.draw)[1]]
         buckets = [
             {"modelId": name, "tokenType": "REQUESTS", "remainingFraction": 1, "resetTime": _RESET}
             for name in dict.fromkeys([*usual, *named])

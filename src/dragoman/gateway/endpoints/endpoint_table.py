@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from urllib.parse import parse_qs, unquote
 
+from msgspec import structs
+
 from ...endpoints.records import Call as Call
 from ...endpoints.records import Claim, Endpoints, Query
 from ...errors import ConfigError
@@ -57,8 +59,9 @@ class EndpointTable:
         whole = [claim for _, claim in claims if claim.read is None]
         told_apart = [claim for claim in whole if claim.headers or claim.query]
         places = {(method, claim.path) for claim in told_apart for method in claim.methods}
+        self._unasked = frozenset([name for name in served if dialects[name].stream.unasked])
         self._exact = {
-            (method, claim.path): claim.call
+            (method, claim.path): self.marked(claim.call)
             for claim in whole
             for method in claim.methods
             if claim.call is not None and (method, claim.path) not in places
@@ -91,6 +94,10 @@ class EndpointTable:
         plain = path.rstrip("/") or "/"
         return self._matched(method, plain, query, headers) or self._shortened(method, plain, query, headers)
 
+    def marked(self, call: Call) -> Call:
+        """The call with what its dialect says of all of them."""
+        return structs.replace(call, unasked=True) if call.dialect in self._unasked else call
+
     def nearest(self, path: str, headers: Mapping[str, str]) -> str:
         """The dialect that somebody at an unknown address most likely speaks."""
         for start, dialect in self._near:
@@ -113,14 +120,16 @@ class EndpointTable:
         asked = parse_qs(query) if query else {}
         for claim in self._shared.get((method, path), ()):
             if _shows(claim, headers, asked):
-                return claim.call
+                return self.marked(claim.call) if claim.call is not None else None
         for claim in self._families:
             if not path.startswith(claim.path) or (claim.methods and method not in claim.methods):
                 continue
             if claim.read is not None and _shows(claim, headers, asked):
                 call = claim.read(path, asked, unquote)
-                if call is not None or claim.alone:
-                    return call
+                if call is not None:
+                    return self.marked(call)
+                if claim.alone:
+                    return None
         return None
 
     def _shortened(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:

@@ -22,7 +22,7 @@ from ...canon.losses import Loss
 from ...canon.request import Sighted
 from ...codec import json_text
 from ...codec.packed_seals import MARK_BYTES
-from ...dialects import endpoints, get
+from ...dialects import get
 from ...endpoints.records import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ...seals.vault import keep
@@ -200,7 +200,7 @@ class Relay:
             head = sighted.around.request if sighted is not None else self._looked()
             model = model or head.model or ""
             if stream is None:
-                stream = endpoints(call.dialect).stream.unasked if head.stream is None else head.stream
+                stream = call.unasked if head.stream is None else head.stream
         exchange.model, exchange.stream = model, stream
         desk = self._desk
         routes = desk.routes
