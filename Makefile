@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean changes release
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -60,6 +60,13 @@ golden: $(READY)  ## Rewrite the conformance cases from their sources, the golde
 
 docs: $(READY)  ## Rewrite the generated pages of the documentation
 	$(BIN)/python docs/generate.py
+
+changes: $(READY)  ## Print the next section of the changelog, gathered from changes.d
+	$(BIN)/python changes.d/release.py
+
+release: $(READY)  ## Write that section for VERSION into CHANGELOG.md and set the version; docs/releasing.md has the recipe
+	$(if $(VERSION),,$(error Say which version: make release VERSION=0.2.0))
+	$(BIN)/python changes.d/release.py $(VERSION)
 
 bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench-peers) other translators
 	$(BIN)/python -m bench.translate
