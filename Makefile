@@ -33,6 +33,7 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 layers: $(READY)
 	$(BIN)/lint-imports --no-logo
