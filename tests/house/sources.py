@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,9 +12,14 @@ SOURCE = ROOT / "src" / "dragoman"
 
 
 def modules(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
-    """Every Python file below a folder, parsed."""
+    """Every Python file below a folder, parsed. Treat the trees as read-only."""
     for path in sorted(folder.rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
+        yield path, _parsed(path)
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def texts() -> Iterator[tuple[Path, str]]:
