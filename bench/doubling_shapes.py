@@ -373,7 +373,9 @@ def answer_of_choices(n: int) -> bytes:
 
 def answer_of_logprobs(n: int) -> bytes:
     said = json.loads(_answer([{"role": "assistant", "content": "word " * n}]))
-    tokens = [{"token": "word ", "logprob": -0.5, "bytes": None, "top_logprobs": []} for _ in range(n)]
+    tokens: list[dict[str, Any]] = [
+        {"token": "word ", "logprob": -0.5, "bytes": None, "top_logprobs": []} for _ in range(n)
+    ]
     said["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
     return json.dumps(said).encode()
 

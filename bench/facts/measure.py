@@ -90,7 +90,7 @@ def elsewhere(fact: Fact, kind: str, target: str) -> bool:
 
 def documents(kind: str, source: str) -> Iterator[Case]:
     """The recorded documents of one kind."""
-    yield from cases(source, "response" if kind == "answer" else kind)  # type: ignore[arg-type]
+    yield from cases(source, "response" if kind == "answer" else kind)
 
 
 def translated(kind: str, case: Case, target: str) -> tuple[bytes, tuple[Loss, ...]]:

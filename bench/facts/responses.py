@@ -105,7 +105,7 @@ def _finish(document: Json, facts: Facts) -> None:
     """The reason is spread over the status, its details and the kinds of items."""
     status, output = document.get("status"), document.get("output") or []
     details = document.get("incomplete_details") or {}
-    reasons = {"max_output_tokens": "length"}
+    reasons: dict[Any, str] = {"max_output_tokens": "length"}
     if status == "incomplete":
         reason = reasons.get(details.get("reason"), details.get("reason"))
         facts.put("finish", reason, ("incomplete_details", "reason"))

@@ -11,6 +11,7 @@ from .desk import (
     Out,
     Results,
     Said,
+    Turn,
     User,
     chunk,
     enveloped,
@@ -256,7 +257,7 @@ def empty_arguments() -> Cases:
                 expect=[{"path": path, "same_json_text_as": "{}"}, GRAMMAR, WELL, CUT],
             )
     says = "A call with empty arguments in the history is written as an empty object, not as an empty text."
-    turns = [User("List."), Said((EMPTY,)), Results((Out("call_a", "list_files", "a.txt"),))]
+    turns: list[Turn] = [User("List."), Said((EMPTY,)), Results((Out("call_a", "list_files", "a.txt"),))]
     for client in ("openai-chat", "openai-responses", "openrouter"):
         for upstream in others(client):
             fact = {"path": paths.call(upstream, 0, "args"), "same_json_text_as": "{}"}
@@ -294,7 +295,7 @@ def exact_arguments() -> Cases:
     for client, upstream in pairs():
         if client not in ("openai-chat", "openai-responses"):
             continue
-        turns = [User("Go."), Said((exact,)), Results((Out("call_a", "get_weather", "fine"),))]
+        turns: list[Turn] = [User("Go."), Said((exact,)), Results((Out("call_a", "get_weather", "fine"),))]
         fact = {"path": paths.call(upstream, 0, "args"), "same_json_text_as": text}
         yield case(
             "exact-arguments",
@@ -338,7 +339,7 @@ def split_results() -> Cases:
     for client in ("anthropic", "gemini", "openai-chat", "openai-responses"):
         for upstream in apart(client):
             # Out of order, and in turns of their own.
-            turns = [User("Go."), Said((A, B)), Results((second,)), Results((first,)), User("And now?")]
+            turns: list[Turn] = [User("Go."), Said((A, B)), Results((second,)), Results((first,)), User("And now?")]
             facts: list[Doc] = [
                 {"path": paths.results(upstream), "count": 2},
                 {"path": paths.result_ids(upstream), "distinct": True},
@@ -377,7 +378,12 @@ def orphans() -> Cases:
         for upstream in apart(client):
             if upstream == "ollama":
                 continue
-            turns = [User("Go."), Said((A, B)), Results((Out("call_a", "get_weather", "12 degrees"),)), User("Stop.")]
+            turns: list[Turn] = [
+                User("Go."),
+                Said((A, B)),
+                Results((Out("call_a", "get_weather", "12 degrees"),)),
+                User("Stop."),
+            ]
             facts: list[Doc] = [
                 {"path": paths.results(upstream), "count": 2},
                 {"somewhere": "12 degrees"},

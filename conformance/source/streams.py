@@ -26,7 +26,7 @@ def begin(dialect: str, text: str = "", calls: tuple[Call, ...] = ()) -> list[Fr
         chunks += [chunk([function_call(call) for call in calls])] if calls else []
         return [enveloped(dialect, one) for one in chunks]
     if dialect == "ollama":
-        lines = [ollama_line({"content": piece}) for piece in halves(text)] if text else []
+        lines: list[Frame] = [ollama_line({"content": piece}) for piece in halves(text)] if text else []
         return lines + [ollama_line({"content": "", "tool_calls": [chat_call(dialect, call)]}) for call in calls]
     return _chat(text, calls)
 

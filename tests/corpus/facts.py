@@ -18,7 +18,8 @@ Fact = tuple[str, ...]
 
 def of_exchange(exchange: dict[str, Json]) -> set[Fact]:
     """The facts of one exchange in the form of ../shared/wire."""
-    dialect, out = exchange["dialect"], {("provider", str(exchange["provider"])), ("status", str(exchange["status"]))}
+    dialect = exchange["dialect"]
+    out: set[Fact] = {("provider", str(exchange["provider"])), ("status", str(exchange["status"]))}
     if exchange["request"] is not None:
         out |= _of_value(dialect, "request", exchange["request"])
     if exchange["stream"] is not None:

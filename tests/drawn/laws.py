@@ -223,4 +223,5 @@ def stream_round_trip(one: Drawn, target: str) -> list[str]:
 
 def broken(response: Response) -> bool:
     """An answer that says of itself, or of one of its alternatives, that it broke down: words stand for it then."""
-    return any(one.stop.reason in BROKEN for one in (response, *response.alternatives))
+    stops = (response.stop, *[one.stop for one in response.alternatives])
+    return any(stop.reason in BROKEN for stop in stops)

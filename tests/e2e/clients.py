@@ -104,7 +104,8 @@ class Chat(Client):
 
     def _gathered(self, stream: Any) -> tuple[Any, list[tuple[str, str]]]:
         """As the documentation shows it: texts joined, calls by their index, nothing else kept."""
-        text, calls = "", {}
+        text = ""
+        calls: dict[int, Any] = {}
         for chunk in stream:
             for choice in chunk.choices:
                 text += choice.delta.content or ""
@@ -278,7 +279,7 @@ class Local(Client):
             calls = [call for part in parts for call in part.tool_calls or ()]
             text = "".join([part.content or "" for part in parts])
             thought = "".join([getattr(part, "thinking", None) or "" for part in parts])
-            known = {"thinking": thought} if self._more and thought else {}
+            known: dict[str, Any] = {"thinking": thought} if self._more and thought else {}
             message = self._message(role="assistant", content=text, tool_calls=calls or None, **known)
         self._messages.append(message)
         calls = list(message.tool_calls or ())

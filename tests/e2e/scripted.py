@@ -72,10 +72,10 @@ def stream(dialect: str, step: int) -> list[bytes]:
         last["message"] = {"role": "assistant", "content": ""}
         return [json.dumps(one).encode() + b"\n" for one in (first, last)]
     answer = _chat(dialect, step, "delta")
-    end = {**answer, "choices": [{"index": 0, "delta": {}, "finish_reason": answer["choices"][0]["finish_reason"]}]}
+    ending = {**answer, "choices": [{"index": 0, "delta": {}, "finish_reason": answer["choices"][0]["finish_reason"]}]}
     answer["choices"][0]["finish_reason"] = None
     del answer["usage"]
-    return [b"data: " + json.dumps(one).encode() + b"\n\n" for one in (answer, end)] + [b"data: [DONE]\n\n"]
+    return [b"data: " + json.dumps(one).encode() + b"\n\n" for one in (answer, ending)] + [b"data: [DONE]\n\n"]
 
 
 def _called(step: int) -> list[tuple[str, str, str]]:

@@ -109,7 +109,7 @@ def orphan_call(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
 def orphan_result(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
     result = Result(words.new("call"), "find", words.new("result"))
     told = _steps(steps, Told)
-    if told and draw(st.booleans()):
+    if bool(told) and draw(st.booleans()):
         results = steps[draw(st.sampled_from(told))].results  # type: ignore[union-attr]
         results.insert(draw(st.integers(0, len(results))), result)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from hypothesis import strategies as st
@@ -33,9 +33,10 @@ from dragoman.canon import (
 )
 
 Json = Any
+MODES: tuple[Literal["auto", "none", "required", "one"], ...] = ("auto", "none", "required", "one")
 
 # Every character JSON can hold: no lone surrogates.
-words = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=30).filter(lambda text: text.strip())
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).filter(lambda text: text.strip())
 names = st.from_regex(r"[a-z][a-zA-Z0-9_]{0,20}", fullmatch=True)
 odd_names = st.sampled_from(["a.b", "get weather", "x" * 80, "naïve", "1st", "crm/find", "_"])
 ids = st.from_regex(r"call_[a-zA-Z0-9]{1,20}", fullmatch=True)
@@ -105,7 +106,7 @@ def schemas(draw: st.DrawFn) -> str | None:
     if "$ref" in json.dumps(properties):
         node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "word": {"type": "string"}}}
         schema["$defs"] = {"node": node}
-    if properties and draw(st.booleans()):
+    if bool(properties) and draw(st.booleans()):
         schema["required"] = sorted(properties)[:1]
     if draw(st.booleans()):
         schema["additionalProperties"] = draw(st.booleans())
@@ -134,7 +135,7 @@ def calls(draw: st.DrawFn, declared: tuple[Tool, ...], taken: set[str]) -> ToolC
     call_id = draw((ids | odd_ids).filter(lambda one: one not in taken))
     taken.add(call_id)
     custom = [tool.name for tool in declared if tool.custom]
-    if custom and draw(st.booleans()):
+    if bool(custom) and draw(st.booleans()):
         return ToolCall(call_id, draw(st.sampled_from(custom)), draw(words), True)
     functions = [tool.name for tool in declared if not tool.custom]
     name = draw(st.sampled_from(functions)) if functions else draw(names)
@@ -240,8 +241,8 @@ def settings(draw: st.DrawFn) -> Settings:
 def requests(draw: st.DrawFn) -> Request:
     declared = draw(tools())
     choice = None
-    if declared and draw(st.booleans()):
-        mode = draw(st.sampled_from(["auto", "none", "required", "one"]))
+    if bool(declared) and draw(st.booleans()):
+        mode = draw(st.sampled_from(MODES))
         some = draw(st.lists(st.sampled_from([tool.name for tool in declared]), unique=True, max_size=2))
         chosen = {"none": (), "one": (declared[0].name,)}.get(mode, tuple(some))
         choice = Choice(mode, chosen, at=("choice",))
@@ -270,7 +271,7 @@ def responses(draw: st.DrawFn, *, several: bool = False) -> Response:
     parts = draw(answer_parts())
     calling = any(isinstance(part, ToolCall) for part in parts)
     reasons = ["tool_calls", "length"] if calling else ["stop", "stop_sequence", "length", "content_filter", "pause"]
-    stop = Stop(draw(st.sampled_from(reasons)))  # type: ignore[arg-type]
+    stop = Stop(draw(st.sampled_from(reasons)))
     if stop.reason == "stop_sequence":
         stop = Stop("stop_sequence", draw(names))
     read, written, thought = draw(st.tuples(*[st.none() | st.integers(0, 50)] * 3))

@@ -97,7 +97,7 @@ class Client:
             return inner if self.dialect == "gemini" else {"model": self.model, "request": inner}
         out: Json = {"model": self.model, "stream": stream}
         if self.dialect == "anthropic":
-            tools = [{"name": name, "input_schema": _SCHEMA} for name in _NAMES]
+            tools: list[Json] = [{"name": name, "input_schema": _SCHEMA} for name in _NAMES]
             return {**out, "max_tokens": 4096, "messages": turns, "tools": tools}
         if self.dialect == "openai-responses":
             tools = [{"type": "function", "name": name, "parameters": _SCHEMA, "strict": False} for name in _NAMES]

@@ -147,7 +147,7 @@ def _stream(dialect: str, pieces: list[Piece]) -> bytes:
         deltas.append({"tool_calls": [{"index": 0, "function": {"arguments": tail}}]})
     else:
         deltas += [{"content": pieces[1][1][:5]}, {"content": pieces[1][1][5:]}]
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices: list[Json] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls" if pieces[1][0] == "call" else "stop"})
     chunks = [{**_chat_head(model, "chat.completion.chunk"), "choices": [choice]} for choice in choices]
     return b"".join([b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks]) + b"data: [DONE]\n\n"
@@ -209,7 +209,7 @@ def _thinking_host() -> Iterator[None]:
 
 def bare(turns: list[Json], dialect: str) -> list[Json]:
     """A history without anything that carries seals: words, calls and ids, as somebody invents them."""
-    out = json.loads(json.dumps(turns))
+    out: list[Json] = json.loads(json.dumps(turns))
     if dialect == "openai-responses":
         return [item for item in out if item.get("type") != "reasoning"]
     for turn in out:

@@ -128,7 +128,8 @@ def body(upstream: Upstream, number: int) -> bytes:
 
 
 def stream(upstream: Upstream, number: int) -> bytes:
-    return _STREAMS[upstream.dialect](upstream.answers[number], upstream.model, number)
+    out: bytes = _STREAMS[upstream.dialect](upstream.answers[number], upstream.model, number)
+    return out
 
 
 def _calls(pieces: list[Piece]) -> bool:
@@ -266,7 +267,9 @@ def _responses_stream(pieces: list[Piece], model: str, number: int) -> bytes:
         where = {"item_id": item["id"], "output_index": place}
         if item["type"] == "function_call":
             added = {**item, "arguments": "", "status": "in_progress"}
-            told = [("response.function_call_arguments", {}, "arguments", item["arguments"])]
+            told: list[tuple[str, Json, str, str]] = [
+                ("response.function_call_arguments", {}, "arguments", item["arguments"])
+            ]
         elif item["type"] == "reasoning":
             added = {**item, "summary": [], "encrypted_content": item["encrypted_content"][:8]}
             texts = [part["text"] for part in item["summary"]]

@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from tests.soak.conversations import MODELS, Tenants
+from tests.e2e.scripted import MODELS
+from tests.soak.conversations import Tenants
 from tests.soak.scenes import order
 
 KEYS = [f"soak-key-{number}" for number in range(6)]

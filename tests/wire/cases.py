@@ -16,7 +16,7 @@ from dragoman.dialects import get, names
 from dragoman.facts import profiles
 from tests.judges import corpus
 from tests.wire.exceptions import EXCEPTIONS, REFUSED
-from tests.wire.spelling import CREATED
+from tests.wire.spelling import CREATED as CREATED
 
 Kind = Literal["request", "response", "stream", "fault"]
 KINDS: tuple[Kind, ...] = ("request", "response", "stream", "fault")

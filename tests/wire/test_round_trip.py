@@ -63,7 +63,9 @@ def own_ids(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 def unloaded(response: Response, origin: str, under: Context) -> Response:
     """An answer as its upstream gets it back from the client: the seals where they belong, out of what carried them."""
-    turns = tuple([Turn("assistant", own_ids(one.parts)) for one in (response, *response.alternatives)])
+    turns = tuple(
+        [Turn("assistant", own_ids(parts)) for parts in (response.parts, *[one.parts for one in response.alternatives])]
+    )
     first, *others = restore_in_request(Request(turns), "auto", None, get(origin), get(origin), "", under).turns
     alternatives = [
         msgspec.structs.replace(old, parts=new.parts) for old, new in zip(response.alternatives, others, strict=True)
@@ -290,12 +292,12 @@ def test_a_loss_explains_only_its_own_kind_at_its_own_place() -> None:
 def test_a_mapped_use_of_a_hosted_tool_explains_no_new_part() -> None:
     use = HostedCall("anthropic", "server_tool_use", Raw(b'{"id":"srvtoolu_1"}'), "web_search", at=("content", 0))
     other = HostedCall("anthropic", "server_tool_use", Raw(b'{"id":"srvtoolu_2"}'), "web_search")
-    first = Response((use, Text("blue", at=("content", 1))), Stop("end"))
+    first = Response((use, Text("blue", at=("content", 1))), Stop("stop"))
     mapped = (Loss("hosted.mapped", "approximated", "info", "/content/0"),)
-    changed = Response((other, *first.parts[1:]), Stop("end"))
+    changed = Response((other, *first.parts[1:]), Stop("stop"))
     assert response_differences(first, first, changed, mapped, ()) == []
     assert response_differences(first, first, changed, (), ())
-    more = Response((other, *first.parts[1:], Text("grey"), ToolCall("call_1", "look", "{}")), Stop("end"))
+    more = Response((other, *first.parts[1:], Text("grey"), ToolCall("call_1", "look", "{}")), Stop("stop"))
     assert response_differences(first, first, more, mapped, ())
 
 

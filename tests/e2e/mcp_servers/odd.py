@@ -13,7 +13,7 @@ NOTHING = {"type": "object", "properties": {}}
 
 def answer(how: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "initialize":
-        tools = {} if how == "toolless" else {"tools": {}}
+        tools: dict[str, Any] = {} if how == "toolless" else {"tools": {}}
         about = {"name": "odd", "version": "1"}
         return {"result": {"protocolVersion": "2025-06-18", "capabilities": tools, "serverInfo": about}}
     if method == "tools/list" and how == "broken-list":

@@ -72,7 +72,7 @@ async def called(context: Any, params: Any) -> wire.CallToolResult | wire.InputR
             return _texts(given["text"])
         case "media":
             resource = wire.BlobResourceContents(uri="file:///a.pdf", mime_type="application/pdf", blob=PDF)
-            blocks = [
+            blocks: list[wire.ContentBlock] = [
                 wire.ImageContent(data=PNG, mime_type="image/png"),
                 wire.AudioContent(data=WAV, mime_type="audio/wav"),
                 wire.EmbeddedResource(resource=resource),
@@ -133,11 +133,11 @@ def _texts(*texts: str) -> wire.CallToolResult:
     return wire.CallToolResult(content=[wire.TextContent(text=text) for text in texts])
 
 
-async def older(context: Any, call_next: Any) -> Any:
+async def older(ctx: Any, call_next: Any) -> Any:
     """Knows nothing of the newer protocol."""
-    if context.method == "server/discover":
+    if ctx.method == "server/discover":
         raise MCPError(wire.METHOD_NOT_FOUND, "Method not found")
-    return await call_next(context)
+    return await call_next(ctx)
 
 
 def office(handshake: bool) -> Server[Any]:
