@@ -24,10 +24,13 @@ def _parsed(path: Path) -> ast.Module:
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every text file that belongs to the repository."""
-    for name in ("src", "tests", "bench", "conformance", "docs"):
+    for name in ("src", "tests", "bench", "conformance", "docs", "changes.d", "examples", ".github"):
         for path in sorted((ROOT / name).rglob("*")):
-            if path.suffix in (".py", ".json", ".md", ".txt", ".toml") and "__pycache__" not in path.parts:
+            if path.suffix in (".py", ".json", ".md", ".txt", ".toml", ".yml") and "__pycache__" not in path.parts:
                 yield path, path.read_text(encoding="utf-8")
     for path in sorted(ROOT.iterdir()):
-        if (path.is_file() and path.suffix in (".md", ".toml", ".py")) or path.name in ("Makefile", ".importlinter"):
+        if (path.is_file() and path.suffix in (".md", ".toml", ".py", ".yaml")) or path.name in (
+            "Makefile",
+            ".importlinter",
+        ):
             yield path, path.read_text(encoding="utf-8")
