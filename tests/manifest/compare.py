@@ -52,19 +52,8 @@ def _compare(base: Path, folder: Path, shown: int) -> int:
         print(f"the documents could not be translated with the library of: {', '.join(failed)}", file=sys.stderr)
         return 2
     before, after = (_lines(file) for file in files.values())
-<<<<<<< HEAD
     found = differing(before, after)
     for name in found:
-=======
-    differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    for name in differing[:shown]:
-        print(f"\n== {name}")
-        texts = [_manifest(sources[side], "--show", name, capture=True).communicate()[0] for side in files]
-        old, new = (text.splitlines() for text in texts)
-        was, now = files
-        print("\n".join(line[:2000] for line in difflib.unified_diff(old, new, was, now, lineterm="", n=0)))
-    for name in differing[shown:]:
->>>>>>> e53f767 (Check the types of the helpers of tests and benchmarks)
         print(name)
     named = examples(found, shown)
     texts = [_shown(sources[side], named) for side in files] if named else []
