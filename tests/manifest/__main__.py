@@ -7,10 +7,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import get_args
 
 from tests.judges.corpus import has_recordings
 from tests.manifest import digests
-from tests.manifest.documents import PAIRS, Origin
+from tests.manifest.documents import PAIRS, Kind, Origin
 from tests.manifest.outcomes import outcomes, spelled
 
 
@@ -33,7 +34,8 @@ def main() -> None:
 
 
 def _show(origins: list[Origin], wanted: str) -> None:
-    source, target, kind, variant, name = wanted.split(" ", 4)
+    source, target, spelled_kind, variant, name = wanted.split(" ", 4)
+    kind = next(known for known in get_args(Kind) if known == spelled_kind)
     for origin in origins:
         for one, document, outcome in outcomes(origin, source, target, kind):
             if document == name:

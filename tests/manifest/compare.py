@@ -59,8 +59,9 @@ def _compare(base: Path, folder: Path, shown: int) -> int:
     texts = [_shown(sources[side], named) for side in files] if named else []
     for name in named:
         print(f"\n== {name}")
-        lines = cut(*[text.get(name, "").splitlines() for text in texts])
-        print("\n".join(difflib.unified_diff(*lines, *files, lineterm="", n=0)))
+        old, new = cut(*[text.get(name, "").splitlines() for text in texts])
+        was, now = files
+        print("\n".join(difflib.unified_diff(old, new, was, now, lineterm="", n=0)))
     print()
     for kind, count in by_kind(found).items():
         print(f"{count:6} {kind}")
