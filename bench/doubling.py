@@ -101,6 +101,15 @@ def _streams(sources: list[str], targets: list[str], names: list[str]) -> Iterat
                 yield Case(f"{shape.__name__}: {source} to {target}", make, _stream_work(source, target))
 
 
+def _faults(sources: list[str], targets: list[str], names: list[str]) -> Iterator[Case]:
+    for shape in shapes.FAULTS:
+        if names and shape.__name__ not in names:
+            continue
+        for source in sources:
+            for target in targets:
+                yield Case(f"{shape.__name__}: {source} to {target}", shape, _fault_work(source, target))
+
+
 def _recorded(sources: list[str], targets: list[str], names: list[str]) -> Iterator[Case]:
     for source in sources:
         kinds: list[tuple[str, Iterator[recorded.Growing], Callable[[str, str], Callable[[Any], int]]]] = [
@@ -123,6 +132,10 @@ def _answer_work(source: str, target: str) -> Callable[[Any], int]:
     return lambda body: len(dragoman.translate_response(body, source=source, target=target).body)
 
 
+def _fault_work(source: str, target: str) -> Callable[[Any], int]:
+    return lambda body: len(dragoman.translate_fault(body, status=400, source=source, target=target).body)
+
+
 def _stream_work(source: str, target: str) -> Callable[[Any], int]:
     def work(pieces: list[bytes]) -> int:
         stream = dragoman.StreamTranslator(source=source, target=target)
@@ -131,7 +144,7 @@ def _stream_work(source: str, target: str) -> Callable[[Any], int]:
     return work
 
 
-KINDS = {"requests": _requests, "answers": _answers, "streams": _streams, "recorded": _recorded}
+KINDS = {"requests": _requests, "answers": _answers, "streams": _streams, "faults": _faults, "recorded": _recorded}
 
 
 def _seconds(case: Case, document: Any) -> tuple[float, int]:

@@ -443,3 +443,25 @@ STREAMS = (
     *(stream_of_texts, stream_of_calls, stream_of_calls_in_turns, stream_of_arguments, stream_of_tiny_chunks),
     stream_of_one_frame,
 )
+
+
+def fault_of_fields(count: int) -> bytes:
+    """An error object with many fields, numbers and texts."""
+    fields: dict[str, Any] = {f"field{number}": number for number in range(count)}
+    fields |= {f"word{number}": f"w{number}" for number in range(count)}
+    return json.dumps({"error": {"message": "no", "code": 400, "type": "t", **fields}}).encode()
+
+
+def fault_of_neighbours(count: int) -> bytes:
+    """Many fields beside the error object."""
+    fields: dict[str, Any] = {f"field{number}": f"w{number}" for number in range(count)}
+    return json.dumps({"error": {"message": "no", "code": 400, "type": "t"}, **fields}).encode()
+
+
+def fault_of_details(count: int) -> bytes:
+    """An error object with a long list of details."""
+    details = [{"@type": "d", "reason": f"r{number}"} for number in range(count)]
+    return json.dumps({"error": {"message": "no", "code": 400, "type": "t", "details": details}}).encode()
+
+
+FAULTS = (fault_of_fields, fault_of_neighbours, fault_of_details)

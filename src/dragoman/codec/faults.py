@@ -162,8 +162,9 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
             if json_text.string(value) not in written:
                 fields[name] = Raw(b"")
     lost: list[Path] = []
+    found = _Written(written, len(fields) + len(whole))
     for name, raw in fields.items():
-        if bytes(raw) != b"null" and (not raw or json_text.string(name) + b":" + bytes(raw) not in written):
+        if bytes(raw) != b"null" and (not raw or not found.has_field(name, bytes(raw))):
             inside = isinstance(error, dict) and name in error
             lost.append((name,) if name in whole and not inside else ("error", name))
     if not document and fault.request_id and json_text.string(fault.request_id) not in written:
@@ -173,10 +174,38 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
         for name in beside:
             # A text (an id) may stand under another name, or in a header; of other values that would be chance.
             spelled = json_text.encode(whole[name])
-            spelled = spelled if isinstance(whole[name], str) else json_text.string(name) + b":" + spelled
-            if name not in mine and spelled not in written:
+            has = found.has_text(spelled) if isinstance(whole[name], str) else found.has_field(name, spelled)
+            if name not in mine and not has:
                 lost.append((name,))
     return lost
+
+
+_FEW = 16
+"""So many fields are searched for one by one: that is faster than a table, but each search reads all bytes."""
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+
+
+class _Written:
+    """Finds fields and texts in written JSON. The bytes are read once if there are many to find."""
+
+    __slots__ = ("_places", "_written")
+
+    def __init__(self, written: bytes, count: int) -> None:
+        self._written = written
+        self._places: dict[bytes, list[int]] | None = None
+        if count > _FEW:
+            self._places = {}
+            for found in _STRING.finditer(written):
+                self._places.setdefault(found[0], []).append(found.end())
+
+    def has_field(self, name: str, value: bytes) -> bool:
+        member = json_text.string(name)
+        if self._places is None:
+            return member + b":" + value in self._written
+        return any(self._written.startswith(b":" + value, place) for place in self._places.get(member, ()))
+
+    def has_text(self, spelled: bytes) -> bool:
+        return spelled in (self._written if self._places is None else self._places)
 
 
 def _decoded_fault(document: bytes) -> dict[str, Any]:

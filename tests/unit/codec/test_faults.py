@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 import pytest
 
+from dragoman import translate_fault
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
 
@@ -115,3 +117,15 @@ def test_seconds_to_wait(headers: dict[str, str], seconds: float | None) -> None
 )
 def test_the_header_is_whole_seconds_and_never_too_short(seconds: float | None, headers: dict[str, str]) -> None:
     assert retry_headers(Fault("rate_limit", "slow down", retry_after=seconds)) == headers
+
+
+@pytest.mark.parametrize("count", [3, 60])
+def test_fields_that_a_target_does_not_write_are_reported_however_many_there_are(count: int) -> None:
+    names = [f"field{number}" for number in range(count)]
+    error = {"message": "no", "type": "t", "param": "p", **dict.fromkeys(names, 1)}
+    document = json.dumps({"error": error, "trace": "t-1", "flag": True}).encode()
+    always = {f"/error/{name}" for name in names} | {"/error/type", "/trace", "/flag"}
+    kept = translate_fault(document, status=400, source="openai-chat", target="openai-responses")
+    assert {loss.path for loss in kept.losses} == always
+    dropped = translate_fault(document, status=400, source="openai-chat", target="ollama")
+    assert {loss.path for loss in dropped.losses} == always | {"/error/param"}
