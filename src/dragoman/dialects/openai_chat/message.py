@@ -345,8 +345,11 @@ def _write_part(part: Part, context: Context) -> Any:
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
-    elif isinstance(part, Reasoning):
+    elif isinstance(part, Reasoning) and marked_field(part) == "thinking":
         out = {"type": "thinking"}  # how it was said stands in the extra
+    elif isinstance(part, Reasoning):
+        context.lose("reasoning.dropped", part.at, "a thought outside of the assistant's turns")
+        return None
     else:
         context.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+import dragoman
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
@@ -402,3 +403,12 @@ def test_results_are_moved_next_to_their_calls() -> None:
     messages, lost = _messages(CALL, _user(Text("b")), late)
     assert messages[1:] == [_tool("a"), {"role": "user", "content": "b"}]
     assert lost == [("result.moved", "/m/2")]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
+def test_a_thought_outside_of_the_assistants_turns_is_reported_not_emptied(target: str) -> None:
+    thought = {"parts": [{"text": "Be kind.", "thought": True}]}
+    body = {"systemInstruction": thought, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+    sent = dragoman.translate_request(body, source="gemini", target=target, model="m")
+    assert sent.json()["messages"] == [{"role": "user", "content": "hi"}]
+    assert ("reasoning.dropped", "/systemInstruction/parts/0") in [(loss.code, loss.path) for loss in sent.losses]
