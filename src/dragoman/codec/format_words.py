@@ -15,6 +15,8 @@ from ..canon.request import Format
 from ..context import Context
 from . import json_text
 
+UNNAMED = "answer"
+"""The name of a format that has none, for dialects which demand one."""
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -31,19 +33,23 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
         schema, placed = {}, {}
     else:
         placed = {word: said for word, said in words.items() if schema.get(_KEYWORDS[word], said) == said}
+    if words.get("name") == UNNAMED and "title" not in schema:
+        placed.pop("name", None)  # it may be our own word for a format without a name
     if len(placed) < len(words):
         context.lose("format.detail.dropped", at, ", ".join([word for word in words if word not in placed]))
     new = {_KEYWORDS[word]: said for word, said in placed.items() if _KEYWORDS[word] not in schema}
     if not new or shape.schema is None:
         return shape
+    detail = f"{' and '.join(new)} say what the format is called"
+    context.lose("schema.rewritten", at + shape.schema_at, detail)
     text = json_text.encode({**new, **json_text.fields(shape.schema)}).decode()
     return msgspec.structs.replace(shape, schema=text)
 
 
-def format_name(shape: Format, unnamed: str) -> str:
-    """The name of a format: its own, else the title of its schema where that is a legal name, else `unnamed`."""
+def format_name(shape: Format) -> str:
+    """The name of a format: its own, else the title of its schema where that is a legal name, else `UNNAMED`."""
     if shape.name or shape.schema is None or '"title"' not in shape.schema:
-        return shape.name or unnamed
+        return shape.name or UNNAMED
     schema = json_text.decode(shape.schema)
     title = schema.get("title") if isinstance(schema, dict) else None
-    return title if isinstance(title, str) and _LEGAL_NAME.fullmatch(title) else unnamed
+    return title if isinstance(title, str) and _LEGAL_NAME.fullmatch(title) else UNNAMED

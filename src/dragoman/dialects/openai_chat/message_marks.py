@@ -15,6 +15,7 @@ from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
+from ...codec.extras import NULL
 from ...context import Context
 from .tools import CACHE_CONTROL, lifetime
 
@@ -66,6 +67,9 @@ def _last(parts: list[Part]) -> int | None:
 
 
 def _marked(part: Part, marks: Mapping[Path, Raw], at: Path, context: Context) -> Part:
+    for name, value in json_text.fields(marks[at]).items():
+        if name not in ("type", "ttl") and value != NULL:
+            context.lose("field.dropped", (*at, CACHE_CONTROL, name))
     if part.cache is not None:
         return part  # it has a mark of its own, which covers the same
     context.marks[part.at] = (*at, CACHE_CONTROL)

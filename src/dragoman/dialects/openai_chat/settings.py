@@ -249,7 +249,7 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
 def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
-    schema: dict[str, Any] = {"name": format_name(shape, "answer")}
+    schema: dict[str, Any] = {"name": format_name(shape)}
     if shape.description:
         schema["description"] = shape.description
     strict = shape.strict

@@ -179,7 +179,7 @@ def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], cont
 def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
-    out: dict[str, Any] = {"type": "json_schema", "name": format_name(shape, "answer")}
+    out: dict[str, Any] = {"type": "json_schema", "name": format_name(shape)}
     if shape.description:
         out["description"] = shape.description
     strict = shape.strict

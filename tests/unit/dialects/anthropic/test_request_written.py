@@ -588,12 +588,12 @@ def test_the_wish_to_see_thoughts() -> None:
 
 
 def test_structured_output() -> None:
-    shape = Format("schema", '{"type":"object","properties":{"n":{"type":"integer","maximum":9}}}', "answer")
+    shape = Format("schema", '{"type":"object","properties":{"n":{"type":"integer","maximum":9}}}', "figure")
     out, lost = _set(max_tokens=9, format=shape, effort="low")
     assert out["output_config"]["effort"] == "low"
     assert out["output_config"]["format"]["type"] == "json_schema"
     assert out["output_config"]["format"]["schema"]["additionalProperties"] is False
-    assert out["output_config"]["format"]["schema"]["title"] == "answer"
+    assert out["output_config"]["format"]["schema"]["title"] == "figure"
     assert ("format.detail.dropped", "/format") not in lost
     assert ("schema.keyword.dropped", "/format/properties/n/maximum") in lost
     assert _set(max_tokens=9, format=Format("json")) == (

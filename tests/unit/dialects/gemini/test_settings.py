@@ -153,11 +153,11 @@ def test_a_change_to_the_older_notation_is_reported() -> None:
 
 
 def test_a_schema_is_fitted_and_its_name_is_its_title() -> None:
-    shape = Format("schema", '{"const": 1}', "answer", "what to say")
+    shape = Format("schema", '{"const": 1}', "one", "what to say")
     written, lost = config(Settings(format=shape, at={"format": ("response_format",)}))
-    schema = {"title": "answer", "description": "what to say", "enum": [1]}
+    schema = {"title": "one", "description": "what to say", "enum": [1]}
     assert written == {"responseMimeType": "application/json", "responseJsonSchema": schema}
-    assert lost == [("schema.rewritten", "/response_format/const")]
+    assert lost == [("schema.rewritten", "/response_format"), ("schema.rewritten", "/response_format/const")]
     assert config(Settings(format=Format("json"))) == ({"responseMimeType": "application/json"}, [])
 
 
