@@ -25,7 +25,7 @@ from tests.e2e.serving import served, upstreams
 from tests.unit.agent.rig import Plain
 from tests.unit.gateway.loopback import Scripted, Told, ask, through
 
-from .toy import QUESTION, WAYS, as_package
+from .toy import QUESTION, WAYS, as_package, write_package
 
 CALL = {"name": "weather", "id": "c2", "input": {"city": "Oslo"}}
 ANSWER = {"lines": [{"from": "model", "text": "I look."}, {"from": "model", "call": CALL}], "end": "tools"}
@@ -356,6 +356,24 @@ def test_an_installed_package_is_found_when_the_gateway_starts(tmp_path: Path, m
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), *before]))
     with as_package(site):
         _outside(tmp_path)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_two_dialects_on_one_address_stop_the_start(tmp_path: Path, workers: str) -> None:
+    write_package(tmp_path)
+    module = tmp_path / "dragoman_toy.py"
+    module.write_text(module.read_text().replace('"/toy", Asked(', '"/v1/messages", Asked('))
+    paths = [str(tmp_path), *[path for path in [os.environ.get("PYTHONPATH", "")] if path]]
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "serve", "--port", "0", "--workers", workers],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "anthropic and toy both claim POST /v1/messages, and no header tells them apart" in done.stderr
 
 
 def _outside(tmp_path: Path) -> None:

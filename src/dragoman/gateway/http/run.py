@@ -24,7 +24,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ... import dialects
 from ...errors import ConfigError
 from ...store.secret import installation_secret
 from ..app import Gateway
@@ -144,23 +143,10 @@ class _Stop:
         self.tell(signal.SIGTERM)
 
 
-async def _import_dialects() -> None:
-    """Import the dialects one by one while the gateway already serves.
-
-    A request imports the dialects that it needs. Several first requests at once would import all of them in one go, and
-    every other client would wait for 150 ms.
-    """
-    for name in dialects.installed():
-        dialects.get(name)
-        await asyncio.sleep(0.01)
-
-
 async def _until_stopped(gateway: Gateway, server: Server, stop: _Stop) -> int:
     _spare_the_collector()
     _open_many()
-    importing = asyncio.ensure_future(_import_dialects())
     await stop.told.wait()
-    importing.cancel()
     gateway.ready = False
     listen = gateway.config.listen
     ending = asyncio.ensure_future(_drain(server, listen.grace if stop.grace else 0.0, listen.drain))
@@ -295,7 +281,9 @@ class _Supervisor:
             finally:
                 # The process ends here, whatever happened: what is above belongs to the supervisor.
                 error = sys.exc_info()[1]
-                if error is not None:
+                if isinstance(error, ConfigError):
+                    _say(str(error))
+                elif error is not None:
                     traceback.print_exception(error)
                 os._exit(status)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
