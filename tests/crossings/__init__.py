@@ -1,1 +1,1 @@
-"""Hard crossings over all pairs: free-text tools, namespaces, hosted tools, settings that refuse each other."""
+"""One feature over all pairs of dialects: free-text tools, hosted tools, settings that refuse each other."""

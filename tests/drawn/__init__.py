@@ -1,1 +1,1 @@
-"""Traffic drawn from the providers' own schemas: what no recording showed."""
+"""Traffic generated from the providers' own schemas: what no recording showed."""

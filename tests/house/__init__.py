@@ -1,1 +1,1 @@
-"""The rules of the house that a machine can check."""
+"""Rules about the repository itself: docs, links, sizes, names, types, data files, change fragments."""

@@ -1,1 +1,1 @@
-"""Independent judges of what we write: they know the dialects from outside and never import the library."""
+"""Independent oracles for what we write: they know the dialects from outside and never import the library."""

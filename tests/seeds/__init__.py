@@ -1,1 +1,1 @@
-"""The seed documents' examples, as tests: what they show must work exactly."""
+"""The contract of the tool interface: the examples of its documents, as tests. They must work exactly."""

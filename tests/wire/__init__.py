@@ -1,1 +1,1 @@
-"""The proof over recorded exchanges: reading, identity, every pair, and no loss without a report."""
+"""Laws over recorded exchanges: reading, identity, every pair, and no loss without a report."""
