@@ -472,8 +472,34 @@ def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
     """Pairs of places whose atoms are the same."""
     one = [f"{atom.kind} {atom.role} {atom.key}" for atom in first]
     other = [f"{atom.kind} {atom.role} {atom.key}" for atom in second]
+    if len(one) * len(other) <= _TABLE:
+        return _longest(one, other)
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     return [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+
+
+_TABLE = 40_000
+"""Up to so many cells the most matches are looked for. SequenceMatcher takes the longest block first, which may match
+the empty result of one call with that of another call."""
+
+
+def _longest(one: list[str], other: list[str]) -> list[tuple[int, int]]:
+    """The most pairs of equal words, in order."""
+    table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i in range(len(one) - 1, -1, -1):
+        row, below = table[i], table[i + 1]
+        for j in range(len(other) - 1, -1, -1):
+            row[j] = below[j + 1] + 1 if one[i] == other[j] else max(below[j], row[j + 1])
+    found, i, j = [], 0, 0
+    while i < len(one) and j < len(other):
+        if one[i] == other[j]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif table[i + 1][j] >= table[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return found
 
 
 def _sides(i: int, atoms: list[Atom], last: Atom, middle: dict[int, Atom], journey: Journey) -> Iterator[str]:
