@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dragoman import DragomanError, MemoryVault
 from dragoman.canon import Request
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 from dragoman.translate.request import Options, known_beginning, make_options, translate_with
 from tests.judges.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, Words, broken, legal
@@ -36,9 +36,9 @@ def became(body: bytes, chosen: Options, *, sighted: bool = False) -> object:
 def check(body: bytes, source: str, target: str, repair: str | None) -> None:
     chosen = make_options(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
     with patch("dragoman.translate.request._passes", return_value=False):
-        forget_all()
+        forget()
         first = became(body, chosen)
-    forget_all()
+    forget()
     for known in (False, True, True):  # at first sight, remembered, and handed on
         assert became(body, chosen, sighted=known) == first
         with patch("dragoman.translate.request._passes", return_value=False):
@@ -58,17 +58,6 @@ def test_any_request(source: str, target: str, request: Request, repair: str | N
 )
 def test_a_history_that_is_broken_or_not(source: str, target: str, steps: list[Step], repair: str | None) -> None:
     check(spelled(source, steps, ids=True), source, target, repair)
-
-
-def test_nothing_is_prepared_for_a_usual_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = [{"role": "user", "content": "Look, please. " * 30}, {"role": "assistant", "content": "I see."}]
-    body = msgspec.json.encode({"model": "m", "messages": [*said, {"role": "user", "content": "What?"}]})
-    chosen = make_options(source="openai-chat", target="anthropic", repair="report")
-    first = became(body, chosen)
-    monkeypatch.setattr("dragoman.translate.request._prepared", None)
-    assert became(body, chosen) == first
-    with patch("dragoman.translate.request._passes", return_value=False), pytest.raises(TypeError):
-        became(body, chosen)
 
 
 @pytest.mark.parametrize("changes", [{"repair": "refuse"}, {"binary": "summarise"}])

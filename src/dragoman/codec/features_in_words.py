@@ -12,8 +12,8 @@ from ..canon.parts import Text
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
 from ..context import Context, Profile
-from ..fast.envelope import SYSTEM
 from . import json_text
+from .request_steps import SYSTEM
 
 _NO_SCHEMA = "the model takes no JSON schema for its answer"
 _NO_JSON = "the model has no JSON mode"

@@ -14,8 +14,8 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.extras import carried, restore
+from ...codec.request_steps import write
 from ...context import Context
-from ...fast.prefix import skimmer
 from ..openai_chat import request as chat
 from ..openai_chat.history_writer import NO_INPUT
 from . import known_fields, wire
@@ -28,19 +28,7 @@ from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_searc
 _own_fields = wire.MESSAGE_OWN.values
 
 
-_skim = skimmer(wire.ChatRequest, "messages")
-
-
 def read_request(body: bytes, context: Context) -> Request:
-    skimmed = _skim(body)
-    if skimmed is not None and not skimmed.modalities:
-        context.source = wire.CHAT
-        try:
-            read = chat.read_skimmed(skimmed, context)
-        finally:
-            context.source = wire.NAME
-        if read is not None:
-            return _owned(read, skimmed, read.turns, context)
     request, unknown, spelled = wire.REQUEST.admit(body)
     wants_images = take_image_wish(request, context)
     taken = _take_messages(request.messages, context)
@@ -161,39 +149,56 @@ def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
 
 
 def write_request(request: Request, context: Context) -> bytes:
-    mine = context.source == wire.NAME
-    came_from = context.source
-    if mine:
-        settings, extra = own_settings(request)
-        tools, choice = tools_homed(request.tools), choice_homed(request.choice)
-    else:
-        request = capped(request, context)
-        settings, extra = fitted_settings(request, context)
-        request, search = take_search(request, context)
-        tools, choice = fitted_tools(request, context)
-        if search is not None:
-            extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
-    turns = request.turns
-    if not turns and not mine:
-        context.lose("turn.invented")
-        turns = (Turn("user", (Text(NO_INPUT),)),)
-    request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
+    return write(RequestWriter(request, context))
 
-    def prepare(turn: Turn) -> Turn:
+
+class RequestWriter(chat.RequestWriter):
+    """Writes one request with Chat's writer."""
+
+    __slots__ = ("_came_from", "_mine")
+
+    def __init__(self, request: Request, context: Context) -> None:
+        super().__init__(request, context)
+        self._came_from = context.source
+        self._mine = self._came_from == wire.NAME
+        # A document of its own is written as it came; one of Chat's is fitted like any other.
+        if self._mine or self._came_from == wire.CHAT:
+            self.source = wire.CHAT if self._mine else wire.NAME
+        self.own = self._mine
+
+    def begin(self) -> None:
+        request, context = self._request, self.context
+        flipped, context.source = context.source, self._came_from
+        if self._mine:
+            settings, extra = own_settings(request)
+            tools, choice = tools_homed(request.tools), choice_homed(request.choice)
+        else:
+            capped_request = capped(request, context)
+            if capped_request is not request:
+                request, self.fixed = capped_request, False
+            settings, extra = fitted_settings(request, context)
+            request, search = take_search(request, context)
+            tools, choice = fitted_tools(request, context)
+            if search is not None:
+                extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
+        turns = request.turns
+        if not turns and not self._mine:
+            context.lose("turn.invented")
+            turns = (Turn("user", (Text(NO_INPUT),)),)
+        context.source = flipped
+        self.turns = turns
+        self._request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
+        super().begin()
+
+    def _prepared(self, turn: Turn) -> Turn:
         if not _hangs(turn):
             return turn
-        flipped, context.source = context.source, came_from
+        context = self.context
+        flipped, context.source = context.source, self._came_from
         try:
-            return told_turn(turn, context, mine)
+            return told_turn(turn, context, self._mine)
         finally:
             context.source = flipped
-
-    # A document of its own is written as it came; one of Chat's is fitted like any other.
-    context.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
-    try:
-        return chat.write_request(request, context, prepare)
-    finally:
-        context.source = came_from
 
 
 def _hangs(turn: Turn) -> bool:
