@@ -74,9 +74,9 @@ class RequestWriter(Protocol):
         """Make the request suit the model and the host, and write what comes before the turns."""
         ...
 
-    def restore(self, messages: list[Any], lead: int, state: Any) -> None:
-        """Stand behind turns that were written before. `messages`: as `snapshot` gave them. `lead`: the turns of the
-        system's before all others. `state`: as `snapshot` gave it; None where only those turns were written."""
+    def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        """Stand before the turn of this index, behind those that were written before: as these messages, which
+        `snapshot` gave, as it gave the state. The state is None where only the turns of the system's are."""
         ...
 
     def turn(self, index: int) -> None:

@@ -266,8 +266,8 @@ class RequestWriter:
             for turn in lead:
                 write_turn(self._prepared(turn), self.messages, context)
 
-    def restore(self, messages: list[Any], lead: int, state: Any) -> None:
-        self.messages, self.lead = messages, lead
+    def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        self.messages = messages
 
     def turn(self, index: int) -> None:
         turn, messages, context = self.turns[index], self.messages, self.context
