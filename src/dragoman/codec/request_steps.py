@@ -7,6 +7,7 @@ a known beginning can be read and written from there on: both can stand behind a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import is_
 from typing import Any, Protocol
 
 from ..canon.request import Request
@@ -24,6 +25,11 @@ def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     while count < len(turns) and turns[count].role in SYSTEM:
         count += 1
     return turns[:count]
+
+
+def same_items(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether two tuples hold the same objects."""
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 class RequestReader(Protocol):

@@ -20,8 +20,8 @@ SYSTEM_MARK = "[system]\n"
 
 def write_contents(turns: tuple[Turn, ...], context: Context) -> list[Any]:
     """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
-    history = History(context)
-    own = OwnTurns(turns, context) if history.mine else None
+    own = OwnTurns(turns, context) if context.source == wire.NAME else None
+    history = History(context, mine=own is not None)
     for index, turn in enumerate(turns if own is None else own.turns):
         history.turn(turn, sealed=context.profile.seals if own is None else own.sealed(index))
     history.settle()
@@ -77,9 +77,10 @@ class History:
 
     __slots__ = ("_answered", "_at", "_context", "_open", "_role", "_waiting", "contents", "mine")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, mine: bool) -> None:
+        """`mine`: the history comes from this dialect."""
         self.contents: list[Any] = []
-        self.mine = context.source == wire.NAME
+        self.mine = mine
         self._context = context
         self._role = ""
         self._at: Path = ()

@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.admit import Unknown
 from ...codec.extras import carried, gather
 from ...codec.features_in_words import with_system_as_user, with_taken_format
 from ...codec.request_steps import leading, read, write
@@ -33,18 +33,15 @@ _INVENTED = "(the conversation begins)"
 
 
 def read_request(body: bytes, context: Context) -> Request:
-    admitted, moved = admit_request(body)
+    (request, unknown, context.spelled), moved = admit_request(body)
     context.moved.update(moved)
-    return read_admitted(admitted, context)
+    return read(RequestReader(context, unknown), request, contents_of(request))
 
 
-def read_admitted(admitted: Admitted[wire.GenerateRequest], context: Context) -> Request:
-    """A request that is decoded: alone in its body, or from an envelope."""
-    request, unknown, spelled = admitted
-    context.spelled = spelled
+def contents_of(request: wire.GenerateRequest) -> list[wire.Content]:
+    """The contents as a list. A text alone is read before them."""
     held = request.contents
-    contents = held if isinstance(held, list) else [] if isinstance(held, str) else [held]
-    return read(RequestReader(context, unknown), request, contents)
+    return held if isinstance(held, list) else [] if isinstance(held, str) else [held]
 
 
 class RequestReader:
@@ -195,15 +192,15 @@ class RequestWriter:
 
     __slots__ = ("_history", "_own", "_request", "context", "fixed", "lead", "messages", "source", "turns")
 
-    def __init__(self, request: Request, context: Context) -> None:
+    def __init__(self, request: Request, context: Context, source: str = "") -> None:
         self.context = context
-        self.source = context.source
+        self.source = source or context.source
         self.turns = request.turns
         self.lead = 0
         self.fixed = True
         self._own = OwnTurns((), context) if self.source == wire.NAME else None
         self._request = request
-        self._history = History(context)
+        self._history = History(context, mine=self._own is not None)
         self.messages = self._history.contents
 
     def begin(self) -> None:
