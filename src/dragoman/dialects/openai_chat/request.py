@@ -11,7 +11,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.features_in_words import with_taken_format
@@ -39,12 +39,7 @@ _ROLES: dict[str, Role] = {
 
 
 def read_request(body: bytes, context: Context) -> Request:
-    return read_admitted(wire.REQUEST.admit(body), context)
-
-
-def read_admitted(admitted: Admitted[wire.ChatRequest], context: Context) -> Request:
-    request, unknown, spelled = admitted
-    context.spelled = spelled
+    request, unknown, context.spelled = wire.REQUEST.admit(body)
     return read(RequestReader(context, unknown), request, request.messages)
 
 

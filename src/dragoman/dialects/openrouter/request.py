@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,9 +13,9 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted
+from ...codec.admit import Unknown
 from ...codec.extras import carried, restore
-from ...codec.request_steps import write
+from ...codec.request_steps import read, same_items, write
 from ...context import Context
 from ..openai_chat import request as chat
 from ..openai_chat.history_writer import NO_INPUT
@@ -33,18 +34,56 @@ def read_request(body: bytes, context: Context) -> Request:
     wants_images = take_image_wish(request, context)
     taken = _take_messages(request.messages, context)
     unknown = wire.lost_to_chat(context, unknown)
-    context.source = wire.CHAT
-    try:
-        read = chat.read_admitted(Admitted(request, unknown, spelled), context)
-    finally:
-        context.source = wire.NAME
     marked = b'"cache_control"' in body
-    thoughtful = b'"reasoning' in body
-    turns = read.turns
-    if taken or marked or thoughtful:
-        turns = tuple([_own_turn(turn, taken, marked, context) for turn in turns])
-    owned = _owned(read, request, turns, context)
-    return msgspec.structs.replace(owned, settings=with_image_wish(owned.settings)) if wants_images else owned
+    context.spelled = spelled
+    found = read(RequestReader(context, unknown, taken, marked=marked), request, request.messages)
+    return msgspec.structs.replace(found, settings=with_image_wish(found.settings)) if wants_images else found
+
+
+class RequestReader(chat.RequestReader):
+    """Reads one request with Chat's reader."""
+
+    __slots__ = ("_begin", "_marked", "_taken")
+
+    def __init__(
+        self,
+        context: Context,
+        unknown: Unknown | None = None,
+        taken: dict[int, Taken] | None = None,
+        *,
+        marked: bool = False,
+    ) -> None:
+        """`taken`: what was taken out of the messages. `marked`: there may be cache marks."""
+        super().__init__(context, unknown)
+        self._taken = taken
+        self._marked = marked
+        self._begin = 0  # turns that were read another time
+
+    def begin(self, head: wire.ChatRequest) -> None:  # type: ignore[override]  # it has the same fields and more
+        self._context.source = wire.CHAT
+        self.resumable = not head.modalities
+
+    def restore(self, turns: Iterable[Turn]) -> None:
+        super().restore(turns)
+        self._begin = len(self.turns)
+
+    def message(self, message: wire.Message, i: int) -> None:  # type: ignore[override]
+        if self._taken is None and any(_own_fields(message)):
+            self.resumable = False
+        super().message(message, i)
+
+    def close(self) -> tuple[Turn, ...]:
+        turns = super().close()
+        if self._taken is None and any(_hangs(turn) for turn in turns[self._begin :]):
+            self.resumable = False
+        return turns
+
+    def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
+        context, taken = self._context, self._taken or {}
+        read = super().finish(head, turns)
+        context.source = wire.NAME
+        turns = tuple([_own_turn(turn, taken, self._marked, context) for turn in read.turns])
+        return _owned(read, head, read.turns if same_items(turns, read.turns) else turns, context)
 
 
 def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context) -> Request:
