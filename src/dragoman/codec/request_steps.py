@@ -73,8 +73,13 @@ class RequestWriter(Protocol):
     """How many of them `begin` has written: those of the system's before all others."""
     messages: list[Any]
     """Those that were written."""
-    fixed: bool
-    """Nothing that is written around the turns hangs on them, and no turn is looked at again when it is written."""
+    resumable: bool
+    """No turn is changed before it is written, or looked at again when it is. Known after `begin`."""
+
+    @property
+    def fixed(self) -> bool:
+        """Besides, nothing that is written around the turns hangs on them. Known after `begin`."""
+        ...
 
     def begin(self) -> None:
         """Make the request suit the model and the host, and write what comes before the turns."""

@@ -30,7 +30,8 @@ from ..seals.outbound import place_seals, place_seals_in_plain
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from .error_answers import is_answer, read_answer
-from .request import Binary, make_options, translate_with
+from .remembered import translate_with
+from .request import Binary, make_options
 from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .result import (
     Body,
@@ -238,9 +239,11 @@ class _ShortWay(Struct, frozen=True):
 @cache  # for every two dialects
 def _short_way(source: str, target: str) -> _ShortWay | None:
     reader, writer = get(source), get(target)
-    if reader.read_plain is None or writer.write_plain is None or reader is writer or source in writer.kin:
+    read = reader.fast.read_plain if reader.fast is not None else None
+    write = writer.fast.write_plain if writer.fast is not None else None
+    if read is None or write is None or reader is writer or source in writer.kin:
         return None
-    return _ShortWay(reader.read_plain, writer.write_plain, reader, writer, Context(source, target))
+    return _ShortWay(read, write, reader, writer, Context(source, target))
 
 
 def _plain_response(

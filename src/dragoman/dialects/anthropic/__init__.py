@@ -9,7 +9,7 @@ from typing import Any
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements
 from ...rules.rule import Rule
 from .client_tools import STANDARD
-from .fast import read_plain, write_plain
+from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .hosted_calls import write_hosted
 from .hosted_tools import HOSTED
@@ -99,8 +99,7 @@ DIALECT = Dialect(
     write_request=write_request,
     read_response=read_response,
     write_response=write_response,
-    read_plain=read_plain,
-    write_plain=write_plain,
+    fast=FAST,
     reader=StreamReader,
     writer=StreamWriter,
     stream_end=StreamEnd,

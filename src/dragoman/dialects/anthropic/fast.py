@@ -11,8 +11,12 @@ from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
+from ...dialect import Fast
 from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
+from ...fast.requests import skimmer
 from .message_writer import DIRECT
+from .request import RequestReader, RequestWriter
+from .wire_strict import MESSAGE, REQUEST
 
 
 class _Text(Exact, tag_field="type", tag="text"):
@@ -208,3 +212,13 @@ def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content
         if call_id in thoughts:
             content.append(_Sealed("", thoughts[call_id]))
         content.append(_Called(call_id, call.name, Raw(call.arguments)))
+
+
+FAST = Fast(
+    skimmer(REQUEST, "messages"),
+    msgspec.json.Decoder(MESSAGE).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+)

@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
-from ...codec.history_facts import gist
+from ...codec.history_facts import facts_of
 from ...codec.request_steps import leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
@@ -100,7 +100,7 @@ class RequestReader:
             context.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
         extras.update(carried(head, wire.REQUEST_EXTRAS) or {})
         tools = MEMO.read(head.tools, context) if head.tools else ()
-        if elsewhere and gist(turns, context).strange and adds_tools(turns):
+        if elsewhere and facts_of(turns, context).has_opaque and adds_tools(turns):
             turns, tools = merged(turns, tools, context)
         if SERVERS in extras and elsewhere:
             joined = with_servers(tools, extras[SERVERS], context)
@@ -186,6 +186,7 @@ class RequestWriter:
         "fixed",
         "lead",
         "messages",
+        "resumable",
         "source",
         "turns",
     )
@@ -195,7 +196,7 @@ class RequestWriter:
         self.source = context.source
         self.turns = request.turns
         self.lead = 0
-        self.fixed = True
+        self.resumable = self.fixed = True
         self._request = request
         self._blocks = BlockWriter(context)
         self._history = History(self._blocks)
@@ -226,8 +227,10 @@ class RequestWriter:
         self._system = self._history.system(lead)
         # How thoughts and marks are written hangs on the history, too.
         settings = request.settings
+        self.resumable = turns is self.turns
         self.fixed = settings.effort is None and settings.budget is None and not context.profile.bound_seals
-        self.fixed = self.fixed and turns is self.turns and marks.none and "cache_control" not in out
+        self.fixed = self.fixed and self.resumable and marks.none and "cache_control" not in out
+        self.fixed = self.fixed and self._history.prefill
         self.turns = turns
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:

@@ -131,7 +131,7 @@ class RequestWriter(gemini.RequestWriter):
         before, self.turns = self.turns, request.turns
         self._inside = self._request = request
         super().begin()
-        self.fixed = self.fixed and same_items(self.turns[self.lead :], before[self.lead :])
+        self.resumable = self.resumable and same_items(self.turns[self.lead :], before[self.lead :])
 
     def wrapped(self, body: bytes) -> bytes:
         context, mine = self.context, self._mine

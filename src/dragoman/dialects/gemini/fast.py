@@ -16,9 +16,12 @@ from ...codec.answer_ids import original
 from ...codec.extras import NULL
 from ...codec.model_names import bare
 from ...codec.packed_seals import MARK
+from ...dialect import Fast
 from ...fast.plain_answers import EMPTY_VALUES, NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled, decodable
+from ...fast.requests import skimmer
 from . import wire
 from .message import DUMMIES, read_seal
+from .request import RequestReader, RequestWriter
 from .response import read_time, write_time
 
 
@@ -200,3 +203,13 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return json_text.encode(
         _Written((candidate,), usage, model or plain.model, original(plain.id), UNSET if time is None else time)
     )
+
+
+FAST = Fast(
+    skimmer(wire.GenerateRequest, "contents"),
+    msgspec.json.Decoder(wire.Content).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+)

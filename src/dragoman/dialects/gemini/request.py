@@ -190,18 +190,22 @@ def write_request(request: Request, context: Context) -> bytes:
 class RequestWriter:
     """Writes one request."""
 
-    __slots__ = ("_history", "_own", "_request", "context", "fixed", "lead", "messages", "source", "turns")
+    __slots__ = ("_history", "_own", "_request", "context", "lead", "messages", "resumable", "source", "turns")
 
     def __init__(self, request: Request, context: Context, source: str = "") -> None:
         self.context = context
         self.source = source or context.source
         self.turns = request.turns
         self.lead = 0
-        self.fixed = True
+        self.resumable = True
         self._own = OwnTurns((), context) if self.source == wire.NAME else None
         self._request = request
         self._history = History(context, mine=self._own is not None)
         self.messages = self._history.contents
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
 
     def begin(self) -> None:
         request, context = self._request, self.context
@@ -211,7 +215,7 @@ class RequestWriter:
             if not profile.system:
                 request = with_system_as_user(request, context)
         turns = request.turns if mine else results_after_calls(request.turns, context)
-        self.fixed = turns is self.turns
+        self.resumable = turns is self.turns
         self._request = request
         lead = leading(turns)
         self.lead = len(lead)

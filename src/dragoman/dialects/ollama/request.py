@@ -125,7 +125,7 @@ def write_request(request: Request, context: Context) -> bytes:
 class RequestWriter:
     """Writes one request."""
 
-    __slots__ = ("_calls", "_mine", "_model", "_request", "context", "fixed", "lead", "messages", "source", "turns")
+    __slots__ = ("_calls", "_mine", "_model", "_request", "context", "lead", "messages", "resumable", "source", "turns")
 
     def __init__(self, request: Request, context: Context) -> None:
         self.context = context
@@ -133,11 +133,15 @@ class RequestWriter:
         self.turns = request.turns
         self.lead = 0
         self.messages: list[Any] = []
-        self.fixed = True
+        self.resumable = True
         self._mine = self.source == wire.NAME
         self._request = request
         self._model = ""
         self._calls: list[ToolCall] = []  # those of the step under way
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
 
     def begin(self) -> None:
         request, context = self._request, self.context
@@ -148,7 +152,7 @@ class RequestWriter:
             context.lose("model.invented")
             self._model = "unspecified"
         turns = results_after_calls(request.turns, context)
-        self.fixed = turns is self.turns
+        self.resumable = turns is self.turns
         self.turns = turns
         lead = leading(turns)
         self.lead = len(lead)

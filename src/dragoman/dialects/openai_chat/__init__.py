@@ -9,7 +9,7 @@ from typing import Any
 from ...codec.hosted_calls_as_text import write_as_text
 from ...dialect import AnswerPlaces, Dialect, Endpoint, Place, listed
 from ...rules.rule import Rule
-from .fast import read_plain, write_plain
+from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .hosted_tools import HOSTED
 from .reasoning_details_stream import DetailStreamReader
@@ -97,8 +97,7 @@ DIALECT = Dialect(
     write_request=write_request,
     read_response=read_response,
     write_response=write_response,
-    read_plain=read_plain,
-    write_plain=write_plain,
+    fast=FAST,
     reader=DetailStreamReader,
     writer=StreamWriter,
     stream_end=StreamEnd,

@@ -13,9 +13,12 @@ from ...codec import json_text, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.extras import NULL
+from ...dialect import Fast
 from ...fast.plain_answers import EMPTY_VALUES, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled
+from ...fast.requests import skimmer
 from . import wire
 from .reasoning_details import written_entry
+from .request import RequestReader, RequestWriter
 
 # Fields stand in the order in which they are sent: so decoding finds them soonest.
 
@@ -217,3 +220,13 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return json_text.encode(
         _Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage, tier)
     )
+
+
+FAST = Fast(
+    skimmer(wire.ChatRequest, "messages"),
+    msgspec.json.Decoder(wire.Message).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+)

@@ -220,7 +220,7 @@ class RequestWriter:
     """Writes one request. The results of a step stand right after its calls, one for each, whatever the history is
     like."""
 
-    __slots__ = ("_calls", "_request", "_strict", "context", "fixed", "lead", "messages", "own", "source", "turns")
+    __slots__ = ("_calls", "_request", "_strict", "context", "lead", "messages", "own", "resumable", "source", "turns")
 
     def __init__(self, request: Request, context: Context) -> None:
         self.context = context
@@ -228,11 +228,15 @@ class RequestWriter:
         self.turns = request.turns
         self.lead = 0
         self.messages: list[Any] = []
-        self.fixed = True
+        self.resumable = True
         self.own = self.source == wire.NAME
         self._request = request
         self._strict = DEFAULT_PROFILE
         self._calls: Sequence[ToolCall] = ()  # those of the last step that have no result yet
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
 
     def begin(self) -> None:
         context, request = self.context, self._request
@@ -249,11 +253,11 @@ class RequestWriter:
             from .message_order import system_first  # few models and hosts are strict
 
             request = system_first(request, context)
-            self.fixed = False
+            self.resumable = False
         turns = request.turns if self.own else results_after_calls(request.turns, context)
         shape = request.settings.format
         if turns is not self.turns or not strict.user_after_results or (shape is not None and shape.kind == "json"):
-            self.fixed = False
+            self.resumable = False
         self._request, self.turns = request, turns
         if not self.own:
             lead = leading(turns)

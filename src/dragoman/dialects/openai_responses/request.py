@@ -386,10 +386,10 @@ class RequestWriter:
         "_request",
         "_wordy",
         "context",
-        "fixed",
         "lead",
         "messages",
         "own",
+        "resumable",
         "source",
         "turns",
     )
@@ -400,13 +400,17 @@ class RequestWriter:
         self.turns = request.turns
         self.lead = 0
         self.messages: list[Any] = []
-        self.fixed = True
+        self.resumable = True
         self.own = self.source == wire.NAME
         self._request = request
         self._model = ""
         self._first: str | None = None  # the instructions
         self._wordy = False  # the word JSON must stand in the input
         self._calls = Calls(request.turns)
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
 
     def begin(self) -> None:
         context, request, own = self.context, self._request, self.own
@@ -427,9 +431,9 @@ class RequestWriter:
         if self._wordy and first is not None and "json" in first.lower():
             first = None  # the word must stand in the input
         if turns is not self.turns:
-            self.fixed, self._calls = False, Calls(turns)
+            self.resumable, self._calls = False, Calls(turns)
         self._request, self.turns, self._first = request, turns, first
-        self.fixed = self.fixed and not self._wordy
+        self.resumable = self.resumable and not self._wordy
         if own:
             self.lead = 0 if first is None else 1
             return

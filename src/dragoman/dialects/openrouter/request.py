@@ -214,7 +214,7 @@ class RequestWriter(chat.RequestWriter):
         else:
             capped_request = capped(request, context)
             if capped_request is not request:
-                request, self.fixed = capped_request, False
+                request, self.resumable = capped_request, False
             settings, extra = fitted_settings(request, context)
             request, search = take_search(request, context)
             tools, choice = fitted_tools(request, context)

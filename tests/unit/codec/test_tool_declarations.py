@@ -11,7 +11,7 @@ from msgspec import Raw
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.context import Context, Profile
 from dragoman.fast import tool_declarations
-from dragoman.fast.tool_declarations import ToolMemo
+from dragoman.codec.tool_declarations import ToolMemo
 
 
 class Desk:
