@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .canon.events import Event, Fault, Lane, Template
+from .canon.events import Event, Fault
 from .canon.history_requirements import AnswerPlaces as AnswerPlaces
 from .canon.history_requirements import HistoryRequirements as HistoryRequirements
 from .canon.history_requirements import Place as Place
@@ -16,9 +16,9 @@ from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .codec.failed_answers import BrokenCalls
+from .codec.frames import FrameMatcher, Template
 from .codec.hosted_tools import Row
 from .codec.request_steps import RequestReader, RequestWriter
-from .codec.sse import Frame
 from .context import Context
 from .rules.rule import Rule
 
@@ -43,21 +43,6 @@ class StreamReader(Protocol):
     def close(self) -> list[Event]:
         """The bytes are over. Gives what was held back, and a Fault when the stream was cut."""
         ...
-
-
-class FrameReader(StreamReader, Protocol):
-    """A reader that knows the short way for frames which are more of the same text (`codec.refrain`)."""
-
-    @property
-    def going_on(self) -> int: ...
-
-    def one(self, chunk: bytes) -> Frame | None: ...
-
-    def take(self, chunk: bytes, frame: Frame) -> list[Event]: ...
-
-    def lane(self, template: Template, told: list[str]) -> Lane | None: ...
-
-    def heard(self, said: list[str], last: bytes) -> None: ...
 
 
 class StreamWriter(Protocol):
@@ -141,6 +126,8 @@ class Fast(Struct, frozen=True, eq=False):
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None
     """The same for writing: the answer, the model's name ("" for its own), the time, the request; None where writing it
     takes more than that."""
+    repeated: Callable[[], FrameMatcher] | None = None
+    """Knows frames of its streams that differ in their text only."""
 
 
 class Dialect(Struct, frozen=True, eq=False):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dragoman.codec import caches
+from dragoman import fast
 from tests.judges.corpus import require_shared
 from tests.manifest.digests import digests, known, pair
 from tests.manifest.documents import PAIRS
@@ -19,10 +19,10 @@ from tests.manifest.documents import PAIRS
 @pytest.fixture(params=["with the memory", "without the memory"])
 def remembering(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.param == "without the memory":
-        caches.off()
+        fast.off()
     yield
-    caches.budget(caches.DEFAULT)
-    caches.forget()
+    fast.on()
+    fast.forget()
 
 
 @pytest.mark.usefixtures("remembering")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from dragoman import DragomanError, MemoryVault
 from dragoman.canon import Request
-from dragoman.fast import forget
-from dragoman.translate.request import Options, known_beginning, make_options, translate_with
+from dragoman.fast import off, on
+from dragoman.translate.remembered import known_beginning, translate_with
+from dragoman.translate.request import Options, make_options
 from tests.judges.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, Words, broken, legal
 from tests.property.strategies import requests
@@ -26,7 +27,8 @@ PAIRS = list(itertools.permutations(DIALECTS, 2))
 
 def became(body: bytes, chosen: Options, *, sighted: bool = False) -> object:
     try:
-        found = translate_with(body, chosen, known_beginning(body, chosen.source) if sighted else None)
+        known = known_beginning(body, chosen.source) if sighted else None
+        found = translate_with(body, chosen, known=known)
     except DragomanError as error:
         return type(error), str(error)
     called = None if found.called is None else frozenset[str]().union(*found.called)
@@ -35,13 +37,12 @@ def became(body: bytes, chosen: Options, *, sighted: bool = False) -> object:
 
 def check(body: bytes, source: str, target: str, repair: str | None) -> None:
     chosen = make_options(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
-    with patch("dragoman.translate.request._passes", return_value=False):
-        forget()
-        first = became(body, chosen)
-    forget()
-    for known in (False, True, True):  # at first sight, remembered, and handed on
+    off()
+    first = became(body, chosen)
+    on()
+    for known in (False, False, True, True):  # at first sight, learned, remembered, and handed on
         assert became(body, chosen, sighted=known) == first
-        with patch("dragoman.translate.request._passes", return_value=False):
+        with patch("dragoman.translate.request._is_whole", return_value=False):
             assert became(body, chosen, sighted=known) == first
 
 

@@ -1,11 +1,13 @@
-"""Requests, translated with the memory of `dragoman.fast` where that is on. The road does not know the memory."""
+"""Requests and streams, translated with `dragoman.fast` where that is on. The road does not know that package."""
 
 from __future__ import annotations
 
 from .. import fast
+from ..codec.frames import FrameMatcher
+from ..dialect import Dialect
 from ..fast.requests import Known, RequestMemory
 from ..seals.vault import Vault
-from . import request
+from . import request, stream
 from .request import Options
 from .result import Body, Translation
 
@@ -23,3 +25,11 @@ def translate_with(
     """A request in another dialect (`translate.request.translate_with`). `known`: what `known_beginning` gave."""
     memory = _MEMORY if fast.enabled() else None
     return request.translate_with(body, options, vault, asked, memory, known)
+
+
+class StreamTranslator(stream.StreamTranslator):
+    __doc__ = stream.StreamTranslator.__doc__
+
+    def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
+        offered = dialect.fast.repeated if dialect.fast is not None else None
+        return offered() if offered is not None and fast.enabled() else None

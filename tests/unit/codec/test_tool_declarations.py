@@ -9,9 +9,9 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.tools import HostedTool, Tool
-from dragoman.context import Context, Profile
-from dragoman.fast import tool_declarations
+from dragoman.codec import tool_declarations
 from dragoman.codec.tool_declarations import ToolMemo
+from dragoman.context import Context, Profile
 
 
 class Desk:

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from ...dialect import Fast
 from ..gemini import wire as gemini
+from ..gemini.fast import repeated
 from . import wire
 from .request import RequestReader, RequestWriter
 
@@ -22,4 +23,11 @@ def _skim(body: bytes) -> tuple[wire.Envelope, Raw]:
     return envelope, envelope.request.contents
 
 
-FAST = Fast(_skim, msgspec.json.Decoder(gemini.Content).decode, RequestReader, RequestWriter, simple=True)
+FAST = Fast(
+    _skim,
+    msgspec.json.Decoder(gemini.Content).decode,
+    RequestReader,
+    RequestWriter,
+    simple=True,
+    repeated=repeated,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import compress
 from typing import Any, Literal
 
@@ -9,12 +10,12 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...canon.request import Request
-from ...canon.response import Named, Plain, PlainCall
 from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
 from ...dialect import Fast
-from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Named, Plain, PlainCall, Word, as_spelled
+from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from ...fast.requests import skimmer
 from . import wire
 from .client_tool_search import NAME as SEARCH
@@ -226,6 +227,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return completed(out, answers)
 
 
+repeated = partial(RepeatedFrame, (b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
+
 FAST = Fast(
     skimmer(wire.ResponsesRequest, "input"),
     msgspec.json.Decoder(wire.Item).decode,
@@ -233,4 +236,5 @@ FAST = Fast(
     RequestWriter,
     read_plain=read_plain,
     write_plain=write_plain,
+    repeated=repeated,
 )

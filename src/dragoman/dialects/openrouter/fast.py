@@ -6,6 +6,7 @@ import msgspec
 
 from ...dialect import Fast
 from ...fast.requests import skimmer
+from ..openai_chat.fast import repeated
 from . import wire
 from .request import RequestReader, RequestWriter
 
@@ -15,4 +16,5 @@ FAST = Fast(
     RequestReader,
     RequestWriter,
     simple=True,
+    repeated=repeated,
 )
