@@ -26,7 +26,7 @@ from bench.streams import frames
 from bench.tables import against, micro, number, table
 from dragoman.dialects import names as dialect_names
 from dragoman.errors import DragomanError
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 
 GOALS = {"request": 2.0, "response": 2.5, "stream": 2.0}
 EVENT_GOAL_US = 2.0
@@ -78,7 +78,7 @@ def first_sight(call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     """The call with nothing remembered: its messages are those of the warm case."""
 
     def run(body: bytes) -> Any:
-        forget_all()
+        forget()
         return call(body)
 
     return run

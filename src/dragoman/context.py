@@ -15,10 +15,10 @@ from .canon.history_requirements import AnswerPlaces
 from .canon.loss_severity import field_severity
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
-from .canon.request import Around, Request
+from .canon.request import Request
 from .canon.response import Stop
 from .canon.tools import HostedTool, Tool
-from .canon.turns import Gist, Run, Turn
+from .canon.turns import Turn
 from .facts.host import Host
 from .facts.profile import DEFAULT_PROFILE, Profile
 
@@ -84,12 +84,8 @@ class Context(Struct, eq=False):
     """Who knows what the source's server holds."""
     stands: bool = False
     """Functions may stand for hosted tools that the target does not have: the caller runs them."""
-    gist: Gist | None = None
-    """What is known of its turns (`codec/history_facts.py`)."""
-    run: Run | None = None
-    """The beginning of the history that was seen before."""
-    around: Around | None = None
-    """What stands around the history, if it was seen before."""
+    facts: Any = None
+    """What is known of its turns: a HistoryFacts (`codec/history_facts.py`)."""
     called: tuple[frozenset[str], ...] | None = None
     """The ids of all calls in the history, each once; None: some have none, or the same."""
     offered: tuple[Tool | HostedTool, ...] = ()
@@ -129,10 +125,6 @@ class Context(Struct, eq=False):
     def stopped(self, stop: Stop, number: int = 0) -> Path:
         """Where the source says why its answer of that number ended: the answer itself, where it does not say."""
         return stop.at or self.ends.answer(number) + (self.ends.stop if stop.reason != "unknown" else ())
-
-    def forget(self) -> None:
-        """Turns are written otherwise this time: neither as before, nor to be remembered."""
-        self.run = None
 
     def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:
         """Keep fields only the source dialect knows. Unless the target is its kin they become losses at the end."""

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .canon.events import Event, Fault, Lane, Template
+from .canon.events import Event, Fault
 from .canon.history_requirements import AnswerPlaces as AnswerPlaces
 from .canon.history_requirements import HistoryRequirements as HistoryRequirements
 from .canon.history_requirements import Place as Place
 from .canon.parts import Media
-from .canon.request import Request, Sighted
-from .canon.response import Plain, Response
+from .canon.request import Request
+from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .codec.failed_answers import BrokenCalls
+from .codec.frames import FrameMatcher, Template
 from .codec.hosted_tools import Row
-from .codec.sse import Frame
+from .codec.request_steps import RequestReader, RequestWriter
 from .context import Context
 from .rules.rule import Rule
 
@@ -43,21 +44,6 @@ class StreamReader(Protocol):
     def close(self) -> list[Event]:
         """The bytes are over. Gives what was held back, and a Fault when the stream was cut."""
         ...
-
-
-class FrameReader(StreamReader, Protocol):
-    """A reader that knows the short way for frames which are more of the same text (`codec.refrain`)."""
-
-    @property
-    def going_on(self) -> int: ...
-
-    def one(self, chunk: bytes) -> Frame | None: ...
-
-    def take(self, chunk: bytes, frame: Frame) -> list[Event]: ...
-
-    def lane(self, template: Template, told: list[str]) -> Lane | None: ...
-
-    def heard(self, said: list[str], last: bytes) -> None: ...
 
 
 class StreamWriter(Protocol):
@@ -129,6 +115,28 @@ def _library_only() -> Endpoints:
     return Endpoints()
 
 
+class Fast(Struct, frozen=True, eq=False):
+    """What a dialect offers only for speed, to `dragoman.fast`. Translations are the same without it."""
+
+    skim: Callable[[bytes], tuple[Any, Raw]]
+    """A request decoded but for its messages, which are given as they are. Raises what decoding raises."""
+    message: Callable[[Raw], Any]
+    """One message, decoded strictly."""
+    reader: Callable[[Context], RequestReader]
+    writer: Callable[[Request, Context], RequestWriter]
+    simple: bool = False
+    """Its writer looks through all turns before it writes, and finds nothing to do in simple ones
+    (`fast.prefix.is_simple`)."""
+    read_plain: Callable[[bytes], Any] | None = None
+    """A short way for answers that are plain (`fast.plain_answers.Plain`); None for any other, which then goes through
+    parts."""
+    write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None
+    """The same for writing: the answer, the model's name ("" for its own), the time, the request; None where writing it
+    takes more than that."""
+    repeated: Callable[[], FrameMatcher] | None = None
+    """Knows frames of its streams that differ in their text only."""
+
+
 class Dialect(Struct, frozen=True, eq=False):
     """One wire protocol. All functions are pure but for what they write into the Context."""
 
@@ -159,15 +167,8 @@ class Dialect(Struct, frozen=True, eq=False):
     """Whether the fields of a body are those of an answer: errors come with good statuses, too."""
     stream_end: Callable[[], StreamEnd] | None = None
     """Finds the end of a stream that passes as it is. Without it the reader has to read every frame."""
-    recall: Callable[[bytes, Context, Sighted | None], Request | None] | None = None
-    """A request that was read before, but for what was said since; None for any other. The bytes need not be UTF-8."""
-    sight: Callable[[bytes], Sighted | None] | None = None
-    """What is known of such a request before it is read. Only for dialects that name the model in it."""
-    read_plain: Callable[[bytes], Plain | None] | None = None
-    """A short way for answers that are plain; None for any other, which then goes through parts."""
-    write_plain: Callable[[Plain, str, int, Request | None], bytes | None] | None = None
-    """The same for writing: the answer, the model's name ("" for its own), the time, the request; None where writing it
-    takes more than that."""
+    fast: Fast | None = None
+    """What it offers only for speed."""
     rules: Callable[[], tuple[Rule, ...]] = tuple
     """What the linter checks documents of this dialect for; a function, because translation never needs them."""
     requirements: HistoryRequirements = HistoryRequirements()

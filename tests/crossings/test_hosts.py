@@ -13,7 +13,7 @@ import dragoman
 from dragoman.dialects import names as dialects
 from dragoman.facts import hosts, profiles
 from dragoman.facts.host import Host
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 
 NAMES = [row.names[0] for row in hosts.rows() if row.names and "openai-chat" in row.dialects]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
@@ -188,7 +188,7 @@ def test_what_suits_the_host_passes_byte_by_byte() -> None:
 
 
 def test_what_was_written_for_one_host_is_not_remembered_for_another() -> None:
-    forget_all()
+    forget()
     body = {
         "model": "m",
         "max_tokens": 10,

@@ -24,7 +24,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 from tests.crossings.desk import MODELS, PAIRS, written
 
 HISTORY = {"openai-responses": "input", "gemini": "contents", "code-assist": "contents"}
@@ -130,7 +130,7 @@ def test_what_was_written_for_another_model_changes_nothing(target: str) -> None
 
     alone: dict[str, Any] = {}
     for model in models:
-        forget_all()
+        forget()
         alone[model] = sent(model)
     for model in models * 3:
         assert sent(model) == alone[model]

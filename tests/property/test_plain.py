@@ -1,4 +1,4 @@
-"""The short way for plain answers (`canon.response.Plain`) gives the same answer and losses as the long one."""
+"""The short way for plain answers (`fast.plain_answers.Plain`) gives the same bytes and losses as the long one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench import payloads
 from bench.translate import asked
 
 import dragoman
-from dragoman import translate
+from dragoman import fast, translate
 from dragoman.dialects import get, names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
@@ -22,7 +22,7 @@ from tests.wire.cases import cases
 SHORT = [
     (source, target)
     for source, target in permutations(names(), 2)
-    if get(source).read_plain is not None and get(target).write_plain is not None
+    if get(source).fast.read_plain is not None and get(target).fast.write_plain is not None  # type: ignore[union-attr]
 ]
 Outcome = tuple[Any, tuple[dragoman.Loss, ...], object] | str
 
@@ -35,22 +35,22 @@ def outcome(body: bytes, source: str, target: str, seals: Strategy, answers: tra
         )
     except dragoman.DragomanError as error:
         return f"{type(error).__name__}: {error}"
-    return made.json(), tuple(sorted(made.losses, key=repr)), dict(vault)
+    return made.body, tuple(sorted(made.losses, key=repr)), dict(vault)
 
 
 @pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Outcome, Outcome]]:
+def both() -> Iterator[Callable[..., tuple[Outcome, Outcome]]]:
     """The outcome of an answer by the short way and by the long one."""
-    long = {name: msgspec.structs.replace(get(name), read_plain=None) for name in names()}
 
     def run(*asked: Any) -> tuple[Outcome, Outcome]:
         short = outcome(*asked)
-        with monkeypatch.context() as patch:
-            patch.setattr(translate, "get", long.__getitem__)
-            patch.setattr(translate, "_short_way", lambda source, target: None)
-            return short, outcome(*asked)
+        fast.off()
+        long = outcome(*asked)
+        fast.on()
+        return short, long
 
-    return run
+    yield run
+    fast.on()
 
 
 @pytest.mark.parametrize(("source", "target"), SHORT)
@@ -60,7 +60,7 @@ def test_recorded_answers_are_the_same_both_ways(
     answers = asked(target, source, stream=False)
     taken = 0
     for case in cases(source, "response"):
-        reader = get(source).read_plain
+        reader = get(source).fast.read_plain  # type: ignore[union-attr]
         taken += reader is not None and reader(case.body) is not None
         for way, request in (("auto", None), ("auto", answers), ("vault", answers), ("id", None)):
             short, long = both(case.body, source, target, way, request)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from dragoman import DragomanError, MemoryVault
 from dragoman.canon import Request
-from dragoman.fast.prefix import forget_all
-from dragoman.translate.request import Options, known_beginning, make_options, translate_with
+from dragoman.fast import off, on
+from dragoman.translate.remembered import known_beginning, translate_with
+from dragoman.translate.request import Options, make_options
 from tests.judges.corpus import DIALECTS
-from tests.manifest.library import switched_off
 from tests.property.broken import WAYS, Step, Words, broken, legal
 from tests.property.strategies import requests
 from tests.property.test_laws import write
@@ -27,7 +27,8 @@ PAIRS = list(itertools.permutations(DIALECTS, 2))
 
 def became(body: bytes, chosen: Options, *, sighted: bool = False) -> object:
     try:
-        found = translate_with(body, chosen, known_beginning(body, chosen.source) if sighted else None)
+        known = known_beginning(body, chosen.source) if sighted else None
+        found = translate_with(body, chosen, known=known)
     except DragomanError as error:
         return type(error), str(error)
     called = None if found.called is None else frozenset[str]().union(*found.called)
@@ -36,13 +37,12 @@ def became(body: bytes, chosen: Options, *, sighted: bool = False) -> object:
 
 def check(body: bytes, source: str, target: str, repair: str | None) -> None:
     chosen = make_options(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
-    with patch("dragoman.translate.request._passes", return_value=False):
-        forget_all()
-        first = became(body, chosen)
-    forget_all()
-    for known in (False, True, True):  # at first sight, remembered, and handed on
+    off()
+    first = became(body, chosen)
+    on()
+    for known in (False, False, True, True):  # at first sight, learned, remembered, and handed on
         assert became(body, chosen, sighted=known) == first
-        with patch("dragoman.translate.request._passes", return_value=False):
+        with patch("dragoman.translate.request._is_whole", return_value=False):
             assert became(body, chosen, sighted=known) == first
 
 
@@ -59,18 +59,6 @@ def test_any_request(source: str, target: str, request: Request, repair: str | N
 )
 def test_a_history_that_is_broken_or_not(source: str, target: str, steps: list[Step], repair: str | None) -> None:
     check(spelled(source, steps, ids=True), source, target, repair)
-
-
-@pytest.mark.skipif(switched_off(), reason="the memory itself is tried, and the environment turns it off")
-def test_nothing_is_prepared_for_a_usual_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = [{"role": "user", "content": "Look, please. " * 30}, {"role": "assistant", "content": "I see."}]
-    body = msgspec.json.encode({"model": "m", "messages": [*said, {"role": "user", "content": "What?"}]})
-    chosen = make_options(source="openai-chat", target="anthropic", repair="report")
-    first = became(body, chosen)
-    monkeypatch.setattr("dragoman.translate.request._prepared", None)
-    assert became(body, chosen) == first
-    with patch("dragoman.translate.request._passes", return_value=False), pytest.raises(TypeError):
-        became(body, chosen)
 
 
 @pytest.mark.parametrize("changes", [{"repair": "refuse"}, {"binary": "summarise"}])

@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault, StreamTranslator
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 from tests.seals import upstreams
 from tests.seals.upstreams import Piece, Upstream
 
@@ -62,7 +62,7 @@ def doubts(request: dragoman.Translation) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known() -> None:
-    forget_all()
+    forget()
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])

@@ -9,9 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault
-from dragoman.fast import prefix
-from dragoman.fast.prefix import forget_all
-from dragoman.seals import strategy
+from dragoman.fast import forget
 
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
 
@@ -58,18 +56,18 @@ def grown(vault: MemoryVault, sealed: list[bool]) -> list[tuple[bytes, bytes]]:
 
 @pytest.mark.parametrize("sealed", [[True] * 8, [False] * 8, [True, False, False, True, True, False, True, True]])
 def test_a_growing_conversation_is_sealed_as_a_new_one(sealed: list[bool]) -> None:
-    forget_all()
+    forget()
     vault = MemoryVault()
     steps = grown(vault, sealed)
     found = [f"c2lnbmF0dXJl{step:04d}" for step, one in enumerate(sealed) if one]
     assert [word for word in found if word in steps[-1][1].decode()] == found
     for body, out in steps:
-        forget_all()
+        forget()
         assert crossed(body, vault).body == out
 
 
 def test_what_the_vault_forgets_is_not_remembered_for_it() -> None:
-    forget_all()
+    forget()
     vault = MemoryVault()
     body, out = grown(vault, [True] * 6)[-1]
     assert crossed(body, vault).body == out
@@ -78,18 +76,7 @@ def test_what_the_vault_forgets_is_not_remembered_for_it() -> None:
     without = crossed(body, vault).body
     assert b"c2lnbmF0dXJl0002" in out
     assert b"c2lnbmF0dXJl0002" not in without
-    forget_all()
+    forget()
     assert crossed(body, vault).body == without
     vault.update(kept)
     assert crossed(body, vault).body == out
-
-
-def test_what_is_remembered_is_bounded_by_the_words_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_all()
-    monkeypatch.setattr(prefix, "MAX_RUNS", 200_000)
-    for number in range(40):
-        messages: list[Any] = [{"role": "user", "content": f"{number} " * 10_000}]
-        for step in range(2):
-            messages += [{"role": "assistant", "content": f"said {step}"}, {"role": "user", "content": f"and {step}"}]
-            crossed(request(messages), MemoryVault())
-    assert 0 < len(strategy._KNOWN) <= 2 * 200_000 // 20_000

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import dragoman
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 from dragoman.seals.vault import MemoryVault
 
 CLIENT, UPSTREAM, MODEL = "openai-chat", "anthropic", "claude-opus-4-5"
@@ -53,24 +53,24 @@ def talk(steps: int) -> tuple[list[list[dict[str, Any]]], list[MemoryVault]]:
 
 
 def test_a_conversation_that_goes_on_gets_every_seal_as_a_new_one_does() -> None:
-    forget_all()
+    forget()
     histories, vaults = talk(6)
     known = [asked(messages, vault).body for messages, vault in zip(histories, vaults, strict=True) for _ in range(2)]
     for place, (messages, vault) in enumerate(zip(histories, vaults, strict=True)):
-        forget_all()
+        forget()
         new = asked(messages, vault).body
         assert known[2 * place] == known[2 * place + 1] == new
         assert new.count(b"c2lnbmF0dXJl") == place
 
 
 def test_what_the_vault_learns_or_forgets_is_heard_at_once() -> None:
-    forget_all()
+    forget()
     histories, vaults = talk(4)
     full = vaults[-1]
     for vault in (MemoryVault(), full, MemoryVault(list(full.items())[:2]), MemoryVault(), full):
         warm = asked(histories[-1], vault).body
         assert asked(histories[-1], vault).body == warm
         assert warm.count(b"c2lnbmF0dXJl") == sum(["c2lnbmF0dXJl" in value for value in vault.values()])
-        forget_all()
+        forget()
         assert asked(histories[-1], vault).body == warm
         asked(histories[-2], full)  # known again

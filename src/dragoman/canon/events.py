@@ -8,8 +8,7 @@ and parts of different answers do overlap. Text and arguments come in PartDeltas
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -105,19 +104,3 @@ class Fault(Struct, frozen=True, gc=False):
 
 
 Event = Start | PartStart | PartDelta | PartEnd | Finish | Fault
-
-Lane = Callable[[bytes], bytes | None]
-"""The short way for a frame that is more of the same text: what it is in the client's dialect; None for any other."""
-
-
-class Template(NamedTuple):
-    """How more words of an open part are written: what stands before and after them, and before them a number that
-    rises with every piece, if there is one. Nothing at all is written for a part that is held until its end."""
-
-    before: bytes
-    after: bytes
-    between: bytes = b""
-    """What stands between the number and the words."""
-    number: int = -1
-    arguments: bool = False
-    """The words are arguments of a call: escapes of half characters in them have to be looked at."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from .losses import Noted
 from .parts import Extra, Path
 from .tools import Choice, HostedTool, Tool
-from .turns import Looked, Turn
+from .turns import Turn
 
 
 class Format(Struct, frozen=True, gc=False):
@@ -81,31 +80,3 @@ class Request(Struct, frozen=True, gc=False):
     settings: Settings = Settings()
     stream: bool | None = None
     extra: Extra | None = None
-
-
-class Around(Struct, frozen=True, gc=False, eq=False):
-    """A request but for what was said: the exact bytes before and behind its messages, which stand in `field`, and all
-    that was read and noted there."""
-
-    target: str
-    """For whom it was read."""
-    before: bytes
-    after: bytes
-    field: str
-    request: Request
-    """With those turns only that are not among the messages."""
-    kept: tuple[tuple[Path, dict[str, Raw]], ...]
-    losses: tuple[Noted, ...]
-    plain: bool
-    """Every dialect takes its tools and its choice as they are, and tells the tools apart."""
-    bare: bool
-    """Nothing in its turns matters to those behind them."""
-    written: dict[str, Any]
-    """How a target wrote it, by the name of the model."""
-
-
-class Sighted(Struct, frozen=True, gc=False, eq=False):
-    """A request that was seen before, but for what was said since: what stands around that, and what is new."""
-
-    around: Around
-    looked: Looked

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from .parts import Extra, Part, Path, Seal
+from .parts import Extra, Part, Path
 
 StopReason = Literal[
     "stop",
@@ -79,53 +79,3 @@ class Response(Struct, frozen=True, gc=False):
     usage: Usage | None = None
     alternatives: tuple[Alternative, ...] = ()
     extra: Extra | None = None
-
-
-Named = tuple[tuple[Path, tuple[str, ...]], ...]
-"""Names of fields, and where they stand."""
-
-
-class PlainCall(Struct, gc=False):
-    """A call in a plain answer."""
-
-    name: str
-    arguments: str
-
-
-class Plain(Struct, gc=False):
-    """What nearly all answers are: at most one text, then calls, nothing hanging on either, whole or cut by its length.
-
-    A dialect that reads and writes these spares them the way through parts (`Dialect.read_plain`, `write_plain`);
-    what it writes, and the losses, are the same. Half of the time, measured for an answer with two calls.
-    """
-
-    id: str
-    model: str
-    text: Raw
-    """As JSON spells it; empty for none, then there are calls."""
-    calls: dict[str, PlainCall]
-    """By their ids, each of which is one call's; what the ids and the names are like is not looked at before
-    `codec.plain.plain_calls`."""
-    stop: Literal["stop", "tool_calls", "length"]
-    input: int
-    output: int
-    cache_read: int | None = None
-    cache_write: int | None = None
-    reasoning: int | None = None
-    created: int | None = None
-    tier: str | None = None
-    """The service tier, in the canon's word."""
-    parsed: bool = False
-    """The arguments came as JSON objects, whose numbers nobody has looked at; else as text that may be anything before
-    `codec.plain.plain_calls`."""
-    kept: Named = ()
-    """The fields that only the source's dialect knows and that say something. Their names are those of a wire Struct,
-    and their places few: so there are few such tuples, worth remembering."""
-    seals: dict[str, Seal] | None = None
-    """Those on the calls, by their ids; None where no call has one."""
-    slots: dict[str, str] | None = None
-    """The packed seals to write on the calls, and"""
-    thoughts: dict[str, str] | None = None
-    """those to write into thoughts before them."""
-    listed: list[str] | None = None
-    """The packed seals to write into a list beside the parts."""

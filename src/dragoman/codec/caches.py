@@ -1,36 +1,26 @@
-"""Owns the budget of everything the library remembers of what it has translated, and the memories that count to it.
+"""Owns the register of everything the library remembers, and the one budget for all of it.
 
-An agent sends its whole history with every turn, so the library remembers what it read and wrote, by the exact bytes.
-All memories of a process share one budget. What was neither put nor used since the budget was last half spent is
-forgotten first, in all memories at once. Translations are the same with any budget; only their cost differs.
+Here count the memories of `dragoman.fast`, and the bounded caches of pure facts on the road: adapted schemas, tool
+declarations, names. What was neither put nor used since the budget was last half spent is forgotten first, in all of
+them at once. Translations are the same with any budget; only their cost differs. `dragoman.fast` is the public face.
 
-    from dragoman import memory
-
-    memory.budget(8_000_000)   # bytes for all memories together; the default is 32 MB
-    memory.held()              # about how many bytes they hold now
-    memory.forget()            # empty them
-    memory.off()               # remember nothing from now on
-
-The environment variable DRAGOMAN_MEMORY sets the budget at start: a number of bytes, or "off".
+Threads need no lock: entries never change, and tables are changed in single steps. A thread may at worst forget what
+another has just put.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
-__all__ = ["DEFAULT", "VARIABLE", "budget", "forget", "held", "off"]
-
 K = TypeVar("K")
 V = TypeVar("V")
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT = 32 * 1024 * 1024
-VARIABLE = "DRAGOMAN_MEMORY"
 _SHARE = 8
 """One entry may take this part of the budget."""
 
@@ -61,31 +51,18 @@ class _Budget:
         self.largest = size // _SHARE
 
 
-def _from_environment() -> int:
-    word = os.environ.get(VARIABLE, "").strip().lower()
-    if word in ("off", "no", "false"):
-        return 0
-    return int(word) if word.isascii() and word.isdigit() else DEFAULT
-
-
-_BUDGET = _Budget(_from_environment())
+_BUDGET = _Budget(DEFAULT)
 _MEMORIES: WeakSet[Any] = WeakSet()
 _CACHES: list[Callable[[], None]] = []
 
 
 def budget(size: int) -> None:
-    """Let all memories of the process hold so many bytes together; 0 is the same as `off`."""
+    """Let all memories of the process hold so many bytes together; 0: nothing is remembered."""
     if size < 0:
         raise ValueError(f"a budget cannot be {size} bytes; 0 turns the memories off")
     _BUDGET.set(size)
     if held() > size:
         forget()
-
-
-def off() -> None:
-    """Remember nothing from now on, and forget what is remembered. `budget` turns the memories on again."""
-    _BUDGET.set(0)
-    forget()
 
 
 def forget() -> None:

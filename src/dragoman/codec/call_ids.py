@@ -16,7 +16,7 @@ import msgspec
 from ..canon.parts import Part, Path, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..context import Context
-from .history_facts import gist
+from .history_facts import facts_of
 from .open_calls import OpenCalls
 from .packed_seals import unpack_id
 
@@ -92,7 +92,7 @@ def distinct(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     Hosts number the calls of each step anew, give parallel calls one id, or none. What a repeated id becomes says how
     often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
     """
-    context.called = calls = gist(turns, context).calls
+    context.called = calls = facts_of(turns, context).calls
     return turns if calls is not None else _Renumbering(context).turns(turns)
 
 

@@ -1,62 +1,74 @@
-"""What every stage of a translation wants to know of a history, found in one look through its turns.
-
-Most histories were seen before but for their last turns (Run): only those are looked at.
-"""
+"""What every stage of a translation wants to know of a history, found in one look through its turns."""
 
 from __future__ import annotations
 
-from operator import is_
+from msgspec import Struct
 
 from ..canon.history_requirements import HistoryRequirements
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
-from ..canon.turns import Gist, Turn
+from ..canon.turns import Turn
 from ..context import Context
 from .packed_seals import MARK_BYTES
 
+
+class HistoryFacts(Struct, frozen=True, gc=False, eq=False):
+    """What is known of a history, so that nobody has to look through it again."""
+
+    turns: tuple[Turn, ...]
+    foreign_seals: bool = False
+    """A seal that came from elsewhere may be among them."""
+    has_opaque: bool = False
+    """Something that only its dialect understands is among them."""
+    calls: tuple[frozenset[str], ...] | None = ()
+    """The ids of their calls, each once; None if some have none, or the same."""
+    arranged: bool = True
+    """Every result stands next to the calls it answers."""
+    open_calls: tuple[str, ...] | None = ()
+    """Which calls have no result yet, where all is texts and calls that say something, every step of them answered at
+    once and in order; None: something may be broken."""
+    alternates: bool = True
+    """The sides have taken turns all along."""
+    ordinary: bool = True
+    """No stage has anything to do, but where the sides must take turns and do not: nothing came from elsewhere, nothing
+    waits or stands elsewhere, and every call has its own id."""
+    shows_media: bool = False
+    """An assistant's turn among them holds media."""
+
+
 _LONG = 64
 """Ids of upstreams are shorter, ids with seals in them are longer."""
-NOTHING = Gist(())
+NOTHING = HistoryFacts(())
 _NOBODY = Turn("", ())  # type: ignore[arg-type]
 """Who spoke before the first turn."""
 
 
-def gist(turns: tuple[Turn, ...], context: Context) -> Gist:
+def facts_of(turns: tuple[Turn, ...], context: Context) -> HistoryFacts:
     """What is known of these turns. They are looked at once, as long as no stage changes them."""
-    found = context.gist
+    found: HistoryFacts | None = context.facts
     if found is None or found.turns is not turns:
-        found = context.gist = _found(turns, context)
+        context.facts = found = survey(turns)
     return found
-
-
-def _found(turns: tuple[Turn, ...], context: Context) -> Gist:
-    run = context.run
-    past = run.past(turns) if run is not None else 0
-    if run is not None and past and run.calls is not None:
-        lead = past - len(run.turns)  # the system's turn may stand before them
-        if all(map(is_, run.turns, turns[lead:past])) and (not lead or bare(turns[:lead])):
-            return survey(turns, past, run)
-    return survey(turns)
 
 
 def sound(turns: tuple[Turn, ...], requirements: HistoryRequirements, context: Context) -> bool:
     """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing."""
-    found = gist(turns, context)
-    return found.waiting == () and (found.alternates or not requirements.alternate)
+    found = facts_of(turns, context)
+    return found.open_calls == () and (found.alternates or not requirements.alternate)
 
 
 def bare(turns: tuple[Turn, ...]) -> bool:
     """Whether nothing in the turns can matter to those behind them."""
     found = survey(turns)
-    return not (found.laden or found.strange or found.waiting is None or found.waiting or found.calls)
+    return not (found.foreign_seals or found.has_opaque or found.open_calls is None or found.open_calls or found.calls)
 
 
-def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gist:
+def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
     """What there is to know of turns, of which those before `begin` are known from `past`."""
-    laden, strange, calls, shows_media = past.laden, past.strange, past.calls, past.shows_media
-    arranged, alternates, fine = past.arranged, past.alternates, past.waiting is not None
-    waiting = [*past.waiting] if past.waiting else []
+    foreign, opaque, calls, shows_media = past.foreign_seals, past.has_opaque, past.calls, past.shows_media
+    arranged, alternates, fine = past.arranged, past.alternates, past.open_calls is not None
+    waiting = [*past.open_calls] if past.open_calls else []
     before = turns[begin - 1] if begin else _NOBODY
-    if past.waiting is None and before.role == "assistant":
+    if past.open_calls is None and before.role == "assistant":
         waiting = [part.id for part in before.parts if type(part) is ToolCall]
     asked: list[str] = []
     answered: list[str] = []
@@ -92,12 +104,12 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
                     if waiting or not part.text:
                         fine = False
                     if part.seal is not None:
-                        laden = True
+                        foreign = True
                 elif type(part) is ToolCall:
                     waiting.append(part.id)
                     asked.append(part.id)
                     if part.seal is not None:
-                        laden = True
+                        foreign = True
                     if part.custom or role != "assistant" or part.extra is not None:
                         fine = False
                 else:
@@ -109,8 +121,8 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
         fine = False
         asked += [part.id for part in others if type(part) is ToolCall]
         answered += [part.call_id for part in others if type(part) is ToolResult]
-        strange = strange or any(isinstance(part, Opaque) for part in others)
-        laden = laden or any(map(_sealed, others))
+        opaque = opaque or any(isinstance(part, Opaque) for part in others)
+        foreign = foreign or any(map(_sealed, others))
     if asked:
         found = frozenset(asked)
         if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
@@ -119,11 +131,11 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
             calls = (*calls, found) if "" not in found else None
     if answered and "" in answered:
         calls = None
-    if not laden and (asked or answered):
-        laden = max(map(len, asked + answered)) > _LONG
-    usual = fine and not waiting and arranged and not laden and calls is not None
-    return Gist(
-        turns, laden, strange, calls, arranged, tuple(waiting) if fine else None, alternates, usual, shows_media
+    if not foreign and (asked or answered):
+        foreign = max(map(len, asked + answered)) > _LONG
+    ordinary = fine and not waiting and arranged and not foreign and calls is not None
+    return HistoryFacts(
+        turns, foreign, opaque, calls, arranged, tuple(waiting) if fine else None, alternates, ordinary, shows_media
     )
 
 

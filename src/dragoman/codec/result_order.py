@@ -9,12 +9,12 @@ from __future__ import annotations
 from ..canon.parts import Extra, Part, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..context import Context
-from .history_facts import gist
+from .history_facts import facts_of
 
 
 def results_after_calls(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
-    return turns if gist(turns, context).arranged else _rearranged(turns, context)
+    return turns if facts_of(turns, context).arranged else _rearranged(turns, context)
 
 
 def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:

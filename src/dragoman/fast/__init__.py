@@ -1,20 +1,47 @@
 """What exists only for speed. Translations are the same without this package.
 
-An agent sends its whole history with every turn, so the library remembers what it read and wrote, by the exact bytes.
-All memories of a process share one budget.
+An agent sends its whole history with every turn, so the library remembers what it read and wrote, by the exact bytes
+(`requests`, `prefix`, `envelope`). Plain answers and repeated frames of streams have short ways (`plain_answers`,
+`repeated_frames`).
 
     from dragoman import fast
 
-    fast.budget(8_000_000)   # bytes for all memories together; the default is 32 MB
+    fast.off()               # use nothing of this package from now on, and forget what is remembered
+    fast.on()                # use it again
+    fast.budget(8_000_000)   # bytes for all memories and caches of the process together; the default is 32 MB
     fast.held()              # about how many bytes they hold now
     fast.forget()            # empty them
-    fast.off()               # remember nothing from now on
 
-The environment variable DRAGOMAN_MEMORY sets the budget at start: a number of bytes, or "off".
+The environment variable DRAGOMAN_FAST=0 is the same as `off` when the process starts. All functions, and translations
+that use the memories, may be called by several threads at once.
 """
 
 from __future__ import annotations
 
-from ..codec.caches import DEFAULT, VARIABLE, budget, forget, held, off
+import os
 
-__all__ = ["DEFAULT", "VARIABLE", "budget", "forget", "held", "off"]
+from ..codec.caches import DEFAULT, budget, forget, held
+
+__all__ = ["DEFAULT", "VARIABLE", "budget", "enabled", "forget", "held", "off", "on"]
+
+VARIABLE = "DRAGOMAN_FAST"
+
+_enabled = os.environ.get(VARIABLE, "").strip().lower() not in ("0", "off", "no", "false")
+
+
+def enabled() -> bool:
+    """Whether anything of this package is used."""
+    return _enabled
+
+
+def off() -> None:
+    """Use nothing of this package from now on, and forget what is remembered."""
+    global _enabled
+    _enabled = False
+    forget()
+
+
+def on() -> None:
+    """Use this package again."""
+    global _enabled
+    _enabled = True

@@ -1,211 +1,142 @@
-"""An agent sends its whole history again with every turn: what was read and written before need not be done again.
+"""How conversations begin: an agent sends its whole history with every turn.
 
-Recall remembers what single messages said, by their exact bytes and place, and how whole conversations begin (Run).
-Along keeps what was found out about such beginnings from step to step, Written how a target writes them. Only what is
-plain is remembered: nothing hangs on it, and it reads the same whatever stands around it. So a step costs the same late
-in a conversation as early in it. All are bounded in bytes, and count to the budget of `dragoman.codec.caches`.
+A Prefix is the exact text of the first messages of a request: the turns that were read from them, and how targets wrote
+these. A conversation that goes on from a prefix is read and written from there on. So a step costs the same late in a
+conversation as early in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Set
 from itertools import count as counting
-from operator import is_
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
-import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.parts import Part, Path
-from ..canon.turns import Looked, Role, Run, Turn
-from ..codec import caches
-from ..codec.caches import Memory
-from ..codec.history_facts import survey
-from ..context import Context
+from ..canon.losses import Noted
+from ..canon.parts import Media, Text, ToolCall, ToolResult
+from ..canon.turns import Turn
+from ..codec.caches import Memory, grew, largest
+from ..codec.history_facts import HistoryFacts
+from ..facts.profile import Profile
+from ..seals.conversation_digest import Asked
+from .envelope import Pair
 
-V = TypeVar("V")
-T = TypeVar("T")
-
-MAX_BYTES = 4 * 1024 * 1024
-"""What one memory holds before it begins to forget what it has not seen lately."""
-MAX_ENTRY = 16 * 1024
-"""Longer messages are read anew: finding them again takes about as long."""
-
-MAX_STEPS = 4096
-MAX_RUNS = 8 * 1024 * 1024
-"""What the beginnings of conversations hold before those that did not go on are forgotten."""
-MAX_RUN = 2 * 1024 * 1024
-MIN_RUN = 256
-"""A shorter one is not worth it."""
+MAX_TEXT = 2 * 1024 * 1024
+"""Longer beginnings are not kept."""
+MIN_TEXT = 256
+"""Shorter ones are not worth it."""
 PIECE = 128
-"""By so many bytes beginnings are looked up, at the largest power of two that leaves room for them: agents begin all
+"""By so many bytes prefixes are looked up, at the largest power of two that leaves room for them: agents begin all
 their conversations with the same words, but do not go on so."""
 MAX_ALIKE = 32
-"""Conversations that have the same bytes there."""
-_ENTRY_BYTES = 600
-"""What an entry takes besides its text: turns, parts, their places and the tables they stand in."""
-_TURN_BYTES = 100
-"""What a turn takes where only its name and the ids in it are held."""
+"""Prefixes that have the same bytes there."""
+_MAX_WRITTEN = 4
+_OBJECTS = 600
+"""About how many bytes a turn takes besides its text: turn, parts, their places and the tables they stand in."""
 
 _numbers = counting(1)
+_NO_LOSSES: tuple[Noted, ...] = ()
 
 
-def skimmer(shape: type[Struct], field: str) -> Callable[[bytes], Any]:
-    """A decoder that leaves the messages in `field` as they are. It gives None for what has to be admitted."""
-    made = msgspec.defstruct(f"Skimmed{shape.__name__}", [(field, Raw)], bases=(shape,), kw_only=True)
-    decode = msgspec.json.Decoder(made).decode
+class WrittenPrefix(Struct, frozen=True, gc=False, eq=False):
+    """How one target wrote the turns of a prefix, but for those of the system's at the beginning."""
 
-    def skim(body: bytes) -> Any:
-        try:
-            return decode(body)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return None
-
-    return skim
-
-
-_array = msgspec.json.Decoder(list[Raw]).decode
-_encode = msgspec.json.Encoder().encode
+    profile: Profile
+    skipped: int
+    """How many those are."""
+    messages: bytes
+    """Those that stay as they are, with commas between."""
+    state: Any
+    """Where the writer stood behind them."""
+    losses: tuple[Noted, ...]
 
 
-class Recall(Generic[T]):
-    """What the messages of one dialect said. Make one for each dialect and keep it.
+class Prefix(Struct, frozen=True, gc=False, eq=False):
+    """How a conversation begins."""
 
-    `read` reads one message at its place, and gives None for one that is not plain; `group` adds what messages said to
-    the turns before them. Whole beginnings are remembered too (Run): of a conversation that goes on, only what is new
-    is looked at.
-    """
+    text: bytes
+    """From the bracket to the end of the last message."""
+    count: int
+    """How many messages that is."""
+    turns: tuple[Turn, ...]
+    facts: HistoryFacts
+    losses: tuple[Noted, ...]
+    """What was lost when the messages were read."""
+    written: dict[str, WrittenPrefix]
+    """By the name of the model."""
+    asked: Asked | None
+    """What is known of a vault that was asked for its turns."""
+    number: int
+    """Of all prefixes none has the same,"""
+    before: int
+    """and this one goes on from that; 0: from none."""
 
-    def __init__(self, read: Callable[[Raw, int], T | None], group: Callable[[list[T], list[Turn]], None]) -> None:
-        self._read = read
-        self._group = group
-        self._messages: Memory[bytes, tuple[int, T]] = Memory()
-        self._steps: Memory[int, Turn] = Memory()
-        self._runs: Memory[bytes, list[Run]] = Memory()
+    def keep(self, model: str, written: WrittenPrefix) -> None:
+        """Remember how a target wrote it."""
+        if len(self.written) >= _MAX_WRITTEN:
+            self.written.clear()
+        self.written[model] = written
+        grew(len(written.messages))
 
-    def look(self, text: bytes) -> Looked | None:
-        """What is known of an array of messages; None if it is none."""
-        run = self._begun(text) if len(text) > MIN_RUN else None
-        left = text if run is None else b"[" + text[len(run.text) :]
-        try:
-            if not left.isascii():
-                left.decode()  # decoding checks no text that is merely carried
-            return Looked(text, run, _array(left))
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return None
 
-    def turns(self, array: Raw, context: Context, turns: list[Turn]) -> bool:
-        """Add the turns of all messages; False, with nothing added, if they are no array, or one is not plain."""
-        return self.add(self.look(bytes(array)), context, turns)
+NOTHING = Prefix(b"[", 0, (), HistoryFacts(()), _NO_LOSSES, {}, None, 0, 0)
+"""Before the first message."""
 
-    def add(self, looked: Looked | None, context: Context, turns: list[Turn]) -> bool:
-        """The same for messages that were looked at."""
-        if looked is None:
-            return False
-        text, run, messages = looked.text, looked.run, looked.messages
-        begin = run.count if run is not None else 0
-        said = self._all(messages, begin, len(text))
-        if said is None:
-            return False
-        first = len(turns)
-        if run is not None:
-            turns += run.turns
-            context.run = run
-        self._group(said, turns)
-        if len(text) > MIN_RUN and turns and _begins(turns[-1]) > begin:
-            longer = self._remember(text, messages, begin, turns[first:], run)
-            if run is not None and longer is not None:
-                context.run = longer
-        return True
 
-    def _all(self, messages: list[Raw], begin: int, size: int) -> list[T] | None:
-        """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
-        out: list[T] = []
-        if (
-            size > MAX_BYTES or size > caches.largest()
-        ):  # the memory cannot hold them: it would forget the first before it has seen the last
-            for i, raw in enumerate(messages, begin):
-                said = self._read(raw, i)
-                if said is None:
-                    return None
-                out.append(said)
-            return out
-        known = self._messages
-        young = known.young
-        for i, raw in enumerate(messages, begin):
-            key = bytes(raw)
-            found = young.get(key)
-            if found is not None and found[0] == i:
-                out.append(found[1])
-            else:
-                found = known.old.get(key)
-                if found is None or found[0] != i:
-                    said = self._read(raw, i)
-                    if said is None:
-                        return None
-                    found = (i, said)
-                if len(key) <= MAX_ENTRY:
-                    known.put(key, found, 2 * len(key) + _ENTRY_BYTES, MAX_BYTES)
-                    young = known.young
-                out.append(found[1])
-        return out
+class PrefixMemory:
+    """The prefixes of all pairs of dialects."""
 
-    def _begun(self, text: bytes) -> Run | None:
-        """The longest beginning of the conversation that is known."""
-        at, longest = _place(len(text)), None
+    def __init__(self) -> None:
+        self._kept: Memory[tuple[Pair, bytes], list[Prefix]] = Memory()
+
+    def find(self, pair: Pair, text: bytes) -> Prefix:
+        """The longest prefix of an array of messages that is known; NOTHING, if none is."""
+        if len(text) <= MIN_TEXT:
+            return NOTHING
+        at, longest = _place(len(text)), NOTHING
         while at >= PIECE:
-            for run in self._runs.get(text[at : at + PIECE]) or ():
-                if text.startswith(run.text) and (longest is None or len(run.text) > len(longest.text)):
-                    longest = run
-            if longest is not None:
+            for one in self._kept.get((pair, text[at : at + PIECE])) or ():
+                if len(one.text) > len(longest.text) and text.startswith(one.text):
+                    longest = one
+            if longest is not NOTHING:
                 return longest
             at >>= 1
-        return None
+        return NOTHING
 
-    def _remember(self, text: bytes, messages: list[Raw], begin: int, turns: list[Turn], run: Run | None) -> Run | None:
-        """Keep the conversation up to its last turn, which may still grow, in place of what the one that it went on
-        from went on from: more than one may go on from there."""
-        kept = len(turns) - 1
-        count = _begins(turns[kept]) if turns else 0
-        while count > begin and kept and _ends(turns[kept - 1]) >= count:
-            kept -= 1  # one message holds the end of this turn and the beginning of the next
-            count = min(count, _begins(turns[kept]))
-        if count <= begin:
-            return None
-        end = len(text)
-        for raw in reversed(messages[count - begin :]):
-            end = text.rindex(bytes(raw), 0, end)
-        if not MIN_RUN < end <= MAX_RUN or not caches.largest():
-            return None
-        at = _place(end)
-        key = text[at : at + PIECE]
-        known = self._runs.get(key) or ()
-        found = _run(text[:end], count, tuple(turns[:kept]), run)
-        runs = [found]
-        if run is not None and run in known:
-            runs.append(run)
-        gone = run.before if run is not None else 0
-        runs += [one for one in known if one is not run and one.number != gone]
-        del runs[MAX_ALIKE:]
-        most = min(MAX_RUNS, caches.largest())
-        while (size := sum(map(_run_size, runs))) > most and runs:
-            runs.pop()
-        self._runs.put(key, runs, size, MAX_RUNS)
-        return found
-
-    def step(self, role: Role, parts: list[Part], at: Path) -> Turn:
-        """Parts that came in messages of their own as one turn: the same one for the same parts."""
-        found = self._steps.get(id(parts[0]))
-        if found is not None and len(found.parts) == len(parts) and all(map(is_, found.parts, parts)):
-            return found
-        turn = Turn(role, tuple(parts), "", None, at)
-        self._steps.put(id(parts[0]), turn, _ENTRY_BYTES, MAX_STEPS * _ENTRY_BYTES)
-        return turn
+    def put(
+        self,
+        pair: Pair,
+        text: bytes,
+        count: int,
+        turns: tuple[Turn, ...],
+        facts: HistoryFacts,
+        losses: tuple[Noted, ...],
+        written: dict[str, WrittenPrefix],
+        asked: Asked | None,
+        before: Prefix,
+    ) -> None:
+        """Remember a prefix, in place of the one that `before` goes on from: more than one may go on from `before`."""
+        if not MIN_TEXT < len(text) <= min(MAX_TEXT, largest()):
+            return
+        at = _place(len(text))
+        key = (pair, text[at : at + PIECE])
+        known = self._kept.get(key) or []
+        made = Prefix(text, count, turns, facts, losses, written, asked, next(_numbers), before.number)
+        alike = [made]
+        if before in known:
+            alike.append(before)
+        alike += [one for one in known if one is not before and one.number != before.before and one.text != text]
+        del alike[MAX_ALIKE:]
+        while (size := sum(map(_size, alike))) > largest() and alike:
+            alike.pop()
+        self._kept.put(key, alike, size)
 
 
-def _run_size(run: Run) -> int:
-    """About how many bytes a beginning holds: its text, and the same in turns."""
-    return 2 * len(run.text) + _ENTRY_BYTES * len(run.turns)
+def _size(prefix: Prefix) -> int:
+    """About how many bytes a prefix holds: its text, the same in turns, and as targets wrote it."""
+    written = sum([len(one.messages) for one in prefix.written.values()])
+    return 2 * len(prefix.text) + _OBJECTS * len(prefix.turns) + written
 
 
 def _place(size: int) -> int:
@@ -213,122 +144,60 @@ def _place(size: int) -> int:
     return 1 << ((size - PIECE).bit_length() - 1)
 
 
-def _run(text: bytes, count: int, turns: tuple[Turn, ...], before: Run | None) -> Run:
-    """What is known of these turns; of those that they go on from, it is known already."""
-    past = before.past(turns) if before is not None and before.calls is not None else 0
-    found = survey(turns, past, before) if before is not None and past else survey(turns)
-    calls = found.calls
-    if calls is not None and len(calls) > 1:
-        calls = (frozenset[str]().union(*calls),)
-    return Run(
-        turns,
-        found.laden,
-        found.strange,
-        calls,
-        found.arranged,
-        found.waiting,
-        found.alternates,
-        found.usual,
-        found.shows_media,
-        text=text,
-        count=count,
-        number=next(_numbers),
-        before=before.number if before is not None else 0,
-    )
+# Where a prefix may end.
 
 
-def _begins(turn: Turn) -> int:
+def boundary(turns: tuple[Turn, ...], past: int, own: Set[str]) -> int:
+    """How many turns may be kept, of which `past` are kept already: those that are written in the same way whatever
+    follows, up to the beginning of a message. `own`: the dialects whose extra fields the target understands."""
+    end = past
+    while end < len(turns) and is_simple(turns[end], own):
+        end += 1
+    while past < end < len(turns) and ends_at(turns[end - 1]) >= begins_at(turns[end]):
+        end -= 1  # one message holds the end of this turn and the beginning of the next
+    if past < end < len(turns) and any(type(part) is ToolCall for part in turns[end - 1].parts):
+        end -= 1  # the results follow
+    return end
+
+
+def is_simple(turn: Turn, own: Set[str]) -> bool:
+    """Whether a turn is texts, calls, results and media, on which nothing hangs that matters to the whole request."""
+    if turn.name or not (turn.extra is None or own.isdisjoint(turn.extra)):
+        return False
+    for part in turn.parts:
+        if part.cache is not None or part.seal is not None or not (part.extra is None or own.isdisjoint(part.extra)):
+            return False
+        kind = type(part)
+        if kind is ToolResult:
+            for inner in part.parts:  # type: ignore[attr-defined]
+                if type(inner) is not Text and type(inner) is not Media:
+                    return False
+                if inner.cache is not None or inner.seal is not None:
+                    return False
+                if not (inner.extra is None or own.isdisjoint(inner.extra)):
+                    return False
+        elif kind is not Text and kind is not ToolCall and (kind is not Media or turn.role != "user"):
+            return False
+    return True
+
+
+def begins_at(turn: Turn) -> int:
     """Which message a turn begins with."""
     place = turn.at[1] if len(turn.at) > 1 else 0
     return place if isinstance(place, int) else 0
 
 
-def _ends(turn: Turn) -> int:
+def ends_at(turn: Turn) -> int:
     """Which message its last part stands in."""
     at = turn.parts[-1].at if turn.parts else turn.at
     place = at[1] if len(at) > 1 else None
-    return place if isinstance(place, int) else MAX_BYTES  # unknown: it may reach into any
+    return place if isinstance(place, int) else MAX_TEXT  # not known: it may reach into any
 
 
-class Along(Generic[V]):
-    """What was found out about the beginnings of conversations: about this one, or else the one that it went on from.
-    Make one for each thing there is to know and keep it."""
-
-    def __init__(self) -> None:
-        self._kept: Memory[int, tuple[V, int]] = Memory()
-
-    def get(self, run: Run) -> V | None:
-        found = self._kept.get(run.number) or self._kept.get(run.before)
-        return found[0] if found is not None else None
-
-    def keep(self, run: Run, value: V, size: int) -> None:
-        """In place of what was known of the beginning before the one it went on from: whoever goes on in another way
-        will do so from there."""
-        size += _ENTRY_BYTES
-        before = self._kept.get(run.before)
-        if before is not None:
-            self._kept.drop(before[1])
-        self._kept.put(run.number, (value, run.before), size, MAX_RUNS)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-
-class Begun(Struct, frozen=True, gc=False, eq=False):
-    """How the turns that a conversation begins with were written by one target, as far as they are plain."""
-
-    turns: tuple[Turn, ...]
-    text: Raw
-    """Their messages, with commas between."""
-    state: Any
-    """Where the writer stood after them."""
-
-
-class Writer(Protocol):
-    """Who writes the messages of one target."""
-
-    def plain(self, turn: Turn) -> bool:
-        """Write a turn that will be written so whenever it stands here; False, with nothing written, for any other."""
-        ...
-
-    def stands(self) -> tuple[list[Any], Any, Any]:
-        """The messages of a beginning that will stay as they are, the one to which more may be added, and where the
-        writer stands behind them."""
-        ...
-
-    def resume(self, known: Begun) -> bool:
-        """Stand behind a beginning as before; False, with nothing done, where it would be written otherwise now."""
-        ...
-
-
-class Written:
-    """How one target writes the beginnings of conversations. Make one for each dialect and keep it."""
-
-    def __init__(self) -> None:
-        self._begun: Along[Begun] = Along()
-
-    def begin(self, writer: Writer, run: Run, turns: tuple[Turn, ...], begin: int) -> int:
-        """Have the writer write what stays of a conversation that goes on: as before what it wrote before, and what is
-        new so that it is remembered. `begin`: where the system's turns end. Gives where the rest begins."""
-        at, known = begin, self._begun.get(run)
-        if known is not None:
-            at += len(known.turns)
-            # Turns that are the same object are equal at once: usually that is all the comparison there is.
-            if turns[begin:at] != known.turns or not writer.resume(known):
-                at = begin
-        if at == begin + len(run.turns):
-            return at
-        done, end = at, min(begin + len(run.turns), len(turns) - 1)
-        if at < end and turns[begin].role != "assistant":  # before whom some targets want somebody to speak
-            while at < end and writer.plain(turns[at]):
-                at += 1
-            if at > done:
-                messages, more, state = writer.stands()
-                text = Raw(_encode(messages)[1:-1])
-                size = len(text) + len(_encode(more)) + _TURN_BYTES * (at - begin)
-                if size <= MAX_RUN:
-                    self._begun.keep(run, Begun(turns[begin:at], text, (more, *state)), size)
-        return at
-
-
-forget_all = caches.forget
+def cut(text: bytes, messages: list[Raw], kept: int) -> bytes:
+    """The text up to the end of the last message that is kept. `messages`: those at its end, of which so many are."""
+    end = len(text) - 1  # the bracket
+    for raw in reversed(messages[kept:]):
+        end = text.rindex(bytes(raw), 0, end)
+    found = text[:end].rstrip()
+    return found[:-1].rstrip() if kept < len(messages) else found

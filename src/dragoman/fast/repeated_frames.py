@@ -1,12 +1,9 @@
 """A stream repeats itself: frame after frame is the same bytes but for the next few words of the same text.
 
-Refrain remembers the last such frame. While the next one differs from it in nothing but that string (and in places that
-say nothing: a running number, padding, token counts), the string is all that has to be decoded. Measured: a third to a
-tenth of the time that decoding the frame takes. Any other frame is decoded whole, and what follows is compared with it.
-
-FrameReader is what all readers of server-sent events are built on: it cuts chunks into frames and asks the refrain
-first. Frames that were only compared changed nothing but the open part's text, so a reader that keeps count of it
-catches up before the next frame that it really reads.
+RepeatedFrame remembers the last such frame. While the next one differs from it in nothing but that string (and in
+places that say nothing: a running number, padding, token counts), the string is all that has to be decoded. Measured: a
+third to a tenth of the time that decoding the frame takes. Any other frame is decoded whole, and what follows is
+compared with it. Readers (`codec/frames.py`) are given one by `translate/remembered.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..canon.events import Event, Lane, PartDelta, PartEnd, PartStart, Template
+from ..codec.frames import Lane, Template
 from ..codec.json_text import encode
-from ..codec.sse import Frame, Splitter
 
 _string = msgspec.json.Decoder(str).decode
 OBFUSCATED = {"mark": b'"obfuscation":"', "noise": bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))}
@@ -103,21 +99,7 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
     return lane
 
 
-def begun(events: list[Event], before: int) -> bool:
-    """Whether what was added is a part that begins, with its first words, and the end of the last part at most."""
-    added = len(events) - before
-    if added < 2 or type(events[-1]) is not PartDelta or type(events[-2]) is not PartStart:
-        return False
-    return added == 2 or (added == 3 and type(events[before]) is PartEnd)
-
-
-def _first_end(chunk: bytes) -> int:
-    """Where the first frame in a chunk ends; where the chunk does, if none ends in it."""
-    ends = [at + len(blank) for blank in (b"\n\n", b"\r\n\r\n") if (at := chunk.find(blank)) >= 0]
-    return min(ends, default=len(chunk))
-
-
-class Refrain:
+class RepeatedFrame:
     """One frame with the blank line behind it, and where the text stands in it.
 
     `keys`: the text stands behind one of these. `counter`: a number behind these bytes, before the text, may differ.
@@ -183,116 +165,3 @@ class Refrain:
 
     def forget(self) -> None:
         self.shape = self._lane = None
-
-
-class FrameReader:
-    """Chunks in, events out. A dialect's reader takes the frames.
-
-    Two underscores: the readers built on it have words of their own for what is open and what was said.
-    """
-
-    def __init__(self, frames: Splitter, refrain: Refrain, *, keeps_count: bool) -> None:
-        self._frames = frames
-        self.__refrain = refrain
-        self.__counts = keeps_count
-        self.__said: list[str] = []
-        self.__last = b""
-        self.__listens = False
-        self.__blank = b"\n\n"  # between frames
-        self.going_on = -1
-        """The part of which the last frame was more, if the next one may be, too; else -1."""
-
-    def feed(self, chunk: bytes) -> list[Event]:
-        frame = self.one(chunk)
-        if frame is not None:
-            return self.take(chunk, frame)
-        events: list[Event] = []
-        if not self._frames.between:
-            # The end of a frame that came in pieces; whole ones may follow.
-            end = _first_end(chunk)
-            self.__read_bytes(chunk[:end], events)
-            chunk = chunk[end:]
-            if not chunk or not self._frames.between:
-                if chunk:
-                    self.__read_bytes(chunk, events)
-                return events
-        pieces = chunk.split(self.__blank)
-        if len(pieces) == 1:
-            self.__blank = b"\r\n\r\n" if b"\r\n\r\n" in chunk else b"\n\n"
-            pieces = chunk.split(self.__blank)
-        rest = pieces.pop()
-        for piece in pieces:
-            whole = piece + self.__blank
-            if not (self.__listens and self.__hear(whole, events)):
-                for frame in self._frames.feed(whole):
-                    self.__read(whole, frame, events)
-        if rest:
-            self.__read_bytes(rest, events)
-        return events
-
-    def one(self, chunk: bytes) -> Frame | None:
-        """The frame that a chunk is, if it is one, whole and in its usual form."""
-        return self._frames.one(chunk)
-
-    def take(self, chunk: bytes, frame: Frame) -> list[Event]:
-        """What such a chunk says."""
-        events: list[Event] = []
-        if not (self.__listens and self.__hear(chunk, events)):
-            self.__read(chunk, frame, events)
-        return events
-
-    def __hear(self, frame: bytes, events: list[Event]) -> bool:
-        text = self.__refrain.hear(frame)
-        if text is None:
-            return False
-        self.__last = frame
-        if self.__counts:
-            self.__said.append(text)
-        events.append(PartDelta(self.going_on, text))
-        return True
-
-    def __read(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
-        self.settle()
-        if self._frame(*frame, events):
-            delta = events[-1]
-            if type(delta) is PartDelta and self.__refrain.learn(whole, delta.text):
-                self.going_on = delta.index
-                self.__listens = True
-
-    def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
-        """Bytes that are not whole frames, or not yet."""
-        self.settle()
-        for name, data in self._frames.feed(chunk):
-            self._frame(name, data, events)
-
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
-        """The short way for more of the open text, which nobody listens for here any more. What goes there is told by
-        `heard` when it is over."""
-        self.__listens = False
-        return self.__refrain.lane(template, told)
-
-    def heard(self, said: list[str], last: bytes) -> None:
-        """These texts were heard elsewhere; `last` is the frame of the last one."""
-        self.__last = last
-        if self.__counts:
-            self.__said += said
-
-    def settle(self) -> None:
-        """Something else comes: catch up with what was only compared."""
-        if self.going_on >= 0:
-            if self.__last:
-                self.__refrain.tries = 0
-                self._catch_up(self.__said, self.__last)
-                self.__said = []
-                self.__last = b""
-            self.__refrain.forget()
-            self.__listens = False
-            self.going_on = -1
-
-    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
-        """Read one frame; True when it gave one PartDelta of text, the last event, and said nothing else: but for the
-        beginning of that part, the same frame with other words would give a PartDelta alone."""
-        raise NotImplementedError
-
-    def _catch_up(self, said: list[str], last: bytes) -> None:
-        """The open part went on with the texts `said`; `last` is the frame of the last one."""

@@ -11,16 +11,14 @@ from ..canon.losses import Loss
 from ..canon.parts import Part, Text, ToolResult
 from ..canon.request import Request
 from ..canon.turns import Turn
-from ..codec.call_ids import distinct
-from ..codec.history_facts import survey
-from ..codec.hosted_tools import aim, cross
+from ..codec.history_facts import facts_of
 from ..codec.packed_seals import Origin
-from ..codec.tool_names import declared_once, reserve
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import hosts, profiles
 from ..seals.inbound import SealTarget, restore_seals
+from ..translate.request import prepare
 from .toolbox import SUCCEEDED
 
 SOURCE = "runtime"
@@ -34,7 +32,7 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
     origin = Origin(dialect.origin or dialect.name, context.model, hosts.origin(host))
     context.host = hosts.lookup(host, dialect.name, context.model) if host is not None else None
     request = msgspec.structs.replace(request, model=context.model)
-    if survey(request.turns).laden:
+    if facts_of(request.turns, context).foreign_seals:
         request = restore_seals(request, SealTarget(origin, dialect.name), context)
     agent = dialect.endpoints().agent
     if agent.parts_beside_results:
@@ -47,10 +45,7 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
         settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
     request = msgspec.structs.replace(request, settings=settings)
     rows = get("gemini").hosted  # in whose words hosted tools are wished for (`asking.Aside`)
-    tools = declared_once(cross(request.tools, rows, dialect.hosted, context), context)
-    reserve(tools, context)
-    request = msgspec.structs.replace(request, turns=distinct(request.turns, context))
-    return aim(request, tools, rows, dialect.hosted, context), origin
+    return prepare(request, rows, dialect, context, facts_of(request.turns, context))[1], origin
 
 
 def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:

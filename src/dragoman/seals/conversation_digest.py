@@ -15,7 +15,7 @@ texts of the user the texts of the assistant and the calls are two separate sequ
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -125,16 +125,32 @@ class Conversation:
         return hashlib.blake2b(self._past + user + texts + self._calls, digest_size=_SIZE).digest()
 
 
+class Asked(NamedTuple):
+    """The first turns of a conversation, for which a vault was asked and had nothing."""
+
+    stamp: tuple[object, ...]
+    """For which upstream,"""
+    keys: tuple[str, ...] = ()
+    """under which keys,"""
+    turns: int = 0
+    """and for how many turns."""
+    conversation: Conversation = Conversation()
+    """The digest of these turns. Nobody adds to it: who goes on takes a copy."""
+
+
 class ConversationDigest:
     """The turns of a request, as the client sent them, and the digest of the first of them.
 
     The digest of all turns is asked for only where an answer has seals to keep.
     """
 
-    __slots__ = ("_conversation", "_done", "_turns")
+    __slots__ = ("_conversation", "_done", "_turns", "asked", "mark")
 
-    def __init__(self, turns: tuple[Turn, ...]) -> None:
+    def __init__(self, turns: tuple[Turn, ...], mark: int = -1, asked: Asked | None = None) -> None:
+        """`mark`: of how many turns `asked` is wanted. `asked`: what is known of the first turns."""
         self._turns = turns
+        self.mark = mark
+        self.asked = asked
         self._done = 0
         self._conversation = Conversation()
 

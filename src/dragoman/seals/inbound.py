@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from operator import is_
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
 from ..canon.request import Request
-from ..canon.turns import Gist, Run, Turn
+from ..canon.turns import Turn
 from ..codec import json_text, packed_seals
 from ..codec.call_ids import hashed
-from ..codec.history_facts import NOTHING, gist, survey
 from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
 from ..context import Context
 from . import same_account
-from .conversation_digest import Conversation, ConversationDigest
+from .conversation_digest import Asked, Conversation, ConversationDigest
 from .outbound import call_key, place_key, text_key
 from .placing import Placing
 from .shared_signatures import for_upstream, left_over, record_for_upstream
@@ -60,112 +59,54 @@ class SealTarget(NamedTuple):
         return self.same_account and same_account.crosses(seal, self.origin, self.asked)
 
 
-class Sealed(NamedTuple):
-    """What became of the turns that a conversation begins with, which carry nothing themselves."""
+class _Asking:
+    """Where the vault was asked since the first turns, and whether it had nothing at all."""
 
-    stamp: tuple[object, ...]
-    """For whom,"""
-    keys: tuple[str, ...] = ()
-    """where the vault was asked,"""
-    told: tuple[str | None, ...] = ()
-    """and what it said."""
-    turns: tuple[Turn, ...] = ()
-    gist: Gist = NOTHING
-    """Of what became of them."""
-    conversation: Conversation = Conversation()
-    """The digest of the turns. Nobody adds to it: who goes on takes a copy."""
+    __slots__ = ("keys", "nothing")
 
-
-class Known(Protocol):
-    """Remembers what became of beginnings (`recall.Along`)."""
-
-    def get(self, run: Run, /) -> Sealed | None: ...
-
-    def keep(self, run: Run, value: Sealed, size: int, /) -> None: ...
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.nothing = True
 
 
 def restore_seals(
-    request: Request,
-    port: SealTarget,
-    context: Context,
-    known: Known | None = None,
-    history: ConversationDigest | None = None,
+    request: Request, port: SealTarget, context: Context, history: ConversationDigest | None = None
 ) -> Request:
     """The request with every seal of its upstream on the part it came on, and without any other.
 
-    `known` remembers what became of the turns that a conversation is known to begin with. `history` is given the digest
-    of the turns, as far as the vault was asked for them.
+    `history` is given the digest of the turns, as far as the vault was asked for them. What it knows of the first turns
+    is not found out again.
     """
-    left, out = request.turns, list[Turn]()
-    sealed: Sealed | None = None
+    turns, out = request.turns, list[Turn]()
     conversation = Conversation() if port.vault is not None else None
-    run = context.run
-    if known is not None and port.vault is not None and run is not None and not run.laden:
-        past = run.past(left)
-        lead = left[: past - len(run.turns)] if past else ()
-        if past and all(turn.role == "system" for turn in lead):
-            sealed = _sealed(run, port, port.vault, context, known)
-            if history is not None:
-                history.reached(sealed.conversation, past)
-            if sealed.gist is run and not gist(left, context).laden:
-                if "assistant" not in [turn.role for turn in left[past:]]:
-                    return request  # what is usual: nothing was kept, and the model has said nothing since
-            out = [*[_heard(turn, context) for turn in lead], *sealed.gist.turns]
-            conversation, left = sealed.conversation.copy(), left[past:]
-    for turn in left:
+    before = Asked((port.pair, port.origin, port.skip, port.spare, port.same_account))
+    known = history.asked if history is not None else None
+    if known is not None and port.vault is not None and known.stamp == before.stamp:
+        if all(port.vault.get(key) is None for key in known.keys):
+            before, conversation, out = known, known.conversation.copy(), [*turns[: known.turns]]
+    mark = history.mark if history is not None and conversation is not None else -1
+    if history is not None:
+        history.asked = before if len(out) == mark else None
+    asking = _Asking()
+    for place, turn in enumerate(turns[len(out) :], len(out) + 1):
         if turn.role == "assistant":
-            out.append(_recovered(turn, port, context, conversation))
+            out.append(_recovered(turn, port, context, conversation, asking))
         else:
             if conversation is not None:
                 conversation.add(turn)
             out.append(_heard(turn, context))
+        if place == mark and history is not None and conversation is not None and asking.nothing:
+            if all(map(is_, out, turns)):
+                keys = (*before.keys, *asking.keys)
+                history.asked = Asked(before.stamp, keys, place, conversation.copy())
     if history is not None and conversation is not None:
-        history.reached(conversation, len(request.turns))
-    if all(map(is_, out, request.turns)):
-        return request
-    turns = tuple(out)
-    around = context.around
-    if sealed is not None and sealed.gist.calls is not None and around is not None and around.bare:
-        context.gist = survey(turns, len(turns) - len(left), sealed.gist)
-    return msgspec.structs.replace(request, turns=turns)
+        history.reached(conversation, len(turns))
+    return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
 
 
 def _heard(turn: Turn, context: Context) -> Turn:
     """A turn that the model did not say."""
     return _with_parts(turn, [_received(part, context) for part in turn.parts])
-
-
-def _sealed(run: Run, port: SealTarget, vault: Vault, context: Context, known: Known) -> Sealed:
-    """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
-    the same."""
-    stamp = (port.pair, port.origin, port.skip, port.spare, port.same_account)
-    found = known.get(run)
-    if found is None or found.stamp != stamp or run.turns[: len(found.turns)] != found.turns:
-        found = Sealed(stamp)
-    if tuple(map(vault.get, found.keys)) != found.told:
-        found = Sealed(stamp)
-    new = run.turns[len(found.turns) :]
-    if not new:
-        return found
-    keys, told, out = list[str](), list[str | None](), list[Turn]()
-    conversation = found.conversation.copy()
-    lost = len(context.losses)
-    for turn in new:
-        if turn.role == "assistant":
-            kept = _kept(turn.at, turn.parts, conversation, port, vault)
-            keys += kept.keys
-            told += kept.told
-            out.append(_recovered(turn, port, context, None, kept) if any(kept.told) else turn)
-        else:
-            conversation.add(turn)
-            out.append(turn)
-    turns = (*found.gist.turns, *out)
-    became = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
-    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, conversation)
-    if len(context.losses) == lost:
-        # It holds the turns themselves, and with them about as much as the text they were read from.
-        known.keep(run, made, len(run.text) + sum([len(one) for one in made.told if one]))
-    return made
 
 
 class _Kept(NamedTuple):
@@ -252,10 +193,10 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
 
 
 def _recovered(
-    turn: Turn, port: SealTarget, context: Context, conversation: Conversation | None, kept: _Kept | None = None
+    turn: Turn, port: SealTarget, context: Context, conversation: Conversation | None, asking: _Asking
 ) -> Turn:
-    """A turn of the assistant with its seals. `kept`: what the vault has for it, where that is known; else the vault is
-    asked, and the turn is added to the conversation."""
+    """A turn of the assistant with its seals. The vault is asked, and the turn is added to the conversation."""
+    kept: _Kept | None = None
     records: list[tuple[Record, Path]] = []
     parts: list[Part] = []
     calls = chars = 0
@@ -271,7 +212,7 @@ def _recovered(
             record, at = records[place]
             if record.offset == HERE:  # the text follows
                 records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
-    if kept is None and port.vault is not None and conversation is not None:
+    if port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
         carried |= {hashed(call) for call in carried}
         if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
@@ -279,6 +220,8 @@ def _recovered(
         else:
             kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
     if kept is not None:
+        asking.keys += kept.keys
+        asking.nothing = asking.nothing and all(one is None for one in kept.told)
         records += [(record, turn.at) for record in kept.records]
         for at in kept.doubtful:
             context.lose("seal.dropped", at, _DOUBTFUL)

@@ -26,12 +26,11 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
-from ..canon.response import Alternative, Plain, Response
+from ..canon.response import Alternative, Response
 from ..codec import packed_seals
 from ..codec.call_ids import SAFE, hashed
 from ..codec.packed_seals import HERE, Origin, Record, family
 from ..context import Context
-from ..fast.plain_answers import length
 from .conversation_digest import ConversationDigest
 from .vault import Vault, keep, vault_key
 
@@ -300,44 +299,6 @@ def place_seals(response: Response, plan: Plan, context: Context) -> Response:
         carried = _carried(other.parts, AnswerSeals(plan, context, response.model))
         others.append(other if carried is other.parts else msgspec.structs.replace(other, parts=carried))
     return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
-
-
-def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
-    """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
-    if plan.way == "drop" or (plan.vault is not None and plan.history is None):
-        return False
-    told = AnswerSeals(plan, context, plain.model)
-    if plan.counts:
-        told.chars = length(plain.text)
-    way, sealed = plan.way, plain.seals or {}
-    packed: dict[str, str] = {}
-    listed: list[str] = []
-    for place, (call_id, call) in enumerate(plain.calls.items()):
-        seal = sealed.get(call_id)
-        told.calls = place
-        record = told.record("call", seal, call_id) if seal is not None else None
-        if plan.vault is not None:
-            told.made(call_id, call.name, call.arguments, [record] if record is not None else [])
-        if seal is None or record is None:
-            continue
-        if way == "list":
-            listed.append(packed_seals.pack_records((record,)))
-        if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
-            packed[call_id] = listed[-1] if listed else packed_seals.pack_records((record,))
-        elif way == "id":
-            packed[call_id] = packed_seals.pack_id(call_id, (record,))
-        elif way == "left":
-            return False
-    told.store()
-    if way == "id":
-        plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
-    elif way == "thoughts":
-        plain.thoughts = packed
-    elif packed:
-        plain.slots = packed
-    if listed:
-        plain.listed = listed
-    return True
 
 
 def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:

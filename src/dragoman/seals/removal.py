@@ -26,8 +26,6 @@ def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
     """The request without seals, and the crossing that knows what was lost."""
     context = Context(dialect.name, dialect.name, model, unsealed=True)
     request = dialect.read_request(document, context)
-    # What is remembered of the document was written with its seals.
-    context.around = context.run = None
     context.profile = profiles.lookup(dialect.name, model or request.model)
     turns = tuple([_unsealed(turn, dialect.call_slots, context) for turn in request.turns])
     sent = msgspec.structs.replace(request, turns=turns)

@@ -19,16 +19,15 @@ from ..canon.parts import Part, Seal
 from ..canon.request import Request
 from ..canon.turns import Turn
 from ..codec import packed_seals
-from ..codec.history_facts import gist
+from ..codec.history_facts import facts_of
 from ..codec.packed_seals import Origin
 from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError
 from ..facts import hosts
-from ..fast.prefix import Along
 from . import same_account
 from .conversation_digest import ConversationDigest
-from .inbound import Sealed, SealTarget, restore_seals
+from .inbound import SealTarget, restore_seals
 from .outbound import Plan, Way
 from .vault import Vault
 
@@ -98,9 +97,6 @@ def _pair(client: Dialect, upstream: Dialect) -> str:
     return f"{client.name} {upstream.name}"
 
 
-_KNOWN: Along[Sealed] = Along()
-
-
 def restore_in_request(
     request: Request,
     strategy: Strategy,
@@ -116,13 +112,13 @@ def restore_in_request(
     """The request with the seals of its upstream where they belong, and without what only carried them. `history`: see
     `recover`. `one_account`: OpenRouter and the provider's own API are used with the same account."""
     kept, spare = _kept(strategy, client, target)
-    if (vault is None or not kept) and not gist(request.turns, context).laden:
+    if (vault is None or not kept) and not facts_of(request.turns, context).foreign_seals:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
     shared = one_account and target.name in same_account.DIALECTS
     skip = strategy == "skip"
     port = SealTarget(origin, _pair(client, target), vault if kept else None, skip, request.model, spare, shared)
-    return restore_seals(request, port, context, _KNOWN, history)
+    return restore_seals(request, port, context, history)
 
 
 def vault_needed(strategy: Strategy, client: Dialect, target: Dialect) -> bool:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Raw, Struct
 
+from .. import fast
 from ..canon.losses import Loss, Severity
 from ..canon.parts import Opaque, Part
 from ..canon.request import Request
-from ..canon.response import Named, Plain, Response
+from ..canon.response import Response
 from ..codec import json_text
 from ..codec.caches import small_cache
 from ..codec.document_bytes import Body, as_bytes, check_text, loose_bytes
@@ -26,15 +27,15 @@ from ..dialect import Dialect
 from ..dialects import get
 from ..errors import WireError
 from ..facts import profiles
-from ..fast.plain_answers import plain_calls
-from ..seals.outbound import place_seals, place_seals_in_plain
+from ..fast.plain_answers import Named, Plain, place_seals_in_plain, plain_calls
+from ..seals.outbound import place_seals
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from .error_answers import is_answer, read_answer
-from .request import Binary, make_options, translate_with
+from .remembered import StreamTranslator, translate_with
+from .request import Binary, make_options
 from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .result import FaultTranslation, Translation, check_losses, checked_tolerance, settled, translated
-from .stream import StreamTranslator
 
 if TYPE_CHECKING:
     from ..repair.request import Policy
@@ -176,7 +177,7 @@ def _cross_response(
     vault: Vault | None,
     host: str | None,
 ) -> Translation:
-    way = _short_way(source, target)
+    way = _short_way(source, target) if fast.enabled() else None
     if seals != "auto":
         check_strategy(seals, vault)
     if tolerance is not None:
@@ -228,9 +229,11 @@ class _ShortWay(Struct, frozen=True):
 @cache  # for every two dialects
 def _short_way(source: str, target: str) -> _ShortWay | None:
     reader, writer = get(source), get(target)
-    if reader.read_plain is None or writer.write_plain is None or reader is writer or source in writer.kin:
+    read = reader.fast.read_plain if reader.fast is not None else None
+    write = writer.fast.write_plain if writer.fast is not None else None
+    if read is None or write is None or reader is writer or source in writer.kin:
         return None
-    return _ShortWay(reader.read_plain, writer.write_plain, reader, writer, Context(source, target))
+    return _ShortWay(read, write, reader, writer, Context(source, target))
 
 
 def _plain_response(

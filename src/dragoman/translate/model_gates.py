@@ -51,8 +51,6 @@ def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) ->
     plain = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
     gated = Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     request = dialect.read_request(document, gated)
-    # What is remembered of the document was written for another profile.
-    gated.around = gated.run = None
     hosted = dialect.hosted
     before = dialect.write_request(aim(request, request.tools, hosted, hosted, plain), plain)
     tools = cross(request.tools, hosted, hosted, gated)

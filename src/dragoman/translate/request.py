@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from ..canon.losses import Severity
 from ..canon.repair_codes import Repair
-from ..canon.request import Around, Request, Sighted
-from ..canon.turns import Gist
+from ..canon.request import Request
 from ..codec import json_text
 from ..codec.call_ids import distinct
 from ..codec.document_bytes import Body, check_text, loose_bytes
-from ..codec.history_facts import gist, sound
-from ..codec.hosted_tools import aim, cross
+from ..codec.history_facts import HistoryFacts, facts_of, sound
+from ..codec.hosted_tools import Row, aim, cross
 from ..codec.model_names import bare
 from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
@@ -46,12 +45,6 @@ class Peek(Struct):
 
 
 _head = msgspec.json.Decoder(Peek).decode
-
-
-def known_beginning(body: bytes, dialect: str) -> Sighted | None:
-    """What is known of a request that goes on from one that was translated before. It may still prove broken."""
-    sight = get(dialect).sight
-    return sight(body) if sight is not None else None
 
 
 def peek(body: bytes) -> Peek | None:
@@ -116,19 +109,54 @@ def make_options(
     return Options(source, target, reader, writer, *chosen)
 
 
+class Begun(Protocol):
+    """A request that a memory has read, because it goes on from a known one."""
+
+    request: Request
+    digest: ConversationDigest
+    settled: bool
+    """Every dialect takes its tools and its choice as they are, and tells the tools apart."""
+
+    def write(self, request: Request, context: Context) -> bytes:
+        """The request as `Dialect.write_request` writes it."""
+        ...
+
+
+class RequestMemory(Protocol):
+    """Knows requests that were translated before (`dragoman.fast`). Translations are the same without it."""
+
+    def begin(
+        self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Any = None
+    ) -> Begun | None:
+        """The request, read as `Dialect.read_request` reads it; None where it does not go on from a known one. Then the
+        context is of no use any more. `known`: what was found out about the document before."""
+        ...
+
+
 def translate_with(
-    body: Body, options: Options, sighted: Sighted | None = None, vault: Vault | None = None, asked: str = ""
+    body: Body,
+    options: Options,
+    vault: Vault | None = None,
+    asked: str = "",
+    memory: RequestMemory | None = None,
+    known: Any = None,
 ) -> Translation:
-    """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it. `vault`: that of
-    the client who asks, in place of the vault of the options. `asked`: the model that the client named, where the
-    request itself may not say."""
+    """A request in another dialect, as `translate_request` makes it. `vault`: that of the client who asks, in place of
+    the vault of the options. `asked`: the model that the client named, where the request itself may not say. `memory`
+    and `known`: see RequestMemory."""
     document = body if type(body) is bytes else loose_bytes(body, options.source)
     facts = hosts.lookup(options.host, options.target) if options.host is not None else None
     within = options.reader is options.writer
     try:
         if within:
             return _within(document, options, facts, vault, asked)
-        return _between(document, options, facts, vault, _context(options, facts), sighted)
+        context = _context(options, facts)
+        if memory is not None:
+            begun = memory.begin(document, options.reader, options.writer, context, known)
+            if begun is not None:
+                return _between(begun.request, options, vault, context, begun.digest, begun)
+            context = _context(options, facts)
+        return _between(_read(document, options, context), options, vault, context)
     except WireError:
         mended = without_surrogates(document)
         if mended is None:
@@ -136,7 +164,7 @@ def translate_with(
     context = _context(options, facts)
     lose_replaced(document, mended, context)
     if not within:
-        return _between(mended, options, facts, vault, context, None)
+        return _between(_read(mended, options, context), options, vault, context)
     result = _within(mended, options, facts, vault, asked)
     head = peek(mended) or Peek()
     if result.body == _passed(mended, options.reader, options.model, head).body:
@@ -147,43 +175,48 @@ def translate_with(
     return result
 
 
+def _read(document: bytes, options: Options, context: Context) -> Request:
+    check_text(document, options.source)
+    return options.reader.read_request(document, context)
+
+
 def _between(
-    document: bytes,
+    request: Request,
     options: Options,
-    facts: Host | None,
     vault: Vault | None,
     context: Context,
-    sighted: Sighted | None,
+    history: ConversationDigest | None = None,
+    begun: Begun | None = None,
 ) -> Translation:
-    """A request from one dialect to another."""
+    """A request from one dialect to another. `begun`: the memory that has read it."""
     reader, writer = options.reader, options.writer
-    request = reader.recall(document, context, sighted) if reader.recall is not None else None
-    if request is None:
-        check_text(document, options.source)
-        request = reader.read_request(document, context)
     if not context.model and "/" in request.model:
         context.model = bare(request.model)
-    known = gist(request.turns, context)
-    history = ConversationDigest(request.turns)
+    facts = facts_of(request.turns, context)
+    history = ConversationDigest(request.turns) if history is None else history
     vault = options.vault if vault is None else vault
-    if known.laden or (vault is not None and options.keeps):
+    if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)
-        known = gist(request.turns, context)
+        facts = facts_of(request.turns, context)
     _know_model(options, request, context)
     repairs: tuple[Repair, ...] = ()
-    if known.usual and _passes(request, known, options, context.around):
-        context.called, sent = known.calls, request
+    if begun is not None and begun.settled and facts.ordinary and _is_whole(facts, options):
+        context.called, sent = facts.calls, request
     else:
-        request, sent, repairs = _prepared(request, options, context, known)
-    return _translated(writer.write_request(sent, context), request, options, context, repairs, history)
+        repair = options.repair
+        if repair is not None and (repair != "report" or not sound(request.turns, reader.requirements, context)):
+            from ..repair.request import repair_request  # most callers never repair
+
+            request, repairs = repair_request(request, reader, context, repair)
+        request, sent = prepare(request, reader.hosted, writer, context, facts)
+    out = writer.write_request(sent, context) if begun is None else begun.write(sent, context)
+    return _translated(out, request, options, context, repairs, history)
 
 
-def _passes(request: Request, known: Gist, options: Options, around: Around | None) -> bool:
-    """Whether no stage has anything to do with a request whose history is usual."""
-    if around is None or not around.plain or request.tools is not around.request.tools or options.binary != "native":
-        return False
+def _is_whole(facts: HistoryFacts, options: Options) -> bool:
+    """Whether nothing has to be repaired in an ordinary history."""
     repair = options.repair
-    return repair is None or (repair == "report" and (known.alternates or not options.reader.requirements.alternate))
+    return repair is None or (repair == "report" and (facts.alternates or not options.reader.requirements.alternate))
 
 
 def _context(options: Options, facts: Host | None) -> Context:
@@ -217,49 +250,40 @@ def _sealed(
     )
 
 
-def _prepared(
-    request: Request, options: Options, context: Context, known: Gist
-) -> tuple[Request, Request, tuple[Repair, ...]]:
-    """A request in which something may have to change on the way: the client's, what is sent of it, and what was mended
-    in it."""
-    reader, writer, repair = options.reader, options.writer, options.repair
-    tools = request.tools
-    repairs: tuple[Repair, ...] = ()
-    if repair is not None and (repair != "report" or not sound(request.turns, reader.requirements, context)):
-        from ..repair.request import repair_request  # most callers never repair
+def prepare(
+    request: Request, hosted: tuple[Row, ...], writer: Dialect, context: Context, facts: HistoryFacts
+) -> tuple[Request, Request]:
+    """A request with ids that differ, and the same with the tools, names and parts that an upstream takes.
 
-        request, repairs = repair_request(request, reader, context, repair)
-    around = context.around
-    if around is None or not around.plain or tools is not around.request.tools:
-        tools = declared_once(cross(tools, reader.hosted, writer.hosted, context), context)
-        reserve(tools, context)
+    `hosted`: in whose words hosted tools are asked for. `facts`: what is known of the history.
+    """
+    tools = declared_once(cross(request.tools, hosted, writer.hosted, context), context)
+    reserve(tools, context)
     turns = distinct(request.turns, context)
-    if options.binary == "summarise":
+    if context.binary == "summarise":
         from ..codec.media import unannounced  # few callers do
 
         turns = unannounced(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
     # The client's own tools and turns stay in the request that its answer comes back to.
-    sent = aim(request, tools, reader.hosted, writer.hosted, context)
+    sent = aim(request, tools, hosted, writer.hosted, context)
     if sent.choice is not None:
         sent = hold_to_tools(sent, request.tools, context)
-    if known.strange and writer.write_hosted is not None:
+    if facts.has_opaque and writer.write_hosted is not None:
         from ..codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 
         context.offered = sent.tools
-        hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
-        if hosted is not sent.turns:
-            sent = msgspec.structs.replace(sent, turns=hosted)
-            context.forget()
-    if known.shows_media and writer.moves_images is not None:
+        crossed = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
+        if crossed is not sent.turns:
+            sent = msgspec.structs.replace(sent, turns=crossed)
+    if facts.shows_media and writer.moves_images is not None:
         from ..codec.assistant_images import move_images  # few histories have images that the model made
 
         turns = move_images(sent.turns, writer.moves_images, context)
         if turns is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=turns)
-            context.forget()
-    return request, sent, repairs
+    return request, sent
 
 
 def _translated(
@@ -320,7 +344,6 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
         _know_model(options, request, context)
         tools = request.tools
         if changes:
-            context.around = context.run = None  # they remember what was written for another profile
             tools = cross(tools, reader.hosted, reader.hosted, context)
         sent = aim(request, tools, reader.hosted, reader.hosted, context)
         out = reader.write_request(sent, context)

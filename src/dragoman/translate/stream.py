@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from ..canon.events import Event, Fault, Lane, PartDelta, PartEnd, PartStart
+from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
 from ..canon.parts import Opaque, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
+from ..codec.frames import FrameMatcher, FrameReader, Lane
 from ..codec.sse import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
-from ..dialect import FrameReader, TemplateWriter
+from ..dialect import Dialect, TemplateWriter
 from ..dialects import get
 from ..seals.outbound_stream import SealStream
 from ..seals.strategy import Strategy
@@ -65,8 +66,12 @@ class StreamTranslator:
         self._convoy = SealStream(plan, self._context) if plan is not None else None
         self._hosted: HostedEvents | None = None
         """There from the first use of a hosted tool on."""
-        laned = self._restorer is None and hasattr(self._reader, "lane") and hasattr(self._writer, "template")
-        self._framed = cast(FrameReader, self._reader) if laned else None  # dialects may have no lanes
+        self._framed: FrameReader | None = None  # dialects may have no lanes
+        if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
+            self._framed = self._reader
+            matcher = self._matcher(self._from)
+            if matcher is not None:
+                self._reader.match(matcher)
         self._lane: Lane | None = None
         """The short way for frames that are more of the same text."""
         self._index = 0  # of the part that goes on there,
@@ -77,6 +82,10 @@ class StreamTranslator:
         """The fault that ended the stream, if one did."""
         self.note = ""
         """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
+
+    def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
+        """Who knows frames that repeat. Nobody on the road."""
+        return None
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""

@@ -19,7 +19,7 @@ from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import Record, digest
 from dragoman.context import Context
 from dragoman.dialects.openai_chat.tool_results import write_results_messages
-from dragoman.fast.prefix import forget_all
+from dragoman.fast import forget
 from dragoman.lint.runner import _order
 from dragoman.seals.placing import Placing
 
@@ -99,7 +99,7 @@ def test_results_in_any_order_cost_as_much_each(source: str, order: Any, target:
     counts = []
     for n in (50, 200):
         body = make(n, order)
-        forget_all()
+        forget()
         counts.append(lines_run(lambda body=body: dragoman.translate_request(body, source=source, target=target)))
     assert counts[1] < 5 * counts[0]
 

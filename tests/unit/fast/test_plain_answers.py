@@ -9,12 +9,13 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.loss_severity import field_severity
-from dragoman.canon.response import Plain, PlainCall
+from dragoman.codec.extras import EMPTY_VALUES
 from dragoman.fast.plain_answers import (
-    EMPTY_VALUES,
     NO_TEXT,
     CallId,
     Kinds,
+    Plain,
+    PlainCall,
     as_spelled,
     decodable,
     length,

@@ -1,4 +1,4 @@
-"""Refrain: a frame that differs in nothing but its text is heard, any other is read; the events are the same."""
+"""RepeatedFrame: a frame that differs in nothing but its text is heard, any other is read; the events are the same."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import json
 
 import pytest
 
-from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart, Template
+from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import Text
+from dragoman.codec.frames import FrameReader, Template, begun
 from dragoman.codec.sse import Splitter
-from dragoman.fast import repeated_frames as refrain_module
-from dragoman.fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
+from dragoman.fast import repeated_frames
+from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
 
 
 class Reader(FrameReader):
     """Every frame is a piece of part 3; notes which frames were really read."""
 
-    def __init__(self, refrain: Refrain) -> None:
-        super().__init__(Splitter("test"), refrain, keeps_count=True)
+    def __init__(self, refrain: RepeatedFrame) -> None:
+        super().__init__(Splitter("test"), keeps_count=True)
+        self.match(refrain)
         self.read: list[bytes] = []
         self.caught: list[str] = []
 
@@ -36,7 +38,7 @@ def frame(text: str, number: int = 1, noise: str = "", **more: object) -> bytes:
 
 
 def made() -> Reader:
-    return Reader(Refrain((b'"text":',), counter=b'"n":', **OBFUSCATED))
+    return Reader(RepeatedFrame((b'"text":',), counter=b'"n":', **OBFUSCATED))
 
 
 TEXTS = ["one", " two", 'qu"ote', "back\\slash", "line\nend", "h\u00e8", "\U0001f600", "{}", "text", "  "]
@@ -135,7 +137,7 @@ def test_who_has_taken_a_lane_is_not_heard_twice() -> None:
 
 
 def test_endings_out_of_one_character_are_known_again() -> None:
-    refrain = Refrain((b'"t":',), mark=b'"}', noise=b" ")
+    refrain = RepeatedFrame((b'"t":',), mark=b'"}', noise=b" ")
     refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
     frames = [
         b'data: {"d":{"t":"%b"}%b}\n\n' % (text, b" " * (i % 3)) for i, text in enumerate([b"b", b'\\"', b"c"] * 2)
@@ -153,7 +155,7 @@ def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text:
     def piece(said: str) -> bytes:
         return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
 
-    refrain = Refrain((b'"arguments":',), **OBFUSCATED)
+    refrain = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
     refrain.learn(piece("learned"), "learned")
     told: list[str] = []
     lane = refrain.lane(Template(b"<", b">"), told)
@@ -194,7 +196,7 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
             model.encode(),
         )
 
-    refrain = Refrain((b'"text":',), mark=b'"use": {', figures=b"0123456789")
+    refrain = RepeatedFrame((b'"text":',), mark=b'"use": {', figures=b"0123456789")
     assert refrain.learn(figured("learned", 7), "learned")
     assert [refrain.hear(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
         "b",
@@ -221,7 +223,7 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
     ],
 )
 def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
-    refrain = Refrain((b'"t":',), mark=b'"}', noise=b" ")
+    refrain = RepeatedFrame((b'"t":',), mark=b'"}', noise=b" ")
     assert refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
     assert refrain.hear(odd) is None
     assert refrain.hear(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
@@ -239,9 +241,9 @@ def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> N
 
 def test_of_long_endings_nothing_outlives_the_stream() -> None:
     frame = b'{"text":"hi"}%b' + b"x" * 1000
-    refrain = Refrain((b'"text":',), mark=b'"}', noise=b" ")
-    before = refrain_module._padded.cache_info().currsize
+    refrain = RepeatedFrame((b'"text":',), mark=b'"}', noise=b" ")
+    before = repeated_frames._padded.cache_info().currsize
     assert refrain.learn(frame % b"", "hi")
     assert refrain.hear(frame % b"   ") == "hi"
     assert refrain.hear(frame % b" y") is None
-    assert refrain_module._padded.cache_info().currsize == before
+    assert repeated_frames._padded.cache_info().currsize == before

@@ -78,8 +78,10 @@ def test_answers_are_told_apart_by_the_fields_that_say_something() -> None:
 
 def test_what_is_remembered_of_fields_is_bounded() -> None:
     """By number, and by size: an answer of more items than are usual goes the long way."""
-    read = get("openai-responses").read_plain
-    assert read is not None
+    fast = get("openai-responses").fast
+    assert fast is not None
+    assert fast.read_plain is not None
+    read = fast.read_plain
     whole = json_text.decode(payloads.response("openai-responses"))
     call = whole["output"][-1]
     for many, short in ((64, True), (65, False)):

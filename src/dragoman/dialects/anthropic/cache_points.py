@@ -24,6 +24,11 @@ class Marks:
         self._held: list[tuple[dict[str, Any], Path]] = []
 
     @property
+    def count(self) -> int:
+        """How many marks there are so far."""
+        return len(self._held)
+
+    @property
     def none(self) -> bool:
         """Whether nothing is marked so far."""
         return not self._held

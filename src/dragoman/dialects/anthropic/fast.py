@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.request import Request
-from ...canon.response import Plain, PlainCall
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
-from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
+from ...dialect import Fast
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Plain, PlainCall, Word, as_spelled, decodable
+from ...fast.repeated_frames import RepeatedFrame
+from ...fast.requests import skimmer
 from .message_writer import DIRECT
+from .request import RequestReader, RequestWriter
+from .wire_strict import MESSAGE, REQUEST
 
 
 class _Text(Exact, tag_field="type", tag="text"):
@@ -119,10 +124,10 @@ class _Written(Struct, gc=False):
     model: str
     content: list[Any]
     stop_reason: str
+    stop_sequence: None
+    stop_details: None
+    container: None
     usage: _Figures
-    stop_sequence: None = None
-    stop_details: None = None
-    container: None = None
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
@@ -198,8 +203,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
             return None
     usage = _Figures(fresh, written, read, plain.output, details, service_tier=tier)
     shown = in_form(plain.id, MESSAGES)
-    answer = _Written(shown, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], usage)
-    return json_text.encode(answer)
+    head = (shown, "message", "assistant", model or plain.model)
+    return json_text.encode(_Written(*head, content, _WORDS[plain.stop], None, None, None, usage))
 
 
 def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
@@ -208,3 +213,18 @@ def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content
         if call_id in thoughts:
             content.append(_Sealed("", thoughts[call_id]))
         content.append(_Called(call_id, call.name, Raw(call.arguments)))
+
+
+_KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
+repeated = partial(RepeatedFrame, _KEYS, mark=b'"}', noise=b" ")
+"""The upstream pads the end of an event with spaces."""
+
+FAST = Fast(
+    skimmer(REQUEST, "messages"),
+    msgspec.json.Decoder(MESSAGE).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+    repeated=repeated,
+)

@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Raw
-
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.call_ids import hashed, plain_id
+from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
 from ...codec.open_calls import OpenCalls
 from ...context import Context
-from ...fast.prefix import Begun, Written
 from . import wire
 from .message_writer import Block, BlockWriter
 from .tools import IDS
@@ -33,9 +30,6 @@ STRANGE_ROLE = "role:"
 NO_RESULT = "No result was recorded for this call."
 
 _SYSTEM = ("system", "developer")
-
-
-_WRITTEN = Written()
 
 
 def _spelled(message: Block) -> Block:
@@ -56,19 +50,22 @@ class History:
         "_answered",
         "_at",
         "_context",
+        "_final",
+        "_marks",
         "_open",
-        "_prefill",
         "_role",
         "_short",
         "_twins",
         "_used",
         "messages",
+        "prefill",
         "writer",
     )
 
-    def __init__(self, writer: BlockWriter, *, prefill: bool = True) -> None:
+    def __init__(self, writer: BlockWriter) -> None:
         self.writer = writer
-        self._prefill = prefill and writer.context.profile.prefill
+        self.prefill = True
+        """The request may end with the assistant, as far as its settings go."""
         self.messages: list[Any] = []
         self._context: Context = writer.context
         self._role = ""
@@ -80,19 +77,18 @@ class History:
         self._answered: dict[str, None] = {}
         self._short: list[Block] = []  # messages that began as one text
         self._used: set[str] = set()
+        self._marks = 0  # before the first turn
+        self._final = True  # no turn was written by what follows it
 
     def system(self, turns: tuple[Turn, ...]) -> list[Any]:
         """The turns that a request begins with as blocks of the system prompt."""
-        return [block for turn in turns for block in self._system_prompt(turn)]
+        found = [block for turn in turns for block in self._system_prompt(turn)]
+        self._marks = self.writer.marks.count
+        return found
 
-    def write(self, turns: tuple[Turn, ...], begin: int) -> None:
-        """All turns of a request from `begin` on, behind the system's."""
-        own, run = self.writer.own, self._context.run
-        if run is not None and not own:
-            begin = _WRITTEN.begin(self, run, turns, begin)
-        for i in range(begin, len(turns)):
-            if own or not self.plain(turns[i]):
-                self.turn(turns[i], turns, i)
+    def end(self, turns: tuple[Turn, ...]) -> None:
+        """No turn follows."""
+        own = self.writer.own
         if own and self._role == "assistant":
             # The history of a client that is about to answer: what it left open stays open.
             self._open.clear()
@@ -102,32 +98,44 @@ class History:
         if not self.messages or self._first_role() == "assistant":
             self._context.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
-        elif self._role == "assistant" and (not own or (self._context.gated and not self._prefill)):
+        elif self._role == "assistant" and (not own or (self._context.gated and not self._takes_prefill())):
             self._end(turns[-1].at)
+
+    def _takes_prefill(self) -> bool:
+        return self.prefill and self._context.profile.prefill
 
     def _end(self, at: Path) -> None:
         """The last word is the assistant's."""
-        if self._prefill:
+        if self._takes_prefill():
             self._trim_prefill(at)
             return
         self._context.lose("turn.invented", at, "the model refuses a history that ends with the assistant")
         self.messages.append({"role": "user", "content": GO_ON})
 
-    def stands(self) -> tuple[list[Any], Any, Any]:
+    def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The messages but for the last one, which may grow, and that one with all else there is to know."""
+        if self._open or self._twins or not self._final or self.writer.marks.count != self._marks:
+            return None
+        if not self.messages or self._first_role() == "assistant":
+            return None
         *done, last = self.messages
+        if type(last) is not dict or len(last) != 2:
+            return None
         short = any(last is message for message in self._short)
-        state = (self._role, self._at, {**self._open}, {**self._answered}, frozenset(self._used), short)
-        spelled = [_spelled(message) if type(message) is dict else message for message in done]
-        return spelled, {"role": last["role"], "content": [*last["content"]]}, state
+        state = (self._role, self._at, tuple(self._answered), frozenset(self._used), tuple(last["content"]), short)
+        return [_spelled(message) if type(message) is dict else message for message in done], state
 
-    def resume(self, known: Begun) -> bool:
-        last, self._role, self._at, still_open, answered, used, short = known.state
-        self._open, self._answered, self._used = {**still_open}, {**answered}, {*used}
-        last = {"role": last["role"], "content": [*last["content"]]}
-        self.messages = [known.text, last] if len(known.text) else [last]
-        if short:
-            self._short.append(last)
-        return True
+    def restore(self, messages: list[Any], state: Any) -> None:
+        """Stand behind messages that were written before: `messages` and the one in the state."""
+        self.messages = messages
+        self._short.clear()
+        if state is not None:
+            self._role, self._at, answered, used, content, short = state
+            self._answered, self._used = dict.fromkeys(answered), {*used}
+            last = {"role": self._role, "content": [*content]}
+            messages.append(last)
+            if short:
+                self._short.append(last)
 
     def _trim_prefill(self, at: Path) -> None:
         """A last word of the assistant that ends in white space is refused."""
@@ -157,103 +165,16 @@ class History:
         else:
             self._later_system(turn, turns, i)
 
-    def plain(self, turn: Turn) -> bool:
-        """What nearly all turns are: texts, texts and calls, or the results of the calls before, and nothing hangs on
-        them. Written here in one go; False, with nothing written, for any other."""
-        if turn.name or turn.extra is not None:
-            return False
-        role, blocks = "user", []
-        if turn.role == "user":
-            if self._open or self._twins:
-                return False
-            for part in turn.parts:
-                if type(part) is not Text or not part.text or part.refusal or part.citations or part.text.isspace():
-                    return False
-                if part.seal is not None or part.extra is not None or part.cache is not None:
-                    return False
-                blocks.append({"type": "text", "text": part.text})
-        elif turn.role == "tool":
-            blocks = self._plain_results(turn.parts)
-        elif turn.role == "assistant":
-            role, blocks = "assistant", self._plain_calls(turn.parts)
-        if not blocks:
-            return False
-        if self._role == role:
-            self.messages[-1]["content"] += blocks
-            return True
-        message = {"role": role, "content": blocks}
-        if len(blocks) == 1 and blocks[0]["type"] == "text":
-            self._short.append(message)
-        self.messages.append(message)
-        self._role, self._at = role, turn.at
-        return True
-
-    def _plain_calls(self, parts: tuple[Part, ...]) -> list[Block]:
-        """Texts and calls, or one of them, where no call is open; nothing for any others."""
-        blocks: list[Block] = []
-        calls: dict[str, str] = {}
-        legal = self.writer.names.legal_names
-        if self._role == "assistant" or self._open or self._twins:
-            return []
-        for part in parts:
-            if part.seal is not None or part.extra is not None or part.cache is not None:
-                return []
-            if type(part) is ToolCall:
-                call_id = part.id
-                if part.custom or part.namespace or part.name not in legal or call_id in self._used:
-                    return []
-                if not plain_id(call_id) or call_id in calls or not json_text.is_object(part.arguments):
-                    return []
-                calls[call_id] = call_id
-                given = Raw(part.arguments)
-                blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": given})
-            elif type(part) is Text and part.text and not part.refusal and not part.citations:
-                if part.text.isspace():
-                    return []
-                blocks.append({"type": "text", "text": part.text})
-            else:
-                return []
-        self._used.update(calls)
-        self._open = calls
-        self._answered.clear()
-        return blocks
-
-    def _plain_results(self, parts: tuple[Part, ...]) -> list[Block]:
-        """One text for each open call; nothing for any others."""
-        blocks: list[Block] = []
-        waiting = self._open
-        if self._twins or len(parts) != len(waiting) or self._role != "assistant":
-            return []
-        for part in parts:
-            if type(part) is not ToolResult or len(part.parts) != 1 or part.structured or part.seal is not None:
-                return []
-            only = part.parts[0]
-            if type(only) is not Text or not only.text or only.extra is not None or only.cache is not None:
-                return []
-            if part.cache is not None or only.seal is not None or (part.extra is not None and wire.NAME in part.extra):
-                return []
-            sent = waiting.get(part.call_id)
-            if sent is None or sent != part.call_id:
-                return []
-            block: Block = {"type": "tool_result", "tool_use_id": sent, "content": only.text}
-            if part.is_error:
-                if not only.text.strip():
-                    return []
-                block["is_error"] = True
-            blocks.append(block)
-        answered = [block["tool_use_id"] for block in blocks]
-        if len(set(answered)) != len(answered):
-            return []
-        self._answered.update(dict.fromkeys(answered))
-        self._open = {}
-        return blocks
-
     def finish(self) -> list[Any]:
-        """The messages, plain ones spelled as a string."""
+        """The messages of a history that need not end."""
         self._settle()
+        self.spell()
+        return self.messages
+
+    def spell(self) -> None:
+        """Spell messages of one text as a string."""
         for message in self._short:
             message["content"] = _spelled(message)["content"]
-        return self.messages
 
     def _first_role(self) -> str:
         first = self.messages[0]
@@ -387,6 +308,7 @@ class History:
 
     def _later_system(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         writer = self.writer
+        self._final = False
         if (writer.own and not self._unfit(turn)) or (self._context.profile.system_turns and self._fits(turns, i)):
             self._place("system", self._said(turn.parts), turn, turn.at)
             return

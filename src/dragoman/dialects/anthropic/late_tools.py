@@ -17,12 +17,15 @@ from .tools import read_tools
 Tools = tuple[Tool | HostedTool, ...]
 
 ADDITION = "tool_addition"
-ADDS = ADDITION.encode()
-"""Without these bytes a request adds no tools."""
 _DEFINITION = "tool_definition"
 _REFERENCE = "tool_reference"
 _BLOCK = ("type", "tool")
 _TOOL = ("type", "name", "tool_name", "definition")
+
+
+def adds_tools(turns: tuple[Turn, ...]) -> bool:
+    """Whether a turn adds a tool."""
+    return any(type(part) is Opaque and part.kind == ADDITION for turn in turns for part in turn.parts)
 
 
 def merged(turns: tuple[Turn, ...], tools: Tools, context: Context) -> tuple[tuple[Turn, ...], Tools]:

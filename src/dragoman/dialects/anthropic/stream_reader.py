@@ -18,12 +18,12 @@ from ...codec.admit import Unknown
 from ...codec.extras import NULL, Fields, carried, gather
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off, said_nothing
+from ...codec.frames import FrameReader
 from ...codec.packed_seals import origin
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
 from ...errors import WireError
-from ...fast.repeated_frames import FrameReader, Refrain
 from . import wire
 from .compaction import compaction_delta, with_delta
 from .faults import fault_from
@@ -101,8 +101,7 @@ class StreamReader(FrameReader):
     """Wire events in, events out."""
 
     def __init__(self, context: Context) -> None:
-        # The upstream pads the end of an event with spaces.
-        super().__init__(Splitter(wire.NAME), Refrain(_KEYS, mark=b'"}', noise=b" "), keeps_count=False)
+        super().__init__(Splitter(wire.NAME), keeps_count=False)
         self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import answer_ids, json_text
@@ -12,6 +12,7 @@ from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
 from ...codec.failed_answers import cut_short, failure, flawed, unusable
+from ...codec.frames import Template
 from ...codec.media import missing
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context

@@ -18,9 +18,9 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_losses import fit
+from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...context import Context
-from ...fast.tool_declarations import ToolMemo
 from . import wire
 from .cache_points import Marks
 from .hosted_tools import TOOLSET, parted

@@ -17,7 +17,6 @@ from msgspec import Raw, Struct
 from ...canon.parts import Path
 from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
-from ...fast.prefix import skimmer
 from . import wire
 
 _HOSTED_RESULT = ("tool_use_id", "content", "caller", "cache_control")
@@ -63,10 +62,10 @@ def _lean(kind: str, fields: Iterable[str]) -> type[Struct]:
 
 
 _blocks: Any = typing.Union[tuple([_lean(kind, fields) for kind, fields in FIELDS.items()])]
-_message: Any = msgspec.defstruct("Message", [("content", str | list[_blocks])], bases=(wire.Message,))
-_request: Any = msgspec.defstruct(
+MESSAGE: Any = msgspec.defstruct("Message", [("content", str | list[_blocks])], bases=(wire.Message,))
+REQUEST: Any = msgspec.defstruct(
     "Request",
-    [("messages", list[_message]), ("system", str | list[_blocks] | None, None)],
+    [("messages", list[MESSAGE]), ("system", str | list[_blocks] | None, None)],
     bases=(wire.MessagesRequest,),
 )
 _answer: Any = msgspec.defstruct("Answer", [("content", list[_blocks])], bases=(wire.Answer,))
@@ -74,10 +73,7 @@ _event: Any = msgspec.defstruct(
     "Event", [("content_block", _blocks | None, None), ("message", _answer | None, None)], bases=(wire.StreamEvent,)
 )
 
-skim = skimmer(_request, "messages")
-"""A request whose messages stay raw, or None."""
-read_message: Callable[[Raw], wire.Message] = msgspec.json.Decoder(_message).decode
-_exact_request: Callable[[bytes], wire.MessagesRequest] = msgspec.json.Decoder(_request).decode
+_exact_request: Callable[[bytes], wire.MessagesRequest] = msgspec.json.Decoder(REQUEST).decode
 _exact_answer: Callable[[bytes], wire.Answer] = msgspec.json.Decoder(_answer).decode
 read_event: Callable[[bytes], wire.StreamEvent] = msgspec.json.Decoder(_event).decode
 _exact_content: Callable[[bytes | Raw], list[wire.Block]] = msgspec.json.Decoder(list[_blocks]).decode

@@ -10,6 +10,7 @@ from ...rules.rule import Rule
 from ..gemini import DIALECT as GEMINI
 from ..gemini.hosted_calls import write_hosted
 from ..gemini.hosted_tools import VERTEX
+from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results
@@ -63,6 +64,7 @@ DIALECT = Dialect(
     framing="sse",
     read_request=read_request,
     write_request=write_request,
+    fast=FAST,
     read_response=read_response,
     write_response=write_response,
     reader=StreamReader,

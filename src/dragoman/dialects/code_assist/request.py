@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Text
+from ...canon.parts import Path, Text
 from ...canon.request import Request
+from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted
+from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import hashed
 from ...codec.extras import carried, take_shared, with_shared
+from ...codec.request_steps import read, same_items, write
 from ...context import Context
 from ...errors import WireError
 from ..gemini import request as gemini
@@ -30,32 +32,63 @@ _UNNAMED = "unspecified"
 
 def read_request(body: bytes, context: Context) -> Request:
     envelope, unknown, spelled = _admitted(body, context)
-    held = envelope.request
-    fields = carried(envelope, wire.ENVELOPE_EXTRAS) or {}
-    if held.session_id:
-        fields[wire.SESSION] = held.session_id
     strange, unknown = wire.parted(unknown, _KEY)
-    fields |= strange
-    model = envelope.model
-    inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
-    if inner is not None and model is not None:
-        fields[wire.MODEL] = json_text.raw(held.model)
-    session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
-    wire.report(context, fields)
-    if model is None:
-        # A request to count tokens: what names the model is inside.
-        model = inner
-        fields["model"] = json_text.raw(held.model)
-    wire.unwrap(context, _KEY)
+    reader = RequestReader(context, unknown, strange, wire.inside(spelled, _KEY))
     try:
-        request = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), context)
+        return read(reader, envelope, gemini.contents_of(envelope.request))
     except WireError as error:
         raise wire.outside(error, _KEY) from None
-    finally:
+
+
+class RequestReader(gemini.RequestReader):
+    """Reads one request: the envelope, and in it a request of Gemini's."""
+
+    __slots__ = ("_fields", "_model", "_session", "_spelled")
+
+    def __init__(
+        self,
+        context: Context,
+        unknown: Unknown | None = None,
+        strange: dict[str, Raw] | None = None,
+        spelled: dict[Path, str | int] | None = None,
+    ) -> None:
+        """`strange`: fields of the envelope that nobody knows. The others are those of the request in it."""
+        super().__init__(context, unknown)
+        self._fields = strange or {}
+        self._spelled = spelled or {}
+        self._model: str | None = None
+        self._session: dict[str, Raw] = {}
+
+    def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # it has a request of Gemini's in it
+        context, held = self._context, head.request
+        fields = carried(head, wire.ENVELOPE_EXTRAS) or {}
+        if held.session_id:
+            fields[wire.SESSION] = held.session_id
+        fields |= self._fields
+        model = head.model
+        inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
+        if inner is not None and model is not None:
+            fields[wire.MODEL] = json_text.raw(held.model)
+        self._session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
+        wire.report(context, fields)
+        if model is None:
+            # A request to count tokens: what names the model is inside.
+            model = inner
+            fields["model"] = json_text.raw(held.model)
+        self._fields, self._model = fields, model
+        wire.unwrap(context, _KEY)
+        context.spelled = self._spelled
+        super().begin(held)
+
+    def finish(self, head: wire.Envelope, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
+        context = self._context
+        request = super().finish(head.request, turns)
         wire.settle_source(context)
-    extra = wire.with_fields(unspelled(request) if context.target != wire.NAME else request.extra, fields)
-    extra = with_shared(extra, _CHAT, {"session_id": session[wire.SESSION]} if session else {})
-    return Request(request.turns, model or "", request.tools, request.choice, request.settings, request.stream, extra)
+        extra = unspelled(request) if context.target != wire.NAME else request.extra
+        extra = wire.with_fields(extra, self._fields)
+        if self._session:
+            extra = with_shared(extra, _CHAT, {"session_id": self._session[wire.SESSION]})
+        return msgspec.structs.replace(request, model=self._model or "", extra=extra)
 
 
 def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
@@ -79,43 +112,63 @@ def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
 
 
 def write_request(request: Request, context: Context) -> bytes:
-    mine = wire.mine(context)
-    model = context.model or request.model
-    if mine:
-        context.source = wire.GEMINI
-        request = msgspec.structs.replace(request, model="", turns=tuple([homed(turn) for turn in request.turns]))
-    else:
-        request = fitted(request, context)
-        model = model.removeprefix(_PREFIX)
-        if not model:
-            context.lose("model.invented")
-            model = _UNNAMED
-    fields = dict(wire.own(request.extra))
-    inner = gemini.write_request(request, context)
-    if mine:
-        context.source = wire.NAME
-    out: dict[str, Any] = {}
-    counted = fields.pop("model", None)
-    if counted is not None:
-        named = json_text.raw(_PREFIX + context.model) if context.model else counted
-        if bytes(named) != b"null":
-            inner = _with_field(inner, b"model", named)
-    elif model:
-        out["model"] = model
-    for name in wire.BELOW:
-        value = fields.pop(name, None)
-        if value is not None:
-            inner = _with_field(inner, name.rpartition("/")[2].encode(), value)
-    if not mine:
-        context.lose("id.invented", (), "user_prompt_id")
-        out["user_prompt_id"] = _prompt_id(request)
-    for name in wire.ENVELOPE_EXTRAS[:2]:
-        if name in fields:
-            out[name] = fields.pop(name)
-    out[_KEY] = Raw(inner)
-    for name, value in fields.items():
-        out.setdefault(name, value)
-    return json_text.encode(out)
+    return write(RequestWriter(request, context))
+
+
+class RequestWriter(gemini.RequestWriter):
+    """Writes one request: one of Gemini's in the envelope."""
+
+    __slots__ = ("_inside", "_mine", "_model")
+
+    def __init__(self, request: Request, context: Context) -> None:
+        self._mine = wire.mine(context)
+        super().__init__(request, context, wire.GEMINI if self._mine else "")
+        self._model = context.model or request.model
+        if not self._mine:
+            self._model = self._model.removeprefix(_PREFIX)
+        self._inside = request
+
+    def begin(self) -> None:
+        request, context = self._request, self.context
+        if self._mine:
+            request = msgspec.structs.replace(request, model="", turns=tuple([homed(turn) for turn in request.turns]))
+        else:
+            request = fitted(request, context)
+            if not self._model:
+                context.lose("model.invented")
+        before, self.turns = self.turns, request.turns
+        self._inside = self._request = request
+        super().begin()
+        self.resumable = self.resumable and same_items(self.turns[self.lead :], before[self.lead :])
+
+    def wrapped(self, body: bytes) -> bytes:
+        context, mine = self.context, self._mine
+        inner, fields = body, dict(wire.own(self._inside.extra))
+        out: dict[str, Any] = {}
+        counted = fields.pop("model", None)
+        model = self._model if mine else self._model or _UNNAMED
+        if counted is not None:
+            named = json_text.raw(_PREFIX + context.model) if context.model else counted
+            if bytes(named) != b"null":
+                inner = _with_field(inner, b"model", named)
+        elif model:
+            out["model"] = model
+        for name in wire.BELOW:
+            value = fields.pop(name, None)
+            if value is not None:
+                inner = _with_field(inner, name.rpartition("/")[2].encode(), value)
+        if mine:
+            context.source = wire.NAME
+        else:
+            context.lose("id.invented", (), "user_prompt_id")
+            out["user_prompt_id"] = _prompt_id(self._inside)
+        for name in wire.ENVELOPE_EXTRAS[:2]:
+            if name in fields:
+                out[name] = fields.pop(name)
+        out[_KEY] = Raw(inner)
+        for name, value in fields.items():
+            out.setdefault(name, value)
+        return json_text.encode(out)
 
 
 def _with_field(document: bytes, name: bytes, value: Raw) -> bytes:

@@ -17,6 +17,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import packed_seals
+from ...codec.request_steps import same_items
 from ...context import Context
 from ..gemini import wire as gemini
 from ..gemini.original_values import TRUE
@@ -130,8 +131,9 @@ def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
             turn = msgspec.structs.replace(turn, extra={**(turn.extra or {}), gemini.NAME: {**_ROLE, **mine}})
         elif turn.role == "assistant" or close:
             if any(_is_strange(part) for part in turn.parts):
-                parts = [fit for part in turn.parts if (fit := _fitted_part(part, context)) is not None]
-                turn = msgspec.structs.replace(turn, parts=tuple(parts))
+                parts = tuple([fit for part in turn.parts if (fit := _fitted_part(part, context)) is not None])
+                if not same_items(parts, turn.parts):
+                    turn = msgspec.structs.replace(turn, parts=parts)
                 if not parts:
                     context.lose("turn.dropped", turn.at)
                     gone = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import msgspec
@@ -10,15 +10,29 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.parts import Seal
 from ...canon.request import Request
-from ...canon.response import Plain, PlainCall
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
-from ...codec.extras import NULL
+from ...codec.extras import EMPTY_VALUES, NULL
 from ...codec.model_names import bare
 from ...codec.packed_seals import MARK
-from ...fast.plain_answers import EMPTY_VALUES, NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled, decodable
+from ...dialect import Fast
+from ...fast.plain_answers import (
+    NO_TEXT,
+    NOT_PLAIN,
+    CallId,
+    Exact,
+    Kinds,
+    Plain,
+    PlainCall,
+    Word,
+    as_spelled,
+    decodable,
+)
+from ...fast.repeated_frames import RepeatedFrame
+from ...fast.requests import skimmer
 from . import wire
 from .message import DUMMIES, read_seal
+from .request import RequestReader, RequestWriter
 from .response import read_time, write_time
 
 
@@ -200,3 +214,18 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return json_text.encode(
         _Written((candidate,), usage, model or plain.model, original(plain.id), UNSET if time is None else time)
     )
+
+
+_USAGE = b'"usageMetadata": {'
+"""Figures come with every chunk; only the last ones count."""
+repeated = partial(RepeatedFrame, (b'"text":',), mark=_USAGE, figures=b"0123456789")
+
+FAST = Fast(
+    skimmer(wire.GenerateRequest, "contents"),
+    msgspec.json.Decoder(wire.Content).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+    repeated=repeated,
+)

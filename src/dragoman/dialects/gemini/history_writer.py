@@ -5,17 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
 from ...canon.turns import Turn
-from ...codec import json_text
 from ...codec.open_calls import OpenCalls
 from ...context import Context
-from ...fast.prefix import Begun, Written
 from . import wire
 from .message import DUMMY, write_call, write_part
 from .original_values import put_back
 from .tool_results import write_missing, write_orphan, write_result
-from .tools import NAMES
 
 SYSTEM_MARK = "[system]\n"
 """Stands before system words that the user has to say, since there is no such role in mid-conversation."""
@@ -23,20 +20,29 @@ SYSTEM_MARK = "[system]\n"
 
 def write_contents(turns: tuple[Turn, ...], context: Context) -> list[Any]:
     """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
-    return write_own(turns, context) if context.source == wire.NAME else History(context).write(turns, 0)
-
-
-def write_own(turns: tuple[Turn, ...], context: Context) -> list[Any]:
-    """What comes from this dialect keeps its shape."""
-    history = History(context)
-    seals, open_from = context.profile.seals, 0
-    if context.target == wire.NAME and not context.within:
-        open_from = _open_from(turns)
-    for index, turn in enumerate(_as_sent(turns)):
-        # Only calls of the open turn must have seals.
-        history.turn(turn, sealed=seals and index >= open_from)
+    own = OwnTurns(turns, context) if context.source == wire.NAME else None
+    history = History(context, mine=own is not None)
+    for index, turn in enumerate(turns if own is None else own.turns):
+        history.turn(turn, sealed=context.profile.seals if own is None else own.sealed(index))
     history.settle()
     return history.contents
+
+
+class OwnTurns:
+    """The turns of a history that comes from this dialect: such a history keeps its shape."""
+
+    __slots__ = ("_open_from", "_seals", "turns")
+
+    def __init__(self, turns: tuple[Turn, ...], context: Context) -> None:
+        self.turns = _as_sent(turns)
+        self._seals = context.profile.seals
+        self._open_from = 0
+        if context.target == wire.NAME and not context.within:
+            self._open_from = _open_from(turns)
+
+    def sealed(self, index: int) -> bool:
+        """Whether the calls of a turn must have seals: only those of the open turn."""
+        return self._seals and index >= self._open_from
 
 
 def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -60,135 +66,44 @@ def _open_from(turns: tuple[Turn, ...]) -> int:
     return 0
 
 
-_WRITTEN = Written()
+def begins_with_model(contents: list[Any]) -> bool:
+    """Whether the model speaks first. Contents that were written before, and are one text now, do not begin so."""
+    first = contents[0]
+    return type(first) is dict and first.get("role") == "model"
 
 
 class History:
     """The contents so far, and the calls that wait for their results."""
 
-    __slots__ = ("_answered", "_at", "_context", "_given", "_open", "_role", "_seals", "_waiting", "contents", "mine")
+    __slots__ = ("_answered", "_at", "_context", "_open", "_role", "_waiting", "contents", "mine")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, mine: bool) -> None:
+        """`mine`: the history comes from this dialect."""
         self.contents: list[Any] = []
-        self.mine = context.source == wire.NAME
+        self.mine = mine
         self._context = context
-        # A history from elsewhere gets its dummies in all turns, so that its bytes stay the same, and cached, when the
-        # turn is over.
-        self._seals = context.profile.seals
         self._role = ""
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
         self._open: OpenCalls[Any] | None = None  # those of them without a result yet, once one came out of order
         self._answered: set[str] = set()
-        self._given: list[Path] = []  # calls of plain turns that were given a dummy
 
-    def write(self, turns: tuple[Turn, ...], begin: int) -> list[Any]:
-        """All turns of a request from `begin` on, behind the system's."""
-        run = self._context.run
-        if run is not None:
-            begin = _WRITTEN.begin(self, run, turns, begin)
-        for turn in turns[begin:]:
-            if not self.plain(turn):
-                self.turn(turn, sealed=self._seals)
-        self.settle()
-        return self.contents
-
-    def plain(self, turn: Turn) -> bool:
-        """What nearly all turns are: texts, texts and calls, or the results of the calls before, and nothing hangs on
-        them. Written here in one go; False, with nothing written, for any other."""
-        if turn.name or turn.extra is not None:
-            return False
-        role, out = "user", []
-        if turn.role == "user":
-            if self._waiting:
-                return False
-            for part in turn.parts:
-                if type(part) is not Text or not part.text or part.refusal or part.citations:
-                    return False
-                if part.seal is not None or part.extra is not None or part.cache is not None:
-                    return False
-                out.append({"text": part.text})
-        elif turn.role == "tool":
-            out = self._plain_results(turn.parts)
-        elif turn.role == "assistant":
-            role, out = "model", self._plain_calls(turn.parts)
-        if not out:
-            return False
-        if self._role == role:
-            self.contents[-1]["parts"] += out
-        else:
-            self.contents.append({"role": role, "parts": out})
-        self._role, self._at = role, turn.at
-        return True
-
-    def _plain_calls(self, parts: tuple[Part, ...]) -> list[Any]:
-        """Texts and calls, or one of them, where no call is open; nothing for any others."""
-        out: list[Any] = []
-        calls: list[tuple[str, Any, Path]] = []
-        if self._waiting:
-            return []
-        for part in parts:
-            if part.seal is not None or part.extra is not None or part.cache is not None:
-                return []
-            if type(part) is ToolCall:
-                given = json_text.object_raw(part.arguments)
-                if part.custom or part.namespace or given is None or not part.id or part.name not in NAMES.legal_names:
-                    return []
-                call = {"id": part.id, "name": part.name, "args": given}
-                written: dict[str, Any] = {"functionCall": call}
-                if self._seals and not calls:
-                    written["thoughtSignature"] = DUMMY
-                calls.append((part.id, call, part.at))
-                out.append(written)
-            elif type(part) is Text and part.text and not part.refusal and not part.citations:
-                out.append({"text": part.text})
-            else:
-                return []
-        if self._seals and calls:
-            self._dummy([calls[0][2]])
-        self._waiting = calls
-        return out
-
-    def _plain_results(self, parts: tuple[Part, ...]) -> list[Any]:
-        """One text for each open call, in their order; nothing for any others."""
-        out: list[Any] = []
-        waiting = self._waiting
-        if len(parts) != len(waiting):
-            return []
-        for part, (call_id, asked, _) in zip(parts, waiting, strict=True):
-            if type(part) is not ToolResult or part.call_id != call_id or asked.get("id") != call_id or part.structured:
-                return []
-            text = plain_text(part.parts)
-            if text is None or part.seal is not None or part.cache is not None:
-                return []
-            if part.extra is not None and wire.NAME in part.extra:
-                return []
-            response = {"error" if part.is_error else "output": text}
-            out.append({"functionResponse": {"id": call_id, "name": asked["name"], "response": response}})
-        self._answered.update([call_id for call_id, _, _ in waiting])
-        self._waiting = []
-        return out
-
-    def stands(self) -> tuple[list[Any], Any, Any]:
+    def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The contents but for the last one, which may grow, and that one with all else there is to know."""
+        if self._waiting or not self.contents or begins_with_model(self.contents):
+            return None
         *done, last = self.contents
-        state = (self._role, self._at, [*self._waiting], frozenset(self._answered), [*self._given], self._seals)
-        return done, {"role": last["role"], "parts": [*last["parts"]]}, state
+        if type(last) is not dict or len(last) != 2:
+            return None
+        return done, (self._role, self._at, frozenset(self._answered), tuple(last["parts"]))
 
-    def resume(self, known: Begun) -> bool:
-        last, role, at, waiting, answered, given, seals = known.state
-        if seals is not self._seals:
-            return False
-        self._role, self._at, self._waiting, self._answered = role, at, [*waiting], {*answered}
-        if given:
-            self._dummy(given)
-        last = {"role": last["role"], "parts": [*last["parts"]]}
-        self.contents = [known.text, last] if len(known.text) else [last]
-        return True
-
-    def _dummy(self, given: list[Path]) -> None:
-        for at in given:
-            self._context.lose("seal.dummy", at)
-        self._given += given
+    def restore(self, contents: list[Any], state: Any) -> None:
+        """Stand behind contents that were written before: `contents` and the one in the state."""
+        self.contents = contents
+        if state is not None:
+            self._role, self._at, answered, parts = state
+            self._answered = {*answered}
+            contents.append({"role": self._role, "parts": [*parts]})
 
     def turn(self, turn: Turn, *, sealed: bool) -> None:
         """Any turn. `sealed`: its calls must have seals."""

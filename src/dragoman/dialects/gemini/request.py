@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolResult
@@ -12,16 +12,15 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.admit import Unknown
 from ...codec.extras import carried, gather
 from ...codec.features_in_words import with_system_as_user, with_taken_format
+from ...codec.request_steps import leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
-from ...fast.envelope import HERE, Arounds, Noting, known_rim, leading
-from ...fast.prefix import Recall, skimmer
 from . import wire
 from .call_pairing import Ids
-from .history_writer import History, write_own
+from .history_writer import History, OwnTurns, begins_with_model
 from .message import read_parts, write_part
 from .original_values import put_back, with_field
 from .sdk_form import admit_request
@@ -34,38 +33,74 @@ _INVENTED = "(the conversation begins)"
 
 
 def read_request(body: bytes, context: Context) -> Request:
-    request = _skim(body)
-    turns: list[Turn] = []
-    if request is None or not _SAID.turns(request.contents, context, turns):
-        admitted, moved = admit_request(body)
-        context.moved.update(moved)
-        return read_admitted(admitted, context)
-    wire.check_text(body)
-    if request.systemInstruction is not None:
-        turns.insert(0, _read_system(request.systemInstruction, context, {}))
-    read = _read_rest(request, turns, context, {})
-    AROUND.learn(body, request.contents, read, context)
-    return read
+    (request, unknown, context.spelled), moved = admit_request(body)
+    context.moved.update(moved)
+    return read(RequestReader(context, unknown), request, contents_of(request))
 
 
-def read_admitted(admitted: Admitted[wire.GenerateRequest], context: Context) -> Request:
-    """A request that is decoded: alone in its body, or from an envelope."""
-    request, unknown, spelled = admitted
-    context.spelled = spelled
-    turns: list[Turn] = []
-    if request.systemInstruction is not None:
-        turns.append(_read_system(request.systemInstruction, context, unknown))
-    contents = request.contents
-    if isinstance(contents, list):
-        _read_contents(contents, turns, context, unknown)
-    elif isinstance(contents, str):
-        turns.append(Turn("user", (Text(contents, at=("contents",)),), "", None, ("contents",)))
-    else:
-        _read_contents([contents], turns, context, unknown)
-    return _read_rest(request, turns, context, unknown)
+def contents_of(request: wire.GenerateRequest) -> list[wire.Content]:
+    """The contents as a list. A text alone is read before them."""
+    held = request.contents
+    return held if isinstance(held, list) else [] if isinstance(held, str) else [held]
 
 
-def _read_rest(request: wire.GenerateRequest, turns: list[Turn], context: Context, unknown: Unknown) -> Request:
+class RequestReader:
+    """Reads one request. Results of one step are one turn."""
+
+    __slots__ = ("_context", "_ids", "_spoken", "_unknown", "resumable", "turns")
+
+    def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
+        self._context = context
+        self._unknown: Unknown = {} if unknown is None else unknown
+        self._ids = Ids(context)
+        self._spoken = False  # the model, in the last content
+        self.turns: list[Turn] = []
+        self.resumable = True
+
+    def begin(self, head: wire.GenerateRequest) -> None:
+        if head.systemInstruction is not None:
+            self.turns.append(_read_system(head.systemInstruction, self._context, self._unknown))
+        if isinstance(head.contents, str):
+            self.turns.append(Turn("user", (Text(head.contents, at=("contents",)),), "", None, ("contents",)))
+
+    def restore(self, turns: Iterable[Turn]) -> None:
+        self.turns = [*turns]
+        self._spoken = bool(self.turns) and self.turns[-1].role == "assistant"
+
+    def message(self, content: wire.Content, i: int) -> None:
+        context, unknown, turns, ids = self._context, self._unknown, self.turns, self._ids
+        at: Path = ("contents", i)
+        role = content.role
+        if role == "model":
+            if not self._spoken:
+                ids.waiting.clear()  # what was asked before is answered or never will be
+            self._spoken = True
+            parts = read_parts(content, at, ids, unknown)
+            extra = gather(context, at, unknown) if unknown else None
+            turns.append(Turn("assistant", tuple(parts), "", extra, at))
+            return
+        self._spoken = False
+        if role not in _USERS:
+            turns.append(Turn("user", (Opaque(wire.NAME, str(role), json_text.raw(content), at=at),), "", None, at))
+            return
+        parts = read_parts(content, at, ids, unknown)
+        extra = gather(context, at, unknown) if unknown else None
+        results = [True for part in parts if type(part) is ToolResult]
+        if not results:
+            turns.append(Turn("user", tuple(parts), "", extra, at))
+        elif len(results) == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
+            turns.append(Turn("tool", tuple(parts), "", extra, at))
+        else:
+            _split_results(parts, turns, extra, at)
+
+    def close(self) -> tuple[Turn, ...]:
+        return tuple(self.turns)
+
+    def finish(self, head: wire.GenerateRequest, turns: tuple[Turn, ...]) -> Request:
+        return _read_rest(head, turns, self._context, self._unknown)
+
+
+def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
     """Everything but the contents."""
     declared = request.tools
     if declared and bytes(memoryview(declared)[:1]) == b"{":  # one tool that stands in no list: the API takes it
@@ -81,9 +116,7 @@ def _read_rest(request: wire.GenerateRequest, turns: list[Turn], context: Contex
             if all(isinstance(tool, HostedTool) for tool in tools):
                 context.keep(CHOICE_AT, {"mode": json_text.raw(config.functionCallingConfig.mode)})
     settings = read_settings(request, context)
-    return Request(
-        tuple(turns), request.model or "", tools, choice, settings, None, _read_extras(request, context, unknown)
-    )
+    return Request(turns, request.model or "", tools, choice, settings, None, _read_extras(request, context, unknown))
 
 
 def _read_extras(request: wire.GenerateRequest, context: Context, unknown: Unknown) -> Extra | None:
@@ -129,74 +162,6 @@ def _read_system(content: wire.Content | str, context: Context, unknown: Unknown
     return Turn("system", tuple(parts), "", extra, at)
 
 
-def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
-    """The turns of one content, if reading it loses and keeps nothing, and no id has to be made or found."""
-    try:
-        content = _content(raw)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-    alone = Context(wire.NAME, "")
-    turns: list[Turn] = []
-    _read_contents([content], turns, alone, {}, i)
-    if alone.kept or len(alone.losses) or alone.spelled:
-        return None
-    for turn in turns:
-        if any(type(part) is Opaque for part in turn.parts):
-            return None
-    return tuple(turns)
-
-
-_skim = skimmer(wire.GenerateRequest, "contents")
-_content = msgspec.json.Decoder(wire.Content).decode
-
-
-def _group(said: list[tuple[Turn, ...]], turns: list[Turn]) -> None:
-    """Neighbouring results are one turn."""
-    before = turns[-1].role if turns else ""
-    for group in said:
-        for turn in group:
-            if turn.role == "tool" and before == "tool":
-                turns[-1] = _SAID.step("tool", [*turns[-1].parts, *turn.parts], turns[-1].at)
-            else:
-                turns.append(turn)
-            before = turn.role
-
-
-_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw, _group)
-AROUND = Arounds(_SAID, "contents")
-
-
-def _read_contents(
-    contents: list[wire.Content], turns: list[Turn], context: Context, unknown: Unknown, begin: int = 0
-) -> None:
-    ids = Ids(context)
-    spoken = False
-    for i, content in enumerate(contents, begin):
-        at: Path = ("contents", i)
-        role = content.role
-        if role == "model":
-            if not spoken:
-                ids.waiting.clear()  # what was asked before is answered or never will be
-            spoken = True
-            parts = read_parts(content, at, ids, unknown)
-            extra = gather(context, at, unknown) if unknown else None
-            turns.append(Turn("assistant", tuple(parts), "", extra, at))
-            continue
-        spoken = False
-        if role not in _USERS:
-            turns.append(Turn("user", (Opaque(wire.NAME, str(role), json_text.raw(content), at=at),), "", None, at))
-            continue
-        parts = read_parts(content, at, ids, unknown)
-        extra = gather(context, at, unknown) if unknown else None
-        results = [True for part in parts if type(part) is ToolResult]
-        if not results:
-            turns.append(Turn("user", tuple(parts), "", extra, at))
-        elif len(results) == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
-            turns.append(Turn("tool", tuple(parts), "", extra, at))
-        else:
-            _split_results(parts, turns, extra, at)
-
-
 def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at: Path) -> None:
     """A content with results in it: tool turns and user turns, in wire order. Results of one step are one turn."""
     run: list[Part] = []
@@ -219,29 +184,78 @@ def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) 
 
 
 def write_request(request: Request, context: Context) -> bytes:
-    mine = context.source == wire.NAME
-    profile = context.profile
-    if not (profile.formats and profile.system) and context.gates(wire.NAME):
-        request = with_taken_format(request, profile, context)
-        if not profile.system:
-            request = with_system_as_user(request, context)
-    turns = request.turns if mine else results_after_calls(request.turns, context)
-    rim = known_rim(request, turns, context)
-    lead = leading(turns) if rim is None else rim.lead
-    if mine:
-        contents = write_own(turns[len(lead) :], context)
-        # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
-        if not contents and (context.within != ()) is (context.target == wire.NAME):
-            _begin(contents, turns[len(lead) :], context)
-    else:
-        contents = History(context).write(turns, len(lead))
-        if not contents or _model_first(contents[0]):
-            _begin(contents, turns[len(lead) :], context)
-    if rim is None:
-        rim = Noting(context).rim(_write_rest(request, lead, context), "contents", request, lead)
-    elif rim.late:
-        context.losses.replay(rim.late)
-    return rim.around(contents)
+    return write(RequestWriter(request, context))
+
+
+class RequestWriter:
+    """Writes one request."""
+
+    __slots__ = ("_history", "_own", "_request", "context", "lead", "messages", "resumable", "source", "turns")
+
+    def __init__(self, request: Request, context: Context, source: str = "") -> None:
+        self.context = context
+        self.source = source or context.source
+        self.turns = request.turns
+        self.lead = 0
+        self.resumable = True
+        self._own = OwnTurns((), context) if self.source == wire.NAME else None
+        self._request = request
+        self._history = History(context, mine=self._own is not None)
+        self.messages = self._history.contents
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
+
+    def begin(self) -> None:
+        request, context = self._request, self.context
+        profile, mine = context.profile, self._own is not None
+        if not (profile.formats and profile.system) and context.gates(wire.NAME):
+            request = with_taken_format(request, profile, context)
+            if not profile.system:
+                request = with_system_as_user(request, context)
+        turns = request.turns if mine else results_after_calls(request.turns, context)
+        self.resumable = turns is self.turns
+        self._request = request
+        lead = leading(turns)
+        self.lead = len(lead)
+        if mine:
+            self._own = own = OwnTurns(turns[self.lead :], context)
+            turns = (*lead, *own.turns)
+        self.turns = turns
+
+    def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        self.messages = messages
+        self._history.restore(messages, state)
+
+    def turn(self, index: int) -> None:
+        own = self._own
+        # A history from elsewhere gets its dummies in all turns, so that its bytes stay the same, and cached, when the
+        # turn is over.
+        sealed = self.context.profile.seals if own is None else own.sealed(index - self.lead)
+        self._history.turn(self.turns[index], sealed=sealed)
+
+    def snapshot(self) -> tuple[list[Any], Any] | None:
+        return self._history.snapshot()
+
+    def end(self) -> None:
+        context, contents = self.context, self.messages
+        self._history.settle()
+        if self._own is not None:
+            # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
+            if not contents and (context.within != ()) is (context.target == wire.NAME):
+                _begin(contents, self.turns[self.lead :], context)
+        elif not contents or begins_with_model(contents):
+            _begin(contents, self.turns[self.lead :], context)
+
+    def document(self, messages: Any) -> dict[str, Any]:
+        return _write_rest(self._request, self.turns[: self.lead], messages, self.context)
+
+    def close(self) -> None:
+        """Nothing is left to correct."""
+
+    def wrapped(self, body: bytes) -> bytes:
+        return body
 
 
 def _begin(contents: list[Any], turns: tuple[Turn, ...], context: Context) -> None:
@@ -250,10 +264,9 @@ def _begin(contents: list[Any], turns: tuple[Turn, ...], context: Context) -> No
     contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
 
 
-def _write_rest(request: Request, system: tuple[Turn, ...], context: Context) -> dict[str, Any]:
-    """Everything but the contents."""
+def _write_rest(request: Request, system: tuple[Turn, ...], contents: Any, context: Context) -> dict[str, Any]:
     mine = context.source == wire.NAME
-    out: dict[str, Any] = {"contents": HERE}
+    out: dict[str, Any] = {"contents": contents}
     if mine and request.model and not context.model and not context.within:
         out["model"] = request.model
     if system:
@@ -271,11 +284,6 @@ def _write_rest(request: Request, system: tuple[Turn, ...], context: Context) ->
     if context.target == wire.NAME and (not mine or context.within):
         _switch_hosted(request, out)
     return out
-
-
-def _model_first(content: Any) -> bool:
-    """What was written before, and is one text now, did not begin so."""
-    return type(content) is dict and content.get("role") == "model"
 
 
 def _switch_hosted(request: Request, out: dict[str, Any]) -> None:

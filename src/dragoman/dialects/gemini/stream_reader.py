@@ -19,10 +19,10 @@ from ...codec.admit import Unknown
 from ...codec.extras import carried
 from ...codec.failed_answers import cut_short
 from ...codec.faults import broken_off, said_nothing
+from ...codec.frames import FrameReader, begun
 from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
 from ...errors import WireError
-from ...fast.repeated_frames import FrameReader, Refrain, begun
 from . import wire
 from .call_pairing import Ids
 from .faults import fault_from
@@ -100,16 +100,11 @@ class _Answer:
                 setattr(self.candidate, name, joined(pieces))
 
 
-_USAGE = b'"usageMetadata": {'
-"""Figures come with every chunk; only the last ones count."""
-
-
 class StreamReader(FrameReader):
     """Chunks in, events out."""
 
     def __init__(self, context: Context) -> None:
-        refrain = Refrain((b'"text":',), mark=_USAGE, figures=b"0123456789")
-        super().__init__(sse.Splitter(wire.NAME), refrain, keeps_count=True)
+        super().__init__(sse.Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._head = b""
         self._odd = b""  # what is no chunk, in place of the first one

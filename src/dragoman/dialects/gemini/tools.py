@@ -16,9 +16,9 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.extras import carried, gather
 from ...codec.schema import Subset, from_openapi
 from ...codec.schema_losses import fit
+from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...context import Context
-from ...fast.tool_declarations import ToolMemo
 from . import wire
 from .original_values import own, put_back, with_field
 from .validated_mode import lose_strict

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...codec.hosted_calls_as_text import write_as_text
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
+from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
@@ -91,6 +92,7 @@ DIALECT = Dialect(
     framing="ndjson",
     read_request=read_request,
     write_request=write_request,
+    fast=FAST,
     read_response=read_response,
     write_response=write_response,
     reader=StreamReader,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, ToolCall
@@ -10,6 +11,7 @@ from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced, take_shared, with_shared
+from ...codec.request_steps import leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
 from . import wire
@@ -28,19 +30,79 @@ _OPENROUTER = {"options/min_p": "min_p", "options/repeat_penalty": "repetition_p
 
 
 def read_request(body: bytes, context: Context) -> Request:
-    request, unknown, spelled = wire.REQUEST.admit(body)
-    context.spelled = spelled
-    turns = _read_turns(request.messages, context, unknown)
-    tools = MEMO.read(request.tools, context) if request.tools else ()
-    return Request(
-        turns,
-        request.model or "",
-        tools,
-        None,
-        read_settings(request),
-        request.stream is not False,
-        _read_extra(request, context, unknown),
-    )
+    request, unknown, context.spelled = wire.REQUEST.admit(body)
+    return read(RequestReader(context, unknown), request, request.messages)
+
+
+class RequestReader:
+    """Reads one request. Neighbouring results are one turn."""
+
+    __slots__ = ("_context", "_ids", "_results", "_spoken", "_unknown", "resumable", "turns")
+
+    def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
+        self._context = context
+        self._unknown: Unknown = {} if unknown is None else unknown
+        self._ids = Ids(context)
+        self._results: list[Part] = []
+        self._spoken = False  # the assistant, in the last message
+        self.turns: list[Turn] = []
+        self.resumable = True
+
+    def begin(self, head: wire.ChatRequest) -> None:
+        """Nothing is read before the messages."""
+
+    def restore(self, turns: Iterable[Turn]) -> None:
+        self.turns = [*turns]
+        self._spoken = bool(self.turns) and self.turns[-1].role == "assistant"
+
+    def message(self, message: wire.Message, i: int) -> None:
+        context, unknown, turns, ids = self._context, self._unknown, self.turns, self._ids
+        at: Path = ("messages", i)
+        role = _ROLES.get(message.role) or _ROLES.get(message.role.lower())
+        if role == "tool":
+            if not self._results and turns and turns[-1].role == "tool":
+                self._results = [*turns.pop().parts]  # the messages before were read another time
+            self._results.append(read_result(message, i, ids, unknown))
+            self._spoken = False
+            return
+        self._end_step()
+        if role is None:
+            turns.append(_read_strange(message, at, context, unknown))
+            self._spoken = False
+            return
+        if role == "assistant":
+            if not self._spoken:
+                ids.waiting.clear()  # what was asked before is answered or never will be
+            parts = read_assistant(message, at, ids, unknown)
+        else:
+            parts = read_content(message, at)
+        self._spoken = spoken = role == "assistant"
+        extra = gather(context, at, unknown) if unknown else None
+        if not spoken and (message.tool_calls is not None or message.thinking is not None):
+            extra = misplaced(context, at, message, ("tool_calls", "thinking"), extra)
+        if message.tool_name is not None or message.tool_call_id is not None:
+            extra = misplaced(context, at, message, ("tool_name", "tool_call_id"), extra)
+        if message.role != role:  # the server does not mind capitals
+            extra = with_field(extra, "role", json_text.raw(message.role))
+        turns.append(Turn(role, tuple(parts), "", extra, at))
+
+    def _end_step(self) -> None:
+        """Something else than results follows, or nothing."""
+        results = self._results
+        if results:
+            self.turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+            self._results = []
+
+    def close(self) -> tuple[Turn, ...]:
+        self._end_step()
+        return tuple(self.turns)
+
+    def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:
+        context = self._context
+        tools = MEMO.read(head.tools, context) if head.tools else ()
+        extra = _read_extra(head, context, self._unknown)
+        stream = head.stream is not False
+        return Request(turns, head.model or "", tools, None, read_settings(head), stream, extra)
 
 
 def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -> Extra | None:
@@ -53,45 +115,6 @@ def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -
     return with_field(extra, UNSAID, TRUE) if request.stream is None else extra
 
 
-def _read_turns(messages: list[wire.Message], context: Context, unknown: Unknown) -> tuple[Turn, ...]:
-    turns: list[Turn] = []
-    results: list[Part] = []
-    ids = Ids(context)
-    spoken = False
-    for i, message in enumerate(messages):
-        at: Path = ("messages", i)
-        role = _ROLES.get(message.role) or _ROLES.get(message.role.lower())
-        if role == "tool":
-            results.append(read_result(message, i, ids, unknown))
-            spoken = False
-            continue
-        if results:
-            turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-            results = []
-        if role is None:
-            turns.append(_read_strange(message, at, context, unknown))
-            spoken = False
-            continue
-        if role == "assistant":
-            if not spoken:
-                ids.waiting.clear()  # what was asked before is answered or never will be
-            parts = read_assistant(message, at, ids, unknown)
-        else:
-            parts = read_content(message, at)
-        spoken = role == "assistant"
-        extra = gather(context, at, unknown) if unknown else None
-        if not spoken and (message.tool_calls is not None or message.thinking is not None):
-            extra = misplaced(context, at, message, ("tool_calls", "thinking"), extra)
-        if message.tool_name is not None or message.tool_call_id is not None:
-            extra = misplaced(context, at, message, ("tool_name", "tool_call_id"), extra)
-        if message.role != role:  # the server does not mind capitals
-            extra = with_field(extra, "role", json_text.raw(message.role))
-        turns.append(Turn(role, tuple(parts), "", extra, at))
-    if results:
-        turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-    return tuple(turns)
-
-
 def _read_strange(message: wire.Message, at: Path, context: Context, unknown: Unknown) -> Turn:
     """A whole message of a role nobody knows."""
     fields = dict(json_text.fields(json_text.raw(message)))
@@ -101,49 +124,98 @@ def _read_strange(message: wire.Message, at: Path, context: Context, unknown: Un
 
 
 def write_request(request: Request, context: Context) -> bytes:
-    mine = context.source == wire.NAME
-    model = context.model or request.model
-    if not model and not mine:
-        context.lose("model.invented")
-        model = "unspecified"
-    out: dict[str, Any] = {"model": model} if model else {}
-    out["messages"] = _write_turns(request, context)
-    if request.tools or request.choice is not None:
-        chosen = offered(request, context)
-        tools = MEMO.write(chosen, context) if chosen else None
-        if tools:
-            out["tools"] = tools
-    if own(request.extra, UNSAID) is None:
-        # Left out it would mean true.
-        out["stream"] = bool(request.stream)
-    write_settings(request.settings, out, context)
-    if request.extra is None or wire.NAME not in request.extra:
-        return json_text.encode(out)
-    if any(name.startswith("options/") for name in request.extra[wire.NAME]):
-        out.setdefault("options", {})
-    return json_text.encode(put_back(out, request.extra))
+    return write(RequestWriter(request, context))
 
 
-def _write_turns(request: Request, context: Context) -> list[Any]:
-    messages: list[Any] = []
-    calls: list[ToolCall] = []  # those of the step under way
-    mine = context.source == wire.NAME
-    turns = request.turns if mine else results_after_calls(request.turns, context)
-    for i, turn in enumerate(turns):
+class RequestWriter:
+    """Writes one request."""
+
+    __slots__ = ("_calls", "_mine", "_model", "_request", "context", "lead", "messages", "resumable", "source", "turns")
+
+    def __init__(self, request: Request, context: Context) -> None:
+        self.context = context
+        self.source = context.source
+        self.turns = request.turns
+        self.lead = 0
+        self.messages: list[Any] = []
+        self.resumable = True
+        self._mine = self.source == wire.NAME
+        self._request = request
+        self._model = ""
+        self._calls: list[ToolCall] = []  # those of the step under way
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
+
+    def begin(self) -> None:
+        request, context = self._request, self.context
+        self._model = context.model or request.model
+        if self._mine:
+            return
+        if not self._model:
+            context.lose("model.invented")
+            self._model = "unspecified"
+        turns = results_after_calls(request.turns, context)
+        self.resumable = turns is self.turns
+        self.turns = turns
+        lead = leading(turns)
+        self.lead = len(lead)
+        for turn in lead:
+            _write_turn(turn, self.messages, context)
+
+    def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        self.messages = messages
+
+    def turn(self, index: int) -> None:
+        turns, messages, context, mine = self.turns, self.messages, self.context, self._mine
+        turn = turns[index]
         if turn.role == "tool":
-            write_results_messages(turn, calls, messages, context)
-            calls = calls if mine else []  # `arrange` put all their results into this turn
-            continue
+            write_results_messages(turn, self._calls, messages, context)
+            if not mine:
+                self._calls = []  # all their results stand in this turn
+            return
         _write_turn(turn, messages, context)
-        calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
-        if calls and not mine and (i + 1 == len(turns) or turns[i + 1].role != "tool"):
-            write_results_messages(Turn("tool", ()), calls, messages, context)
-    if not messages and context.source != wire.NAME:
+        self._calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+        if self._calls and not mine and (index + 1 == len(turns) or turns[index + 1].role != "tool"):
+            write_results_messages(Turn("tool", ()), self._calls, messages, context)
+
+    def snapshot(self) -> tuple[list[Any], Any] | None:
+        return None if self._calls else (self.messages, ())
+
+    def end(self) -> None:
+        if self.messages or self._mine:
+            return
         # An empty list is taken here, but all it does is load the model.
+        turns = self.turns
         what = "nothing is left of the conversation" if turns else "nothing was said"
-        context.lose("turn.invented", turns[0].at if turns else (), what)
-        messages.append({"role": "user", "content": NO_INPUT})
-    return messages
+        self.context.lose("turn.invented", turns[0].at if turns else (), what)
+        self.messages.append({"role": "user", "content": NO_INPUT})
+
+    def document(self, messages: Any) -> dict[str, Any]:
+        request, context = self._request, self.context
+        out: dict[str, Any] = {"model": self._model} if self._model else {}
+        out["messages"] = messages
+        if request.tools or request.choice is not None:
+            chosen = offered(request, context)
+            tools = MEMO.write(chosen, context) if chosen else None
+            if tools:
+                out["tools"] = tools
+        if own(request.extra, UNSAID) is None:
+            # Left out it would mean true.
+            out["stream"] = bool(request.stream)
+        write_settings(request.settings, out, context)
+        if request.extra is None or wire.NAME not in request.extra:
+            return out
+        if any(name.startswith("options/") for name in request.extra[wire.NAME]):
+            out.setdefault("options", {})
+        return put_back(out, request.extra)
+
+    def close(self) -> None:
+        """Nothing is left to correct."""
+
+    def wrapped(self, body: bytes) -> bytes:
+        return body
 
 
 def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import json_text
 from ...codec.failed_answers import GAP, failure, left_out, malformed, unusable
+from ...codec.frames import Template
 from ...codec.media import missing
 from ...codec.ndjson import one_line
 from ...codec.surrogates.documents import sound_arguments

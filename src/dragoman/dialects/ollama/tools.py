@@ -17,9 +17,9 @@ from ...codec.caches import remembered
 from ...codec.custom_tools import wrap_tool
 from ...codec.extras import gather
 from ...codec.schema import Subset, adapt
+from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names
 from ...context import Context
-from ...fast.tool_declarations import ToolMemo
 from . import wire
 from .original_values import put_back
 

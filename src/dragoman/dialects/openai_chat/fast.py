@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.request import Request
-from ...canon.response import Plain, PlainCall
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
-from ...codec.extras import NULL
-from ...fast.plain_answers import EMPTY_VALUES, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled
+from ...codec.extras import EMPTY_VALUES, NULL
+from ...dialect import Fast
+from ...fast.plain_answers import NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
+from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
+from ...fast.requests import skimmer
 from . import wire
 from .reasoning_details import written_entry
+from .request import RequestReader, RequestWriter
 
 # Fields stand in the order in which they are sent: so decoding finds them soonest.
 
@@ -107,16 +111,16 @@ class _Told(Struct, gc=False):
 
     role: str
     content: Raw | None
-    tool_calls: list[_Called] | UnsetType
     refusal: None
+    tool_calls: list[_Called] | UnsetType
     reasoning_details: list[dict[str, Any]] | UnsetType = UNSET
 
 
 class _Chosen(Struct, gc=False):
     index: int
     message: _Told
-    logprobs: None
     finish_reason: str
+    logprobs: None
 
 
 class _Written(Struct, gc=False):
@@ -208,7 +212,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
     listed = plain.listed
     details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
-    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None, details), None, plain.stop)
+    choice = _Chosen(0, _Told("assistant", plain.text or None, None, told, details), plain.stop, None)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)
     tier = UNSET if plain.tier is None else service_tiers.OPENAI.get(plain.tier)
@@ -217,3 +221,17 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return json_text.encode(
         _Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage, tier)
     )
+
+
+_KEYS = (b'"content":', b'"arguments":', b'"reasoning_content":', b'"reasoning":')
+repeated = partial(RepeatedFrame, _KEYS, **OBFUSCATED)
+
+FAST = Fast(
+    skimmer(wire.ChatRequest, "messages"),
+    msgspec.json.Decoder(wire.Message).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+    repeated=repeated,
+)

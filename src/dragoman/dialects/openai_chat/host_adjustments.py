@@ -37,8 +37,6 @@ _EXTRA_CONTENT = "tool_calls[].extra_content"
 
 def suited(request: Request, host: Host, context: Context) -> Request:
     """The request as this host takes it, in canon."""
-    if host.id_pattern or not host.null_content or not host.text_lists:
-        context.forget()
     suit = _Suit(request, host, context)
     tools, choice = suit.tools(request.tools, request.choice)
     settings = suit.settings(request.settings)

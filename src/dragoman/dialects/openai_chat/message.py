@@ -23,7 +23,7 @@ from ...canon.parts import (
 )
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.call_ids import from_chat_client, minted, plain_id, to_chat_client
+from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
 from ...codec.extras import NULL, carried, gather, misplaced, restore
 from ...codec.failed_answers import decoded_once
@@ -439,34 +439,6 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
     if media.url and own:
         return {"type": "file", "file": {"file_data": media.url, **name_field}}
     return None
-
-
-def write_plain(parts: tuple[Part, ...]) -> dict[str, Any] | None:
-    """An assistant's message of at most one text and calls on which nothing hangs, as nearly all are; else None."""
-    content: str | None = None
-    calls: list[Any] = []
-    legal = NAMES.legal_names
-    for part in parts:
-        if part.seal is not None or part.extra is not None or part.cache is not None:
-            return None
-        if type(part) is ToolCall:
-            name, call_id, arguments = part.name, part.id, part.arguments
-            if part.custom or part.namespace or (name not in legal and NAMES.legal(name) != name):
-                return None
-            if not plain_id(call_id):
-                return None
-            if not arguments or arguments.isspace():
-                arguments = "{}"
-            calls.append({"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}})
-        elif type(part) is Text and content is None and not calls:
-            content = part.text
-            if part.refusal or part.citations or not content:
-                return None
-        else:
-            return None
-    if calls:
-        return {"role": "assistant", "content": content, "tool_calls": calls}
-    return None if content is None else {"role": "assistant", "content": content}
 
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:

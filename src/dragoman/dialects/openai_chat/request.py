@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import Raw
-
-from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Opaque, Part, Path, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
 from ...codec.extras import carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.features_in_words import with_taken_format
+from ...codec.request_steps import leading, read, write
 from ...codec.result_order import results_after_calls
-from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
-from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
-from ...fast.prefix import Recall, skimmer
 from . import wire
 from .audio_reader import becomes_words, is_heard, spoken_parts
-from .history_writer import History, Prepare, say_json, some_input, write_own
+from .history_writer import say_json, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
 from .message_marks import take_marks, with_marks
 from .settings import read_extras, read_settings, take_options, take_shared, write_settings
+from .tool_results import answer_for, write_results_messages
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
 _ROLES: dict[str, Role] = {
@@ -44,31 +41,10 @@ _ROLES: dict[str, Role] = {
 
 
 def read_request(body: bytes, context: Context) -> Request:
-    skimmed = _skim(body)
-    read = read_skimmed(skimmed, context) if skimmed is not None else None
-    if read is None:
-        admitted = wire.REQUEST.admit(body)
-        marks = take_marks(admitted.unknown) if admitted.unknown and context.target != wire.NAME else None
-        read = read_admitted(admitted, context)
-        return with_marks(read, marks, context) if marks else read
-    if not context.kept or not read.tools:  # else its turns may have been looked into
-        AROUND.learn(body, skimmed.messages, read, context)
-    return read
-
-
-def read_skimmed(skimmed: Any, context: Context) -> Request | None:
-    """A request whose messages are still raw; None unless all of them are plain."""
-    turns: list[Turn] = []
-    if not _SAID.turns(skimmed.messages, context, turns):
-        return None
-    read = _read_rest(skimmed, tuple(turns), context, {})
-    return _sorted_out(read, context) if context.kept and read.tools else read
-
-
-def read_admitted(admitted: Admitted[wire.ChatRequest], context: Context) -> Request:
-    request, unknown, spelled = admitted
-    context.spelled = spelled
-    return _sorted_out(_read_rest(request, _read_turns(request.messages, context, unknown), context, unknown), context)
+    request, unknown, context.spelled = wire.REQUEST.admit(body)
+    marks = take_marks(unknown) if unknown and context.target != wire.NAME else None
+    found = read(RequestReader(context, unknown), request, request.messages)
+    return with_marks(found, marks, context) if marks else found
 
 
 def _sorted_out(request: Request, context: Context) -> Request:
@@ -115,143 +91,52 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
     )
 
 
-_SPEAKERS: dict[str, Role] = {"user": "user", "system": "system", "developer": "developer"}
-_NONE = wire.NONE
+class RequestReader:
+    """Reads one request. Neighbouring results are one turn."""
 
+    __slots__ = ("_context", "_legacy", "_open", "_results", "_unknown", "resumable", "turns")
 
-def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
-    """What nearly all messages are: a text, a text with calls, or a result, and nothing hangs on it."""
-    content = message.content
-    if (
-        message.refusal is not None
-        or message.function_call is not None
-        or message.reasoning_content is not None
-        or message.reasoning is not None
-        or message.annotations is not None
-        or message.name is not None
-        or message.audio is not _NONE
-        or message.reasoning_details is not _NONE
-    ):
-        return None
-    role = message.role
-    calls = message.tool_calls
-    call_id = message.tool_call_id
-    if role == "assistant":
-        if call_id is not None or not (content is None or type(content) is str):
-            return None
-        parts: list[Part] = [Text(content, at=("messages", i, "content"))] if content else []
-        if calls is not None:
-            for j, call in enumerate(calls):
-                function = call.function
-                if function is None or call.custom is not None or call.extra_content is not _NONE or not call.id:
-                    return None
-                if call.type is not None and call.type != "function":
-                    return None
-                arguments = function.arguments
-                if type(arguments) is not str or arguments[:1] == '"' or has_lone_surrogate(arguments):
-                    return None
-                own = from_chat_client(call.id)
-                parts.append(ToolCall(own, function.name or "", arguments, at=("messages", i, "tool_calls", j)))
-        return Turn("assistant", tuple(parts), "", None, ("messages", i))
-    if calls is not None or type(content) is not str:
-        return None
-    if role == "tool":
-        if not call_id:
-            return None
-        own = from_chat_client(call_id)
-        return ToolResult(own, (Text(content, at=("messages", i, "content")),), at=("messages", i))
-    speaker = _SPEAKERS.get(role)
-    if call_id is not None or speaker is None:
-        return None
-    return Turn(speaker, (Text(content, at=("messages", i, "content")),), "", None, ("messages", i))
+    def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
+        self._context = context
+        self._unknown: Unknown = {} if unknown is None else unknown
+        self._results: list[Part] = []
+        self._open: _OpenCalls | None = None  # the calls that results without an id may answer
+        self._legacy = 0
+        self.turns: list[Turn] = []
+        self.resumable = True
 
+    def begin(self, head: wire.ChatRequest) -> None:
+        """Nothing is read before the messages."""
 
-def _read_raw(raw: Raw, i: int) -> Turn | ToolResult | None:
-    try:
-        return read_plain(_message(raw), i)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+    def restore(self, turns: Iterable[Turn]) -> None:
+        self.turns = [*turns]
 
-
-_skim = skimmer(wire.ChatRequest, "messages")
-_message = msgspec.json.Decoder(wire.Message).decode
-
-
-def _group(said: list[Any], turns: list[Turn]) -> None:
-    """Neighbouring results are one turn."""
-    results: list[Part] = []
-    if said and turns and turns[-1].role == "tool" and type(said[0]) is ToolResult:
-        results = list(turns.pop().parts)
-    for one in said:
-        if type(one) is ToolResult:
-            results.append(one)
-            continue
-        if results:
-            turns.append(_SAID.step("tool", results, results[0].at))
-            results = []
-        turns.append(one)
-    if results:
-        turns.append(_SAID.step("tool", results, results[0].at))
-
-
-_SAID: Recall[Any] = Recall(_read_raw, _group)
-AROUND = Arounds(_SAID, "messages")
-
-
-def _read_turns(messages: list[wire.Message], context: Context, unknown: Unknown) -> tuple[Turn, ...]:
-    turns: list[Turn] = []
-    results: list[Part] = []
-    waiting: _OpenCalls | None = None
-    legacy = 0
-    for i, message in enumerate(messages):
-        if not unknown:
-            plain = read_plain(message, i)
-            if plain is not None:
-                if isinstance(plain, ToolResult):
-                    results.append(plain)
-                    if waiting is not None:
-                        waiting.answer(plain.call_id)
-                    continue
-                waiting = None
-                if results:
-                    turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-                    results = []
-                turns.append(plain)
-                continue
+    def message(self, message: wire.Message, i: int) -> None:
+        turns, context, unknown = self.turns, self._context, self._unknown
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
         if role == "tool":
-            if message.tool_call_id:
-                call_id = from_chat_client(message.tool_call_id)
-            elif message.role == "function":
-                call_id = f"call_legacy_{legacy}"
-            else:
-                # Results that name no call follow each other: the calls are looked through once for all of them.
-                if waiting is None:
-                    waiting = _OpenCalls(turns[-1] if turns else None, results)
-                call_id = waiting.next(message.name)
-            results.append(_read_result(message, call_id, at, context, unknown))
-            if waiting is not None:
-                waiting.answer(call_id)
-            continue
-        waiting = None
-        if results:
-            turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-            results = []
+            if not self._results and turns and turns[-1].role == "tool":
+                self._results = [*turns.pop().parts]  # the messages before were read another time
+            self._results.append(self._result(message, at))
+            return
+        self._end_step()
         if role is None:
             value = json_text.raw(message)
             turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
-            continue
+            return
         if role == "assistant":
             parts = read_assistant(message, at, context, unknown, request=True)
             if message.audio and becomes_words(context) and is_heard(message.audio, request=True):
                 parts = spoken_parts(message.audio, parts, at, context, request=True)
-                message.audio = _NONE
+                message.audio = wire.NONE
             if message.function_call is not None and message.function_call.name:
                 # It has no id; the n-th of a conversation is the n-th in every later turn too.
-                legacy += 1
+                self._legacy += 1
+                self.resumable = False
                 call_at = at + ("function_call",)
-                parts.append(read_legacy(message.function_call, f"call_legacy_{legacy}", call_at, context, unknown))
+                call_id = f"call_legacy_{self._legacy}"
+                parts.append(read_legacy(message.function_call, call_id, call_at, context, unknown))
         else:
             parts = read_content(message.content, at, context, unknown)
         extra = None
@@ -264,9 +149,35 @@ def _read_turns(messages: list[wire.Message], context: Context, unknown: Unknown
         if message.tool_call_id is not None:
             extra = misplaced(context, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
-    if results:
-        turns.append(Turn("tool", tuple(results), at=results[0].at))
-    return tuple(turns)
+
+    def _result(self, message: wire.Message, at: Path) -> ToolResult:
+        if message.tool_call_id:
+            call_id = from_chat_client(message.tool_call_id)
+        elif message.role == "function":
+            call_id = f"call_legacy_{self._legacy}"
+        else:
+            # Results that name no call follow each other: the calls are looked through once for all of them.
+            if self._open is None:
+                self._open = _OpenCalls(self.turns[-1] if self.turns else None, self._results)
+            call_id = self._open.next(message.name)
+        if self._open is not None:
+            self._open.answer(call_id)
+        return _read_result(message, call_id, at, self._context, self._unknown)
+
+    def _end_step(self) -> None:
+        """Something else than results follows, or nothing."""
+        self._open = None
+        results = self._results
+        if results:
+            self.turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+            self._results = []
+
+    def close(self) -> tuple[Turn, ...]:
+        self._end_step()
+        return tuple(self.turns)
+
+    def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:
+        return _sorted_out(_read_rest(head, turns, self._context, self._unknown), self._context)
 
 
 _CALLERS = ("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
@@ -308,109 +219,140 @@ def _read_result(message: wire.Message, call_id: str, at: Path, context: Context
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
 
 
-def write_request(request: Request, context: Context, prepare: Prepare | None = None) -> bytes:
-    rim = known_rim(request, request.turns, context)
-    if rim is None or rim.state is None:
-        return _write_anew(request, rim, context, prepare)
-    turns = results_after_calls(request.turns, context)
-    if rim.early:
-        context.losses.replay(rim.early)
-    messages = [*rim.state]
-    History(messages, context, prepare).write(turns, len(rim.lead))
-    if not messages:
-        messages.append(some_input(turns, context))
-    if rim.late:
-        context.losses.replay(rim.late)
-    return rim.around(messages)
+def write_request(request: Request, context: Context) -> bytes:
+    return write(RequestWriter(request, context))
 
 
-def _write_anew(request: Request, rim: Rim | None, context: Context, prepare: Prepare | None) -> bytes:
-    """`rim`: what is known of it, though not of the system's messages."""
-    host, own = context.host, context.source == wire.NAME
-    strict = context.profile if host is not None or context.gates(wire.NAME) else DEFAULT_PROFILE
-    shape = request.settings.format
-    if shape is not None:
-        # OpenAI: "schema must be a JSON Schema of 'type: \"object\"'".
-        request = with_taken_format(request, strict, context, objects=not own)
-    if request.settings.format is not shape:
-        context.suited = context.suited or host is not None
-    lead = leading(request.turns)
-    if host is not None:
-        request = suited(request, host, context)
-    if not strict.late_system or (host is not None and not host.late_system):
-        from .message_order import system_first  # few models and hosts are strict
+class RequestWriter:
+    """Writes one request. The results of a step stand right after its calls, one for each, whatever the history is
+    like."""
 
-        request = system_first(request, context)
-    json_mode = request.settings.format is not None and request.settings.format.kind == "json"
-    if json_mode or not strict.user_after_results:
-        context.forget()  # the messages are looked into below
-    turns = request.turns if own else results_after_calls(request.turns, context)
-    noting = Noting(context)
-    messages: list[Any] = []
-    state: list[Raw] | None = None
-    if own:
-        write_own(turns, messages, context, prepare)
-    else:
-        history = History(messages, context, prepare)
-        known = host is None and strict.late_system and strict.user_after_results and not json_mode
-        begin = len(lead if known else leading(turns))
-        history.system(turns[:begin])
-        if known:
-            state = [json_text.raw(message) for message in messages]
-            noting.inside()
-        history.write(turns, begin)
-    if not strict.user_after_results:
-        from .message_order import bridged
+    __slots__ = ("_calls", "_request", "_strict", "context", "lead", "messages", "own", "resumable", "source", "turns")
 
-        messages = bridged(messages, context)
-    model = context.model or request.model
-    if not own:
+    def __init__(self, request: Request, context: Context) -> None:
+        self.context = context
+        self.source = context.source
+        self.turns = request.turns
+        self.lead = 0
+        self.messages: list[Any] = []
+        self.resumable = True
+        self.own = self.source == wire.NAME
+        self._request = request
+        self._strict = DEFAULT_PROFILE
+        self._calls: Sequence[ToolCall] = ()  # those of the last step that have no result yet
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
+
+    def begin(self) -> None:
+        context, request = self.context, self._request
+        host = context.host
+        if host is not None or context.gates(wire.NAME):
+            self._strict = context.profile
+        strict = self._strict
+        asked = request.settings.format
+        if asked is not None:
+            # OpenAI: "schema must be a JSON Schema of 'type: \"object\"'".
+            request = with_taken_format(request, strict, context, objects=not self.own)
+        if request.settings.format is not asked:
+            context.suited = context.suited or host is not None
+        if host is not None:
+            request = suited(request, host, context)
+        if not strict.late_system or (host is not None and not host.late_system):
+            from .message_order import system_first  # few models and hosts are strict
+
+            request = system_first(request, context)
+            self.resumable = False
+        turns = request.turns if self.own else results_after_calls(request.turns, context)
+        shape = request.settings.format
+        if turns is not self.turns or not strict.user_after_results or (shape is not None and shape.kind == "json"):
+            self.resumable = False
+        self._request, self.turns = request, turns
+        if not self.own:
+            lead = leading(turns)
+            self.lead = len(lead)
+            for turn in lead:
+                write_turn(self._prepared(turn), self.messages, context)
+
+    def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        self.messages = messages
+
+    def turn(self, index: int) -> None:
+        turn, messages, context = self.turns[index], self.messages, self.context
+        if self.own:
+            write_own(self._prepared(turn), messages, context)
+            return
+        calls, self._calls = self._calls, ()
+        if turn.role == "tool":
+            write_results_messages(self._prepared(turn), calls, messages, context)
+            return
+        if calls:
+            answer_for(calls, messages, context)
+        if turn.role == "assistant":
+            self._calls = [part for part in turn.parts if type(part) is ToolCall]
+        write_turn(self._prepared(turn), messages, context)
+
+    def _prepared(self, turn: Turn) -> Turn:
+        """The turn as this dialect's kin wants to have it written."""
+        return turn
+
+    def snapshot(self) -> tuple[list[Any], Any] | None:
+        return None if self._calls else (self.messages, ())
+
+    def end(self) -> None:
+        messages, context = self.messages, self.context
+        if self._calls:
+            answer_for(self._calls, messages, context)
+        if not self._strict.user_after_results:
+            from .message_order import bridged
+
+            self.messages = messages = bridged(messages, context)
+        if self.own:
+            return
         if not messages:
-            messages.append(some_input(turns, context))
-        if json_mode:
-            say_json(messages, request, context)
-        if not model:
+            messages.append(some_input(self.turns, context))
+        shape = self._request.settings.format
+        if shape is not None and shape.kind == "json":
+            say_json(messages, self._request, context)
+
+    def document(self, messages: Any) -> dict[str, Any]:
+        context, request = self.context, self._request
+        model = context.model or request.model
+        if not self.own and not model:
             context.lose("model.invented")
             model = "unspecified"
-    noting.behind()
-    if rim is not None:
-        context.losses.replay(rim.late)
-        return rim.around(messages)
-    out = _write_rest(request, model, context)
-    if host is None:
-        return noting.rim(out, "messages", request, lead, state).around(messages)
-    out["messages"] = messages
-    return json_text.encode(trimmed(out, request, host, context))
+        out: dict[str, Any] = {"model": model, "messages": messages} if model else {"messages": messages}
+        if request.tools:
+            offered = request.tools
+            if not self.own:
+                offered = _take_search(offered, out)
+            tools = MEMO.write(offered, context) if offered else None
+            if tools:
+                out["tools"] = tools
+        if request.choice is not None:
+            choice = write_choice(request, request.choice, context)
+            if choice is not None and ("tools" in out or self.own):
+                out["tool_choice"] = choice
+            elif choice not in (None, "auto", "none"):
+                context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
+        if request.stream is not None:
+            out["stream"] = request.stream
+        write_settings(request.settings, out, context)
+        if out.get("stream") and request.settings.stream_usage is None and not self.own:
+            # Every other dialect reports usage at the end of a stream unasked.
+            out["stream_options"] = {"include_usage": True}
+        extra = request.extra
+        if extra is not None and not self.own and context.target == wire.NAME:
+            extra = without_cache_options(extra, wire.NAME, context)
+        out = restore(out, extra, wire.NAME)
+        return out if context.host is None else trimmed(out, request, context.host, context)
 
+    def close(self) -> None:
+        """Nothing is left to correct."""
 
-def _write_rest(request: Request, model: str, context: Context) -> dict[str, Any]:
-    """Everything but the messages."""
-    out: dict[str, Any] = {"model": model, "messages": HERE} if model else {"messages": HERE}
-    if request.tools:
-        offered = request.tools
-        if context.source != wire.NAME:
-            offered = _take_search(offered, out)
-        tools = MEMO.write(offered, context) if offered else None
-        if tools:
-            out["tools"] = tools
-    if request.choice is not None:
-        choice = write_choice(request, request.choice, context)
-        if choice is not None and ("tools" in out or context.source == wire.NAME):
-            out["tool_choice"] = choice
-        elif choice not in (None, "auto", "none"):
-            context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
-    if request.stream is not None:
-        out["stream"] = request.stream
-    write_settings(request.settings, out, context)
-    if out.get("stream") and request.settings.stream_usage is None and context.source != wire.NAME:
-        # Every other dialect reports usage at the end of a stream unasked.
-        out["stream_options"] = {"include_usage": True}
-    if request.extra is None:
-        return out
-    extra = request.extra
-    if context.source != wire.NAME and context.target == wire.NAME:
-        extra = without_cache_options(extra, wire.NAME, context)
-    return restore(out, extra, wire.NAME)
+    def wrapped(self, body: bytes) -> bytes:
+        return body
 
 
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:

@@ -13,17 +13,16 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Admitted, Unknown
-from ...codec.call_ids import hashed, to_chat_client
+from ...codec.call_ids import hashed
 from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.failed_answers import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
 from ...context import Context
 from . import wire
 from .audio_reader import becomes_words, is_empty, is_heard, spoken_parts
-from .message import read_assistant, read_legacy, text_value, write_assistant, write_plain
+from .message import read_assistant, read_legacy, text_value, write_assistant
 from .reasoning_details import FIELD
 from .search_results import take_search, with_search
 from .tool_results import write_results_messages
-from .tools import IDS
 
 _MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
 _REASONS: dict[str, StopReason] = {
@@ -275,17 +274,7 @@ def _told(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
 
 
 def write_response(response: Response, context: Context) -> bytes:
-    message = write_plain(response.parts)
-    stop = response.stop
-    finish = _FINISHED.get(stop.reason) if stop.extra is None and not (stop.detail or stop.word) else None
-    if message is not None and finish is not None and (finish != "tool_calls" or "tool_calls" in message):
-        message["refusal"] = None
-        called = [part for part in response.parts if type(part) is ToolCall]
-        for call, part in zip(message.get("tool_calls", ()), called, strict=True):
-            call["id"] = to_chat_client(part.id, IDS, context, part.at)
-        choices: list[Any] = [{"index": 0, "message": message, "finish_reason": finish}]
-    else:
-        choices = [_write_choice(response.parts, response.stop, 0, context)]
+    choices: list[Any] = [_write_choice(response.parts, response.stop, 0, context)]
     for i, other in enumerate(response.alternatives):
         choices.append(restore(_write_choice(other.parts, other.stop, i + 1, context), other.extra, wire.NAME))
     out: dict[str, Any] = {
@@ -323,7 +312,6 @@ def _complete(out: dict[str, Any], context: Context) -> None:
 
 
 _PRINT = "system_fingerprint"
-_FINISHED = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
 
 
 def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, context: Context) -> dict[str, Any]:

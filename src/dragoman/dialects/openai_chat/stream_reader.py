@@ -22,11 +22,11 @@ from ...codec.call_ids import hashed
 from ...codec.extras import Fields, carried
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off
+from ...codec.frames import FrameReader, begun
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
 from ...errors import WireError
-from ...fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
 from . import wire
 from .audio_reader import StreamedSound
 from .faults import fault_from
@@ -67,9 +67,6 @@ class Answer:
         self.before = 0  # those in front of the open text
 
 
-_KEYS = (b'"content":', b'"arguments":', b'"reasoning_content":', b'"reasoning":')
-
-
 class StreamReader(FrameReader):
     """Chunks in, events out."""
 
@@ -79,7 +76,7 @@ class StreamReader(FrameReader):
     """The dialect of the stream. Readers of kin name Chat as the source while they read."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), Refrain(_KEYS, **OBFUSCATED), keeps_count=True)
+        super().__init__(Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._answers: dict[int, Answer] = {}
         self._first: Answer | None = None

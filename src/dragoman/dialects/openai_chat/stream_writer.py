@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, held_elsewhere
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.call_ids import to_chat_client
 from ...codec.failed_answers import GAP, cut_short, failure, flawed
+from ...codec.frames import Template
 from ...codec.media import missing
 from ...codec.packed_seals import pack
 from ...context import Context

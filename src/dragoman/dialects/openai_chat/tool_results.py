@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
@@ -16,34 +16,6 @@ from .message import breakpoint_mark, write_content
 from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."
-
-
-def write_plain_results(results: tuple[Part, ...], calls: Sequence[ToolCall], messages: list[Any]) -> list[Path] | None:
-    """One text for each call, in their order, and nothing hangs on it: what nearly all results are. Gives where those
-    stand that failed, which is said in words; None, with nothing written, for any others.
-
-    `calls` were written with the ids they have."""
-    if len(results) != len(calls):
-        return None
-    out: list[Any] = []
-    failed: list[Path] = []
-    for result, call in zip(results, calls, strict=True):
-        if type(result) is not ToolResult or result.call_id != call.id or len(result.parts) != 1:
-            return None
-        if result.structured or result.cache is not None or (result.extra is not None and wire.NAME in result.extra):
-            return None
-        only = result.parts[0]
-        if type(only) is not Text or only.cache is not None or only.extra is not None or only.seal is not None:
-            return None
-        if only.refusal or only.citations:
-            return None
-        text = only.text
-        if result.is_error:
-            failed.append(result.at)
-            text = _as_error(text)
-        out.append({"role": "tool", "tool_call_id": call.id, "content": text})
-    messages += out
-    return failed
 
 
 def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, messages: list[Any], context: Context) -> None:

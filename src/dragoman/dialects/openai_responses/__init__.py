@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
 from ...rules.rule import Rule
-from .fast import read_plain, write_plain
+from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .generated_images import fits_item
 from .hosted_calls import write_hosted
 from .hosted_tools import HOSTED
-from .request import AROUND, read_request, write_request
+from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream_end import StreamEnd
 from .stream_reader import StreamReader
@@ -106,12 +106,9 @@ DIALECT = Dialect(
     framing="sse",
     read_request=read_request,
     write_request=write_request,
-    recall=AROUND.read,
-    sight=AROUND.sight,
     read_response=read_response,
     write_response=write_response,
-    read_plain=read_plain,
-    write_plain=write_plain,
+    fast=FAST,
     reader=StreamReader,
     writer=StreamWriter,
     stream_end=StreamEnd,

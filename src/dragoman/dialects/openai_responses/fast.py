@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import compress
 from typing import Any, Literal
 
@@ -9,15 +10,18 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...canon.request import Request
-from ...canon.response import Named, Plain, PlainCall
 from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
-from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
+from ...dialect import Fast
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Named, Plain, PlainCall, Word, as_spelled
+from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
+from ...fast.requests import skimmer
 from . import wire
 from .client_tool_search import NAME as SEARCH
 from .client_tools import called_tool
 from .output_items import MADE_HERE
+from .request import RequestReader, RequestWriter
 from .response import completed, filled, names_around
 
 _CUT = {"reason": "max_output_tokens"}
@@ -221,3 +225,16 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     if plain.stop == "length":
         return filled({**msgspec.structs.asdict(out), "incomplete_details": _CUT}, answers)
     return completed(out, answers)
+
+
+repeated = partial(RepeatedFrame, (b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
+
+FAST = Fast(
+    skimmer(wire.ResponsesRequest, "input"),
+    msgspec.json.Decoder(wire.Item).decode,
+    RequestReader,
+    RequestWriter,
+    read_plain=read_plain,
+    write_plain=write_plain,
+    repeated=repeated,
+)

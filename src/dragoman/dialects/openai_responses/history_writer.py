@@ -4,195 +4,49 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.call_ids import hashed, plain_id
+from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
 from ...codec.media import note
 from ...context import Context
-from ...fast.prefix import Begun, Written
 from . import wire
 from .message import mark_cached, write_input
 from .output_items import write_items
-from .tools import IDS, NAMES
+from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."
 NO_INPUT = "(nothing was said)"
 
 
-def write_own(turns: tuple[Turn, ...], context: Context) -> list[Any]:
+def write_own(turn: Turn, items: list[Any], context: Context) -> None:
     """What comes from this dialect keeps its shape."""
-    items: list[Any] = []
-    for turn in turns:
-        if turn.role == "assistant":
-            if not write_items(turn.parts, items, context) and turn.parts:
-                context.lose("turn.dropped", turn.at)
-        elif turn.role == "tool":
-            write_outputs(turn, None, items, context)
-        else:
-            message = {"type": "message", "role": turn.role, "content": write_input(turn.parts, context)}
-            if turn.name:
-                message["name"] = turn.name
-            items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
-    return items
-
-
-class History:
-    """Items written so far, and the calls in them."""
-
-    __slots__ = ("_begin", "_calls", "_context", "_failed", "_first", "_items")
-
-    def __init__(self, items: list[Any], turns: tuple[Turn, ...], context: Context) -> None:
-        self._items = items
-        self._context = context
-        self._calls = Calls(turns)
-        self._failed: list[Path] = []  # results of which that is said in words
-
-    def system(self, turns: tuple[Turn, ...]) -> None:
-        """The turns that a request begins with, but for its instructions."""
-        for turn in turns:
-            self._message(turn)
-
-    def write(self, begin: int) -> None:
-        """All turns of a request from `begin` on, behind the system's."""
-        run, turns = self._context.run, self._calls.turns
-        if run is not None:
-            self._begin, self._first = begin, len(self._items)
-            begin = _WRITTEN.begin(self, run, turns, begin)
-        for turn in turns[begin:]:
-            if not self.plain(turn):
-                self._turn(turn)
-
-    def plain(self, turn: Turn) -> bool:
-        """What nearly all turns are: one text, text and calls, or results that are one text each; nothing hangs on
-        them. Written here in one go; False, with nothing written, for any other."""
-        if turn.extra is not None or turn.name:
-            return False
-        role, parts = turn.role, turn.parts
-        if role == "tool":
-            return self._plain_results(parts)
-        if role == "assistant":
-            return self._plain_calls(parts)
-        words: Any = plain_text(parts)
-        if words is None:
-            words = _plain_texts(parts)
-            if not words:
-                return False
-        self._items.append({"type": "message", "role": role, "content": words})
-        return True
-
-    def _plain_calls(self, parts: tuple[Part, ...]) -> bool:
-        """A text and calls, or one of them."""
-        out: list[Any] = []
-        ids: list[str] = []
-        kinds, legal = self._calls.kinds, NAMES.legal_names
-        for part in parts:
-            if part.seal is not None or part.extra is not None or part.cache is not None:
-                return False
-            if type(part) is ToolCall:
-                call_id, text = part.id, part.arguments
-                if part.custom or part.namespace or part.name not in legal or not text or text == "null":
-                    return False
-                if call_id not in self._calls.results or call_id in kinds or not plain_id(call_id) or text.isspace():
-                    return False
-                ids.append(call_id)
-                out.append({"type": "function_call", "call_id": call_id, "name": part.name, "arguments": text})
-            elif type(part) is Text and not out and part.text and not part.refusal and not part.citations:
-                out.append({"type": "message", "role": "assistant", "content": part.text})
-            else:
-                return False
-        for call_id in ids:
-            kinds[call_id] = _OF_FUNCTION
-        self._items += out
-        return bool(out)
-
-    def _plain_results(self, parts: tuple[Part, ...]) -> bool:
-        """Results that are one text each, of calls that have none yet."""
-        calls = self._calls
-        kinds, answered = calls.kinds, calls.answered
-        if calls.again or not parts:
-            return False
-        out: list[Any] = []
-        ids: set[str] = set()
-        failed: list[Path] = []
-        for part in parts:
-            if type(part) is not ToolResult or part.structured or part.cache is not None:
-                return False
-            if part.extra is not None and wire.NAME in part.extra:
-                return False
-            call_id, output = part.call_id, plain_text(part.parts)
-            if output is None or call_id in answered or call_id in ids or not plain_id(call_id):
-                return False
-            if kinds.get(call_id) != _OF_FUNCTION:
-                return False
-            if part.is_error:
-                failed.append(part.at)
-                output = _as_error(output)
-            ids.add(call_id)
-            out.append({"type": _OF_FUNCTION, "call_id": call_id, "output": output})
-        if failed:
-            self._told(failed)
-        answered |= ids
-        self._items += out
-        return True
-
-    def stands(self) -> tuple[list[Any], Any, Any]:
-        kinds, answered = self._calls.kinds, frozenset(self._calls.answered)
-        return self._items[self._first :], None, ({**kinds}, answered, kinds.keys() - answered, [*self._failed])
-
-    def resume(self, known: Begun) -> bool:
-        _, kinds, answered, waiting, failed = known.state
-        if not self._calls.go_on(self._begin + len(known.turns), kinds, answered, waiting):
-            return False
-        self._items.append(known.text)
-        if failed:
-            self._told(failed)
-        return True
-
-    def _told(self, failed: list[Path]) -> None:
-        for at in failed:
-            self._context.lose("result.error.as_text", at)
-        self._failed += failed
-
-    def _turn(self, turn: Turn) -> None:
-        """Any turn that is not plain here."""
-        calls, items, context = self._calls, self._items, self._context
-        if turn.role == "tool":
-            write_outputs(turn, calls, items, context)
-        elif turn.role == "assistant":
-            if turn.name:
-                context.lose("name.dropped", turn.at)
-            if not write_items(turn.parts, items, context, calls.asked(turn.parts)) and turn.parts:
-                context.lose("turn.dropped", turn.at)
-            calls.answer(turn.parts, items, context)
-        else:
-            self._message(turn)
-
-    def _message(self, turn: Turn) -> None:
-        """What the user or the system said."""
-        context = self._context
-        content = write_input(turn.parts, context)
-        if not content and content != "":
-            if any(type(part) is not Text for part in turn.parts):
-                context.lose("turn.dropped", turn.at)
-            return
-        message = {"type": "message", "role": turn.role, "content": content}
+    if turn.role == "assistant":
+        if not write_items(turn.parts, items, context) and turn.parts:
+            context.lose("turn.dropped", turn.at)
+    elif turn.role == "tool":
+        write_outputs(turn, None, items, context)
+    else:
+        message = {"type": "message", "role": turn.role, "content": write_input(turn.parts, context)}
         if turn.name:
-            context.lose("name.dropped", turn.at)
-        self._items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
+            message["name"] = turn.name
+        items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
 
-_WRITTEN = Written()
-_OF_FUNCTION = "function_call_output"
-
-
-def _plain_texts(parts: tuple[Part, ...]) -> list[Any]:
-    """Several texts that say something, on which nothing hangs; nothing for anything else."""
-    texts = [plain_text((part,)) for part in parts]
-    return [{"type": "input_text", "text": text} for text in texts] if len(texts) > 1 and all(texts) else []
+def write_message(turn: Turn, items: list[Any], context: Context) -> None:
+    """What the user or the system said."""
+    content = write_input(turn.parts, context)
+    if not content and content != "":
+        if any(type(part) is not Text for part in turn.parts):
+            context.lose("turn.dropped", turn.at)
+        return
+    message = {"type": "message", "role": turn.role, "content": content}
+    if turn.name:
+        context.lose("name.dropped", turn.at)
+    items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
 
 def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
@@ -256,15 +110,16 @@ class Calls:
             self._results = {*self._past, *found}
         return self._results
 
-    def go_on(self, begin: int, kinds: dict[str, str], answered: frozenset[str], waiting: set[str]) -> bool:
-        """Take over the calls of the turns before `begin`, which were written before; False if one of those that
-        waited for a result has none any more."""
-        self._begin, self._past = begin, answered
-        if waiting and not self.results >= waiting:
-            self._begin, self._past, self._results = 0, frozenset(), None
-            return False
-        self.kinds, self.answered = {**kinds}, {*answered}
-        return True
+    def snapshot(self) -> tuple[tuple[str, str], ...] | None:
+        """The calls so far, each of which has its result; None where one has none, or where ids were replaced."""
+        if self.again or len(self.answered) != len(self.kinds):
+            return None
+        return tuple(self.kinds.items())
+
+    def restore(self, begin: int, kinds: tuple[tuple[str, str], ...]) -> None:
+        """Take over the calls of the turns before `begin`, which were written before."""
+        self.kinds = dict(kinds)
+        self._begin, self._past, self.answered = begin, frozenset(self.kinds), {*self.kinds}
 
     def asked(self, parts: tuple[Part, ...]) -> dict[str, str]:
         """Note the calls of a step. Gives the ids to send for those that an earlier step has used."""

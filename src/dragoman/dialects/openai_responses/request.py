@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,28 +13,26 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore, take_shared, with_shared, without_cache_options
 from ...codec.features_in_words import with_taken_format
 from ...codec.host_fields import without_refused_fields
+from ...codec.request_steps import leading, read, write
 from ...codec.result_order import results_after_calls
-from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
-from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
-from ...fast.prefix import Recall, skimmer
 from . import wire
 from .client_tool_search import NAME as SEARCH
 from .client_tool_search import read_search
 from .client_tools import KINDS as CLIENT_ITEMS
 from .client_tools import ClientItems
 from .context_management import read_context_management, write_context_management
-from .history_writer import History, instructions, say_json, some_input, write_own
+from .history_writer import Calls, instructions, say_json, some_input, write_message, write_outputs, write_own
 from .hosted_tools import HOSTED
 from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
 from .other_output_items import read_other
 from .other_uses import read_use
-from .output_items import item_extra, message_extra, read_call, read_item, stray_fields
+from .output_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
 from .previous_responses import put_earlier
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
@@ -69,203 +68,153 @@ _NONE = wire.NONE
 
 
 def read_request(body: bytes, context: Context) -> Request:
-    skimmed = _skim(body) if context.resolver is None else None
-    said: list[Turn] = []
-    if skimmed is not None and not _REMEMBERED.turns(skimmed.input, context, said):
-        skimmed = None
-    admitted: Admitted[Any] = wire.REQUEST.admit(body) if skimmed is None else Admitted(skimmed, {}, {})
-    request: wire.ResponsesRequest = admitted.value
-    unknown, context.spelled = admitted.unknown, admitted.spelled
-    tools: tuple[Tool | HostedTool, ...] = ()
-    if request.tools:
-        tools = MEMO.read(request.tools, context)
-    added: list[Tool | HostedTool] = []
-    turns: list[Turn] = []
-    if request.instructions:
-        turns.append(Turn("system", (Text(request.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
-    if context.resolver is not None:
-        put_earlier(request, turns, added, context, _read_turns)
-    if skimmed is not None:
-        turns += said
-    elif isinstance(request.input, str):
-        turns.append(Turn("user", (Text(request.input, at=("input",)),), at=("input",)))
-    elif request.input:
-        _read_turns(request.input, turns, added, context, unknown)
-    if added:
-        tools = _merged(tools, added, context)
-    if request.max_tool_calls and context.target != wire.NAME:
-        limited = read_limit(tools, request.max_tool_calls, context)
-        if limited is not None:
-            tools, request.max_tool_calls = limited, _NONE
-    settings = read_settings(request)
-    if request.context_management:
-        settings = read_context_management(request, settings, context)
-    read = Request(
-        tuple(turns),
-        request.model or "",
-        tools,
-        read_choice(request.tool_choice, context, HOSTED, tools) if request.tool_choice is not None else None,
-        settings,
-        request.stream,
-        _request_extra(request, context, unknown),
-    )
-    if skimmed is not None:
-        AROUND.learn(body, skimmed.input, read, context)
-    return read
+    request, unknown, context.spelled = wire.REQUEST.admit(body)
+    items = request.input if isinstance(request.input, list) else ()
+    return read(RequestReader(context, unknown), request, items)
 
 
 def _read_turns(
     items: list[wire.Item], turns: list[Turn], added: list[Tool | HostedTool], context: Context, unknown: Unknown
 ) -> None:
-    """Items to turns: a run of the assistant's items is one turn, a run of outputs is one turn, a message is one."""
-    said: list[Part] = []
-    results: list[Part] = []
-    apart = _by_item(unknown) if unknown else None
-    own_items = ClientItems(context)
+    """The turns of items that stand in no request, and the tools that they add."""
+    reader = RequestReader(context, unknown)
     for i, item in enumerate(items):
-        if apart is not None:
-            unknown = apart.get(i, {})
+        reader.message(item, i)
+    turns += reader.close()
+    added += reader.added
+
+
+class RequestReader:
+    """Reads one request. A run of the assistant's items is one turn, a run of outputs is one turn, a message is one."""
+
+    __slots__ = (
+        "_apart",
+        "_context",
+        "_own_items",
+        "_results",
+        "_resumed",
+        "_said",
+        "_unknown",
+        "added",
+        "resumable",
+        "tools",
+        "turns",
+    )
+
+    def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
+        self._context = context
+        self._unknown: Unknown = {} if unknown is None else unknown
+        self._apart = _by_item(unknown) if unknown else None
+        self._own_items: ClientItems | None = None
+        self._said: list[Part] = []
+        self._results: list[Part] = []
+        self._resumed = False  # the last turn was read another time, and may grow
+        self.turns: list[Turn] = []
+        self.resumable = True
+        self.tools: tuple[Tool | HostedTool, ...] = ()
+        self.added: list[Tool | HostedTool] = []
+        """Tools that items declare."""
+
+    def begin(self, head: wire.ResponsesRequest) -> None:
+        context, turns = self._context, self.turns
+        if head.tools:
+            self.tools = MEMO.read(head.tools, context)
+        if head.instructions:
+            turns.append(Turn("system", (Text(head.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
+        if context.resolver is not None:
+            put_earlier(head, turns, self.added, context, _read_turns)
+        if isinstance(head.input, str):
+            turns.append(Turn("user", (Text(head.input, at=("input",)),), at=("input",)))
+
+    def restore(self, turns: Iterable[Turn]) -> None:
+        self.turns = [*turns]
+        self._resumed = True
+
+    def message(self, item: wire.Item, i: int) -> None:
+        context = self._context
+        unknown = self._unknown if self._apart is None else self._apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
+        if self._resumed:
+            self._regrow(kind)
         searched: ToolCall | ToolResult | None = None
         if (item.strange or kind in CLIENT_ITEMS) and context.target != wire.NAME:
-            searched = (read_search(item, at, context) if item.strange else None) or own_items.read(item, at)
+            if self._own_items is None:
+                self._own_items = ClientItems(context)
+            self.resumable = False
+            searched = (read_search(item, at, context) if item.strange else None) or self._own_items.read(item, at)
         if type(searched) is ToolResult:
-            if said:
-                turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
-                said = []
-            results.append(searched)
+            self._end_said()
+            self._results.append(searched)
             if searched.name == SEARCH:
-                _read_other(item, at, [], added, context)
-            continue
+                _read_other(item, at, [], self.added, context)
+            return
         if kind == "function_call_output" or kind == "custom_tool_call_output":
-            if said:
-                turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
-                said = []
-            results.append(_read_result(item, at, turns, results, context, unknown))
-            continue
-        if results:
-            turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-            results = []
+            self._end_said()
+            self._results.append(_read_result(item, at, self.turns, self._results, context, unknown))
+            return
+        self._end_results()
         if searched is not None:
-            said.append(searched)
-            continue
+            self._said.append(searched)
+            return
         if kind == "function_call":
-            said.append(read_call(item, at, context, unknown))
-            continue
+            self._said.append(read_call(item, at, context, unknown))
+            return
         if kind == "message":
             role = _ROLES.get(item.role)
             if role is not None:
-                if said:
-                    turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
-                    said = []
+                self._end_said()
                 parts = read_content(item.content, ("input", i, "content"), context, unknown)
-                turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
-                continue
+                self.turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
+                return
         if kind in _SAID and (kind != "message" or item.role == "assistant"):
-            read_item(item, at, said, context, unknown)
+            read_item(item, at, self._said, context, unknown)
         elif (message := as_message(item, at, context)) is not None:
-            read_item(message[0], at, said, context, message[1])
+            read_item(message[0], at, self._said, context, message[1])
         else:
-            _read_other(item, at, said, added, context)
-    if said:
-        turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
-    if results:
-        turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+            self.resumable = False
+            _read_other(item, at, self._said, self.added, context)
 
+    def _regrow(self, kind: str) -> None:
+        """Open the last turn again, where the first new item may go on with it."""
+        self._resumed = False
+        last = self.turns[-1] if self.turns else None
+        if last is not None and last.role == "tool" and kind.endswith("_output"):
+            self._results = [*self.turns.pop().parts]
+        elif last is not None and last.role == "assistant" and not kind.endswith("_output"):
+            self._said = [*self.turns.pop().parts]
 
-def read_plain(item: wire.Item, i: int) -> Part | Turn | None:
-    """What nearly all items are: a call, a text as its output, or a message of one text; nothing hangs on it."""
-    if (
-        item.id is not _NONE
-        or item.status is not _NONE
-        or item.namespace is not None
-        or item.input is not None
-        or item.phase is not _NONE
-        or item.summary is not None
-        or item.encrypted_content is not None
-        or item.caller is not _NONE
-        or item.async_ is not _NONE
-        or item.action is not _NONE
-    ):
-        return None
-    kind = item.type
-    content = item.content
-    if kind == "function_call":
-        text = item.arguments
-        if item.role is not None or content is not None or item.output is not None:
-            return None
-        if type(text) is not str or text[:1] == '"' or not item.call_id or not item.name or has_lone_surrogate(text):
-            return None
-        return ToolCall(item.call_id, item.name, text, at=("input", i))
-    if item.arguments is not None or item.name is not None:
-        return None
-    if kind == "function_call_output":
-        output = item.output
-        if type(output) is not str or item.role is not None or content is not None or item.call_id is None:
-            return None
-        return ToolResult(item.call_id, (Text(output, at=("input", i, "output")),), at=("input", i))
-    if kind != "message" or item.call_id is not None or item.output is not None:
-        return None
-    if type(content) is str:
-        said = Text(content, at=("input", i, "content"))
-    else:
-        words = _plain_text(content[0]) if type(content) is list and len(content) == 1 else None
-        if words is None:
-            return None
-        said = Text(words, at=("input", i, "content", 0))
-    if item.role == "assistant":
-        return said
-    role = _ROLES.get(item.role)
-    return None if role is None else Turn(role, (said,), "", None, ("input", i))
+    def _end_said(self) -> None:
+        said = self._said
+        if said:
+            self.turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
+            self._said = []
 
+    def _end_results(self) -> None:
+        results = self._results
+        if results:
+            self.turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+            self._results = []
 
-def _plain_text(part: wire.ContentPart) -> str | None:
-    """The text of a piece that is nothing else."""
-    if part.type not in ("input_text", "output_text") or part.annotations:
-        return None
-    alone = wire.ContentPart(part.type, part.text, part.annotations)
-    return part.text if part == alone else None
+    def close(self) -> tuple[Turn, ...]:
+        self._end_said()
+        self._end_results()
+        return tuple(self.turns)
 
-
-def _read_raw(raw: Raw, i: int) -> Part | Turn | None:
-    try:
-        return read_plain(_item(raw), i)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-
-
-_skim = skimmer(wire.ResponsesRequest, "input")
-_item = msgspec.json.Decoder(wire.Item).decode
-
-
-def _group(said: list[Part | Turn], turns: list[Turn]) -> None:
-    """Items to turns, as in `_read_turns`."""
-    role: Role = "assistant"
-    run: list[Part] = []
-    if said and turns and not isinstance(said[0], Turn):
-        role = "tool" if type(said[0]) is ToolResult else "assistant"
-        if turns[-1].role == role:
-            run = list(turns.pop().parts)
-    for one in said:
-        if isinstance(one, Turn):
-            if run:
-                turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
-                run = []
-            turns.append(one)
-            continue
-        speaker: Role = "tool" if type(one) is ToolResult else "assistant"
-        if run and speaker != role:
-            turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
-            run = []
-        role = speaker
-        run.append(one)
-    if run:
-        turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
-
-
-_REMEMBERED: Recall[Part | Turn] = Recall(_read_raw, _group)
-AROUND = Arounds(_REMEMBERED, "input")
+    def finish(self, head: wire.ResponsesRequest, turns: tuple[Turn, ...]) -> Request:
+        context, tools = self._context, self.tools
+        if self.added:
+            tools = _merged(tools, self.added, context)
+        if head.max_tool_calls and context.target != wire.NAME:
+            limited = read_limit(tools, head.max_tool_calls, context)
+            if limited is not None:
+                tools, head.max_tool_calls = limited, _NONE
+        settings = read_settings(head)
+        if head.context_management:
+            settings = read_context_management(head, settings, context)
+        choice = read_choice(head.tool_choice, context, HOSTED, tools) if head.tool_choice is not None else None
+        extra = _request_extra(head, context, self._unknown)
+        return Request(turns, head.model or "", tools, choice, settings, head.stream, extra)
 
 
 def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
@@ -439,84 +388,129 @@ def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], context:
 
 
 def write_request(request: Request, context: Context) -> bytes:
-    rim = known_rim(request, request.turns, context)
-    if rim is None or rim.state is None:
-        return _write_anew(request, rim, context)
-    turns = results_after_calls(request.turns, context)
-    if rim.early:
-        context.losses.replay(rim.early)
-    items = [*rim.state]
-    History(items, turns, context).write(len(rim.lead))
-    if not items:
-        return _write_anew(request, None, context)
-    if rim.late:
-        context.losses.replay(rim.late)
-    return rim.around(items)
+    return write(RequestWriter(request, context))
 
 
-def _write_anew(request: Request, rim: Rim | None, context: Context) -> bytes:
-    """`rim`: what is known of it, though not of the system's items."""
-    own = context.source == wire.NAME
-    asked = request.settings.format
-    if asked is not None and context.gates(wire.NAME):
-        request = with_taken_format(request, context.profile, context, objects=not own)
-    model = context.model or request.model
-    if not model and not own:
-        context.lose("model.invented")
-        model = "unspecified"
-    turns = request.turns if own else results_after_calls(request.turns, context)
-    first = instructions(turns, own)
-    shape = request.settings.format
-    # OpenAI's clients say the word JSON themselves, unless they asked for a schema.
-    wordy = shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not asked)
-    if wordy:
-        context.forget()  # the items are looked into below
-        if first is not None and "json" in first.lower():
+class RequestWriter:
+    """Writes one request."""
+
+    __slots__ = (
+        "_calls",
+        "_first",
+        "_model",
+        "_request",
+        "_wordy",
+        "context",
+        "lead",
+        "messages",
+        "own",
+        "resumable",
+        "source",
+        "turns",
+    )
+
+    def __init__(self, request: Request, context: Context) -> None:
+        self.context = context
+        self.source = context.source
+        self.turns = request.turns
+        self.lead = 0
+        self.messages: list[Any] = []
+        self.resumable = True
+        self.own = self.source == wire.NAME
+        self._request = request
+        self._model = ""
+        self._first: str | None = None  # the instructions
+        self._wordy = False  # the word JSON must stand in the input
+        self._calls = Calls(request.turns)
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
+
+    def begin(self) -> None:
+        context, request, own = self.context, self._request, self.own
+        asked = request.settings.format
+        if asked is not None and context.gates(wire.NAME):
+            request = with_taken_format(request, context.profile, context, objects=not own)
+        self._model = context.model or request.model
+        if not self._model and not own:
+            context.lose("model.invented")
+            self._model = "unspecified"
+        turns = request.turns if own else results_after_calls(request.turns, context)
+        first = instructions(turns, own)
+        shape = request.settings.format
+        # OpenAI's clients say the word JSON themselves, unless they asked for a schema.
+        self._wordy = (
+            shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not asked)
+        )
+        if self._wordy and first is not None and "json" in first.lower():
             first = None  # the word must stand in the input
-    if own:
-        return _write_own(request, model, first, context)
-    noting = Noting(context)
-    lead, state, fixed = leading(request.turns), None, True
-    items: list[Any] = []
-    history = History(items, turns, context)
-    history.system(lead if first is None else lead[1:])
-    if not wordy:
-        state = [json_text.raw(item) for item in items]
-        noting.inside()
-    history.write(len(lead))
-    if not items:
-        items, first, fixed = some_input(turns, first, context), None, False
-    if wordy:
-        say_json(items, request, context)
-    noting.behind()
-    if rim is not None and fixed:
-        context.losses.replay(rim.late)
-        return rim.around(items)
-    out: dict[str, Any] = {"model": model}
-    if first is not None:
-        out["instructions"] = first
-    if context.host is not None:
-        out["input"] = items
+        if turns is not self.turns:
+            self.resumable, self._calls = False, Calls(turns)
+        self._request, self.turns, self._first = request, turns, first
+        self.resumable = self.resumable and not self._wordy
+        if own:
+            self.lead = 0 if first is None else 1
+            return
+        lead = leading(request.turns)
+        self.lead = len(lead)
+        for turn in lead if first is None else lead[1:]:
+            write_message(turn, self.messages, context)
+
+    def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        self.messages = messages
+        if state is not None:
+            self._calls.restore(begin, state)
+
+    def turn(self, index: int) -> None:
+        turn, calls, items, context = self.turns[index], self._calls, self.messages, self.context
+        if self.own:
+            write_own(turn, items, context)
+        elif turn.role == "tool":
+            write_outputs(turn, calls, items, context)
+        elif turn.role == "assistant":
+            if turn.name:
+                context.lose("name.dropped", turn.at)
+            if not write_items(turn.parts, items, context, calls.asked(turn.parts)) and turn.parts:
+                context.lose("turn.dropped", turn.at)
+            calls.answer(turn.parts, items, context)
+        else:
+            write_message(turn, items, context)
+
+    def snapshot(self) -> tuple[list[Any], Any] | None:
+        state = self._calls.snapshot()
+        return None if state is None else (self.messages, state)
+
+    def end(self) -> None:
+        if self.own:
+            return
+        if not self.messages:
+            self.messages, self._first = some_input(self.turns, self._first, self.context), None
+        if self._wordy:
+            say_json(self.messages, self._request, self.context)
+
+    def document(self, messages: Any) -> dict[str, Any]:
+        context, request, own = self.context, self._request, self.own
+        out: dict[str, Any] = {"model": self._model} if self._model or not own else {}
+        if self._first is not None:
+            out["instructions"] = self._first
+        if not own:
+            out["input"] = messages
+        else:
+            turns = self.turns[self.lead :]
+            whole = len(turns) == 1 and turns[0].at == ("input",)
+            if turns:
+                out["input"] = write_input(turns[0].parts, context) if whole else messages
         out = _write_rest(request, out, context)
-        return json_text.encode(without_refused_fields(out, request.settings, context.host, context, own=False))
-    out["input"] = HERE
-    return noting.rim(_write_rest(request, out, context), "input", request, lead, state, fixed=fixed).around(items)
+        if context.host is not None:
+            out = without_refused_fields(out, request.settings, context.host, context, own=own)
+        return out
 
+    def close(self) -> None:
+        """Nothing is left to correct."""
 
-def _write_own(request: Request, model: str, first: str | None, context: Context) -> bytes:
-    """What comes from this dialect keeps its shape."""
-    out: dict[str, Any] = {"model": model} if model else {}
-    turns = request.turns
-    if first is not None:
-        out["instructions"] = first
-        turns = turns[1:]
-    if turns:
-        whole = len(turns) == 1 and turns[0].at == ("input",)
-        out["input"] = write_input(turns[0].parts, context) if whole else write_own(turns, context)
-    out = _write_rest(request, out, context)
-    if context.host is not None:
-        out = without_refused_fields(out, request.settings, context.host, context, own=True)
-    return json_text.encode(out)
+    def wrapped(self, body: bytes) -> bytes:
+        return body
 
 
 def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict[str, Any]:

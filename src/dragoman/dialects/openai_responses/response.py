@@ -17,12 +17,11 @@ from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Unknown
 from ...codec.caches import Memory, remembered
-from ...codec.extras import NULL, carried, gather, restore
+from ...codec.extras import EMPTY_VALUES, NULL, carried, gather, restore
 from ...codec.failed_answers import first_only, lose_missing_call, lose_stop, says_it_all
+from ...codec.tool_declarations import Same
 from ...context import Context
 from ...errors import WireError
-from ...fast.plain_answers import EMPTY_VALUES
-from ...fast.tool_declarations import Same
 from . import wire
 from .history_writer import Calls, write_outputs
 from .output_items import answer_items, read_item, write_items

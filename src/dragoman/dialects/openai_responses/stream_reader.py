@@ -22,11 +22,11 @@ from ...codec.admit import Unknown
 from ...codec.extras import NULL
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off, said_nothing
+from ...codec.frames import FrameReader, begun
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
 from ...errors import WireError
-from ...fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
 from . import wire
 from .client_tools import PROGRESS
 from .faults import fault_from
@@ -94,8 +94,7 @@ class StreamReader(FrameReader):
     """Wire events in, canon's events out."""
 
     def __init__(self, context: Context) -> None:
-        refrain = Refrain((b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
-        super().__init__(Splitter(wire.NAME), refrain, keeps_count=True)
+        super().__init__(Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._teller = Teller(context)
         self._active: Item | None = None

@@ -12,12 +12,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall, held_elsewhere
 from ...canon.response import Stop
 from ...codec import answer_ids, json_text
 from ...codec.extras import restore
 from ...codec.failed_answers import cut_short, flawed
+from ...codec.frames import Template
 from ...codec.media import missing
 from ...context import Context
 from . import wire

@@ -18,9 +18,9 @@ from ...codec.extras import carried, gather, restore
 from ...codec.hosted_tools import Row, forced
 from ...codec.schema.openai_subsets import LOOSE
 from ...codec.schema_losses import fit, fit_openai_schema
+from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...context import ANSWER, Context
-from ...fast.tool_declarations import ToolMemo
 from . import wire
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")

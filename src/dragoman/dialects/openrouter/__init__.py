@@ -11,6 +11,7 @@ from ...rules.rule import Rule
 from ..openai_chat import DIALECT as CHAT
 from ..openai_chat.reasoning_details import is_chat_entry
 from .attribution_headers import attribution
+from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .hosted_calls import write_hosted
 from .hosted_tools import HOSTED
@@ -112,6 +113,7 @@ DIALECT = Dialect(
     framing="sse",
     read_request=read_request,
     write_request=write_request,
+    fast=FAST,
     read_response=read_response,
     write_response=write_response,
     reader=StreamReader,

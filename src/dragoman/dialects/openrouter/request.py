@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,10 +13,10 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.admit import Unknown
 from ...codec.extras import carried, restore, with_shared
+from ...codec.request_steps import read, same_items, write
 from ...context import Context
-from ...fast.prefix import skimmer
 from ..openai_chat import request as chat
 from ..openai_chat.history_writer import NO_INPUT
 from ..openai_chat.message_marks import take_marks, with_marks
@@ -37,38 +38,67 @@ from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_searc
 _own_fields = wire.MESSAGE_OWN.values
 
 
-_skim = skimmer(wire.ChatRequest, "messages")
-
-
 def read_request(body: bytes, context: Context) -> Request:
-    skimmed = _skim(body)
-    if skimmed is not None and not skimmed.modalities:
-        context.source = wire.CHAT
-        try:
-            read = chat.read_skimmed(skimmed, context)
-        finally:
-            context.source = wire.NAME
-        if read is not None:
-            return _owned(read, skimmed, read.turns, context)
     request, unknown, spelled = wire.REQUEST.admit(body)
     wants_images = take_image_wish(request, context)
     marks = _take_marks(request.messages, unknown) if context.target != wire.NAME else {}
     taken = _take_messages(request.messages, context)
     unknown = wire.lost_to_chat(context, unknown)
-    context.source = wire.CHAT
-    try:
-        read = chat.read_admitted(Admitted(request, unknown, spelled), context)
-    finally:
-        context.source = wire.NAME
-    if marks:
-        read = with_marks(read, marks, context)
     marked = b'"cache_control"' in body
-    thoughtful = b'"reasoning' in body
-    turns = read.turns
-    if taken or marked or thoughtful:
-        turns = tuple([_own_turn(turn, taken, marked, context) for turn in turns])
-    owned = _owned(read, request, turns, context)
-    return msgspec.structs.replace(owned, settings=with_image_wish(owned.settings)) if wants_images else owned
+    context.spelled = spelled
+    found = read(RequestReader(context, unknown, taken, marks, marked=marked), request, request.messages)
+    return msgspec.structs.replace(found, settings=with_image_wish(found.settings)) if wants_images else found
+
+
+class RequestReader(chat.RequestReader):
+    """Reads one request with Chat's reader."""
+
+    __slots__ = ("_begin", "_marked", "_marks", "_taken")
+
+    def __init__(
+        self,
+        context: Context,
+        unknown: Unknown | None = None,
+        taken: dict[int, Taken] | None = None,
+        marks: dict[Path, Raw] | None = None,
+        *,
+        marked: bool = False,
+    ) -> None:
+        """`taken`: what was taken out of the messages. `marks`: the cache marks of whole messages. `marked`: there may
+        be cache marks on parts."""
+        super().__init__(context, unknown)
+        self._taken = taken
+        self._marked = marked
+        self._marks = marks
+        self._begin = 0  # turns that were read another time
+
+    def begin(self, head: wire.ChatRequest) -> None:  # type: ignore[override]  # it has the same fields and more
+        self._context.source = wire.CHAT
+        self.resumable = not head.modalities
+
+    def restore(self, turns: Iterable[Turn]) -> None:
+        super().restore(turns)
+        self._begin = len(self.turns)
+
+    def message(self, message: wire.Message, i: int) -> None:  # type: ignore[override]
+        if self._taken is None and any(_own_fields(message)):
+            self.resumable = False
+        super().message(message, i)
+
+    def close(self) -> tuple[Turn, ...]:
+        turns = super().close()
+        if self._taken is None and any(_hangs(turn) for turn in turns[self._begin :]):
+            self.resumable = False
+        return turns
+
+    def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
+        context, taken = self._context, self._taken or {}
+        read = super().finish(head, turns)
+        context.source = wire.NAME
+        if self._marks:
+            read = with_marks(read, self._marks, context)
+        turns = tuple([_own_turn(turn, taken, self._marked, context) for turn in read.turns])
+        return _owned(read, head, read.turns if same_items(turns, read.turns) else turns, context)
 
 
 def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context) -> Request:
@@ -183,39 +213,56 @@ def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
 
 
 def write_request(request: Request, context: Context) -> bytes:
-    mine = context.source == wire.NAME
-    came_from = context.source
-    if mine:
-        settings, extra = own_settings(request)
-        tools, choice = tools_homed(request.tools), choice_homed(request.choice)
-    else:
-        request = capped(request, context)
-        settings, extra = fitted_settings(request, context)
-        request, search = take_search(request, context)
-        tools, choice = fitted_tools(request, context)
-        if search is not None:
-            extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
-    turns = request.turns
-    if not turns and not mine:
-        context.lose("turn.invented")
-        turns = (Turn("user", (Text(NO_INPUT),)),)
-    request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
+    return write(RequestWriter(request, context))
 
-    def prepare(turn: Turn) -> Turn:
+
+class RequestWriter(chat.RequestWriter):
+    """Writes one request with Chat's writer."""
+
+    __slots__ = ("_came_from", "_mine")
+
+    def __init__(self, request: Request, context: Context) -> None:
+        super().__init__(request, context)
+        self._came_from = context.source
+        self._mine = self._came_from == wire.NAME
+        # A document of its own is written as it came; one of Chat's is fitted like any other.
+        if self._mine or self._came_from == wire.CHAT:
+            self.source = wire.CHAT if self._mine else wire.NAME
+        self.own = self._mine
+
+    def begin(self) -> None:
+        request, context = self._request, self.context
+        flipped, context.source = context.source, self._came_from
+        if self._mine:
+            settings, extra = own_settings(request)
+            tools, choice = tools_homed(request.tools), choice_homed(request.choice)
+        else:
+            capped_request = capped(request, context)
+            if capped_request is not request:
+                request, self.resumable = capped_request, False
+            settings, extra = fitted_settings(request, context)
+            request, search = take_search(request, context)
+            tools, choice = fitted_tools(request, context)
+            if search is not None:
+                extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
+        turns = request.turns
+        if not turns and not self._mine:
+            context.lose("turn.invented")
+            turns = (Turn("user", (Text(NO_INPUT),)),)
+        context.source = flipped
+        self.turns = turns
+        self._request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
+        super().begin()
+
+    def _prepared(self, turn: Turn) -> Turn:
         if not _hangs(turn):
             return turn
-        flipped, context.source = context.source, came_from
+        context = self.context
+        flipped, context.source = context.source, self._came_from
         try:
-            return told_turn(turn, context, mine)
+            return told_turn(turn, context, self._mine)
         finally:
             context.source = flipped
-
-    # A document of its own is written as it came; one of Chat's is fitted like any other.
-    context.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
-    try:
-        return chat.write_request(request, context, prepare)
-    finally:
-        context.source = came_from
 
 
 def _hangs(turn: Turn) -> bool:

@@ -16,8 +16,8 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...canon.parts import Text, ToolCall
 from ...canon.turns import Role, Turn
+from ...codec.request_steps import leading
 from ...dialects import endpoints, get
-from ...fast.envelope import leading
 from ...seals.conversation_digest import Conversation, ConversationDigest
 from ...translate.result import Translation
 from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long

@@ -19,15 +19,16 @@ import msgspec
 
 from ...canon.events import Fault
 from ...canon.losses import Loss
-from ...canon.request import Sighted
 from ...codec import json_text
 from ...codec.packed_seals import MARK_BYTES
 from ...dialects import get
 from ...endpoints.records import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
+from ...fast.requests import Known
 from ...seals.vault import keep
 from ...translate.error_answers import is_answer
-from ...translate.request import Peek, known_beginning, peek, translate_with
+from ...translate.remembered import known_beginning, translate_with
+from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
 from ...transport.client_interface import Answer, Post, too_long
@@ -87,11 +88,11 @@ class Relay:
         "_faults",
         "_head",
         "_heading",
+        "_known",
         "_long",
         "_pouring",
         "_reply",
         "_request",
-        "_sighted",
         "_vault",
         "_waited",
     )
@@ -123,7 +124,7 @@ class Relay:
         self._pouring: StreamReply | None = None
         self._head: Peek | None = None
         self._long = False  # the request is translated in a child
-        self._sighted: Sighted | None = None  # what was seen before of a request that goes on
+        self._known: Known | None = None  # what was seen before of a request that goes on
         self._waited = 0.0  # seconds in all
 
     async def run(self) -> None:
@@ -194,10 +195,10 @@ class Relay:
             raise Refused(looped())
         model, stream = call.model, call.stream
         if not model or stream is None:
-            if self._sighted is None and not self._long:
-                self._sighted = known_beginning(request.body, call.dialect)
-            sighted = self._sighted
-            head = sighted.around.request if sighted is not None else self._looked()
+            if self._known is None and not self._long:
+                self._known = known_beginning(request.body, call.dialect)
+            known = self._known
+            head = known.envelope.request if known is not None and known.envelope is not None else self._looked()
             model = model or head.model or ""
             if stream is None:
                 stream = call.unasked if head.stream is None else head.stream
@@ -214,9 +215,8 @@ class Relay:
         body = self._request.body
         if len(body) > LARGE:
             return False
-        self._sighted = sighted = known_beginning(body, self._call.dialect)
-        run = sighted.looked.run if sighted is not None else None
-        return run is not None and len(body) - len(run.text) <= SMALL
+        self._known = known = known_beginning(body, self._call.dialect)
+        return known is not None and known.unread <= SMALL
 
     def _looked(self) -> Peek:
         if not self._long:
@@ -390,7 +390,7 @@ class Relay:
             asked = self._passed(sending, self._head)
         else:
             asked = translate_with(
-                self._request.body, sending.options, self._sighted, self._vault.filled(), self._exchange.model
+                self._request.body, sending.options, self._vault.filled(), self._exchange.model, self._known
             )
         if asked.stream not in sending.said:
             asked.body = stream_or_whole.asking(asked.body, asked.target, stream=sending.stream)
@@ -422,7 +422,7 @@ class Relay:
         else:
             resolver = None if sending.kindred else earlier
             options = msgspec.structs.replace(sending.options, resolver=resolver, unsealed=unsealed)
-        return translate_with(body, options, None, self._vault.filled(), self._exchange.model)
+        return translate_with(body, options, self._vault.filled(), self._exchange.model)
 
     def _passed(self, sending: UpstreamPlan, head: Peek) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
@@ -432,7 +432,7 @@ class Relay:
         marked = asked is None and body.find(MARK_BYTES) >= 0
         if marked and self._desk.exchanges.is_answered_by_us(sending.choice.name):
             asked = sending.unread(body, head, model, marked=True)
-        return translate_with(body, sending.options, None, self._vault.filled(), model) if asked is None else asked
+        return translate_with(body, sending.options, self._vault.filled(), model) if asked is None else asked
 
     # One attempt, and its answer.
 

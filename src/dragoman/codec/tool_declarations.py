@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import Raw
 
 from ..canon.tools import HostedTool, Tool
-from ..codec import json_text
-from ..codec.caches import Memory, largest
 from ..context import Context
 from ..facts.profile import Profile
+from . import json_text
+from .caches import Memory, largest
 
 Tools = tuple[Tool | HostedTool, ...]
 

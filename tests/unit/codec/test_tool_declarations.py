@@ -9,10 +9,10 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.tools import HostedTool, Tool
+from dragoman.codec import tool_declarations
+from dragoman.codec.tool_declarations import ToolMemo
 from dragoman.context import Context
 from dragoman.facts.profile import Profile
-from dragoman.fast import tool_declarations
-from dragoman.fast.tool_declarations import ToolMemo
 
 
 class Desk:

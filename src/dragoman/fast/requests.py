@@ -1,0 +1,380 @@
+"""Requests that go on from one that was translated before: only what is new in them is decoded, read and written.
+
+The steps are those of the road (`codec/request_steps.py`), by the readers and writers of the dialects. What is known of
+earlier steps is put in their place: an Envelope for all but the messages, a Prefix for the first messages. Whatever is
+unusual takes the road. A conversation is remembered when it is seen for the second time: most documents of a bulk
+conversion are seen once.
+
+Everything that is remembered is determined by the exact bytes of a request, by the target, the model and its profile.
+Entries never change, and tables are changed in single steps, so threads need no lock: at worst something is forgotten
+that another thread has just learned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canon.losses import Noted
+from ..canon.request import Request
+from ..canon.turns import SYSTEM_ROLES, Turn
+from ..codec import json_text
+from ..codec.caches import Memory, largest
+from ..codec.history_facts import HistoryFacts, bare, survey
+from ..codec.request_steps import RequestWriter
+from ..context import Context
+from ..dialect import Dialect, Fast
+from ..errors import WireError
+from ..seals.conversation_digest import ConversationDigest
+from .envelope import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
+from .prefix import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
+
+_FINGERPRINT = 256
+"""By so many bytes at the beginning of a request it is found out that it was seen before."""
+_PLACEHOLDER = Raw(b"\x00")
+"""Stands for the messages while everything else is written: a byte that no JSON has."""
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeError, WireError)
+
+_array = msgspec.json.Decoder(list[Raw]).decode
+
+
+class Known(Struct, frozen=True, gc=False, eq=False):
+    """What is known of a request before it is read. It may still prove broken."""
+
+    pair: Pair
+    envelope: Envelope | None
+    head: Any
+    """The request, decoded but for its messages, where its envelope is not known."""
+    before: bytes
+    after: bytes
+    text: bytes
+    """Its messages,"""
+    prefix: Prefix
+    """how they begin,"""
+    messages: list[Raw]
+    """and those behind that."""
+
+    @property
+    def unread(self) -> int:
+        """How many bytes of messages are new."""
+        return len(self.text) - len(self.prefix.text)
+
+
+class RequestMemory:
+    """What was read and written of requests."""
+
+    def __init__(self) -> None:
+        self._envelopes = EnvelopeMemory()
+        self._prefixes = PrefixMemory()
+        self._seen: Memory[tuple[Pair, bytes], bool] = Memory()
+
+    def known(self, document: bytes, source: str) -> Known | None:
+        """What is known of a request that goes on from one that was seen, whoever that was for."""
+        for pair in self._envelopes.pairs(source):
+            found = self._look(document, pair)
+            if found is not None and found.prefix is not NOTHING:
+                return found
+        return None
+
+    def begin(
+        self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Known | None = None
+    ) -> Begun | None:
+        """See `translate.request.RequestMemory`."""
+        fast = reader.fast
+        if fast is None or writer.fast is None:
+            return None
+        if context.binary != "native" or context.resolver is not None or context.host is not None:
+            return None
+        pair = (reader.name, writer.name)
+        if known is None or known.pair != pair:
+            known = self._look(document, pair)
+        if known is None:
+            known = self._skimmed(document, fast, pair)
+        return None if known is None else self._read(known, fast, writer, context)
+
+    def _look(self, document: bytes, pair: Pair) -> Known | None:
+        for one in self._envelopes.of(pair):
+            before, after = one.before, one.after
+            if document.startswith(before) and document.endswith(after) and len(document) > len(before) + len(after):
+                text = document[len(before) : len(document) - len(after)]
+                found = self._parted(pair, one, None, before, after, text)
+                if found is not None:
+                    self._envelopes.use(pair, one)
+                    return found
+        return None
+
+    def _skimmed(self, document: bytes, fast: Fast, pair: Pair) -> Known | None:
+        """A request whose envelope is not known; None if it is seen for the first time."""
+        if len(document) <= _FINGERPRINT or len(document) > min(MAX_TEXT, largest()):
+            return None
+        key = (pair, document[:_FINGERPRINT])
+        if self._seen.get(key) is None:
+            self._seen.put(key, True, 2 * _FINGERPRINT)
+            return None
+        try:
+            if not document.isascii():
+                document.decode()  # decoding checks no text that is merely carried
+            head, messages = fast.skim(document)
+        except _REFUSED:
+            return None
+        text = bytes(messages)
+        begin = document.find(text)
+        if text[:1] != b"[" or document.find(text, begin + 1) >= 0:
+            return None
+        return self._parted(pair, None, head, document[:begin], document[begin + len(text) :], text)
+
+    def _parted(
+        self, pair: Pair, envelope: Envelope | None, head: Any, before: bytes, after: bytes, text: bytes
+    ) -> Known | None:
+        """The messages, but for those of a known prefix; None if they are no array."""
+        prefix = self._prefixes.find(pair, text)
+        rest = text[len(prefix.text) :].lstrip()
+        goes_on = prefix is NOTHING or rest[:1] == b","
+        if not goes_on and rest != b"]":
+            return None
+        try:
+            if not rest.isascii():
+                rest.decode()
+            messages = _array(text if prefix is NOTHING else b"[" + rest[1:]) if goes_on else []
+        except _REFUSED:
+            return None
+        if goes_on and not messages:
+            return None
+        return Known(pair, envelope, head, before, after, text, prefix, messages)
+
+    def _read(self, known: Known, fast: Fast, writer: Dialect, context: Context) -> Begun | None:
+        envelope, prefix, losses = known.envelope, known.prefix, context.losses
+        read, take = fast.reader(context), fast.message
+        try:
+            if envelope is None:
+                read.begin(known.head)
+                lead = tuple(read.turns)
+            else:
+                lead = envelope.request.turns
+                context.source, context.within = envelope.source, envelope.within
+                losses.replay(envelope.early)
+            if lead or prefix.turns:
+                read.restore((*lead, *prefix.turns))
+            early, kept = len(losses), len(context.kept)
+            losses.replay(prefix.losses)
+            marks = [len(losses)]  # behind each message
+            for index, raw in enumerate(known.messages, prefix.count):
+                read.message(take(raw), index)
+                marks.append(len(losses))
+            turns, past = read.close(), len(lead) + len(prefix.turns)
+            if not read.resumable or len(context.kept) != kept or len(turns) == len(lead):
+                return None
+            if prefix.turns and (len(turns) < past or turns[past - 1] is not prefix.turns[-1]):
+                return None  # the last turn of the prefix has grown
+            if envelope is None:
+                request = read.finish(known.head, turns)
+                if request.turns is not turns or context.spelled or context.moved or context.headers:
+                    return None
+                envelope = _envelope(known, request, lead, context, early, marks[-1])
+                self._envelopes.put(known.pair, envelope)
+            else:
+                mine = envelope.request
+                request = Request(turns, mine.model, mine.tools, mine.choice, mine.settings, mine.stream, mine.extra)
+                context.kept += envelope.kept
+                losses.replay(envelope.late)
+        except _REFUSED:
+            return None
+        begun = Begun(self, known, envelope, request, writer)
+        if begun.survey(context).has_opaque:
+            return None
+        if len(losses):
+            begun.losses = losses.noted()[early : marks[begun.count - prefix.count]]
+        return begun
+
+    def learn(self, begun: Begun, written: WrittenPrefix | None, model: str) -> None:
+        """Remember how a conversation begins."""
+        known, prefix = begun.known, begun.known.prefix
+        if len(begun.said) == len(prefix.turns):
+            if written is not None and prefix is not NOTHING:
+                prefix.keep(model, written)
+            return
+        text = cut(known.text, known.messages, begun.count - prefix.count)
+        asked = begun.digest.asked
+        if asked is not None:
+            asked = asked._replace(turns=len(begun.said))
+        table = {} if written is None else {model: written}
+        self._prefixes.put(known.pair, text, begun.count, begun.said, begun.facts, begun.losses, table, asked, prefix)
+
+
+def _envelope(
+    known: Known, request: Request, lead: tuple[Turn, ...], context: Context, early: int, late: int
+) -> Envelope:
+    """What was read of a request besides its messages. `early`, `late`: how many losses there were before the messages,
+    and behind them."""
+    noted = context.losses.noted()
+    return Envelope(
+        known.before,
+        known.after,
+        msgspec.structs.replace(request, turns=lead),
+        context.source,
+        context.within,
+        tuple(context.kept),
+        noted[:early],
+        noted[late:],
+        is_settled(request),
+        bare(lead),
+        {},
+    )
+
+
+class Begun:
+    """A request that goes on from a known one: read, and to be written from there on."""
+
+    __slots__ = (
+        "_end",
+        "_lead",
+        "_memory",
+        "_writer",
+        "count",
+        "digest",
+        "envelope",
+        "facts",
+        "known",
+        "losses",
+        "request",
+        "said",
+        "settled",
+    )
+
+    def __init__(
+        self, memory: RequestMemory, known: Known, envelope: Envelope, request: Request, writer: Dialect
+    ) -> None:
+        self._memory = memory
+        self._writer = writer
+        self.known = known
+        self.envelope = envelope
+        self.request = request
+        self.settled = envelope.settled
+        prefix, turns = known.prefix, request.turns
+        self._lead = lead = len(envelope.request.turns)
+        self._end = end = boundary(turns, lead + len(prefix.turns), frozenset((writer.name, *writer.kin)))
+        self.count = prefix.count + len(known.messages) if end == len(turns) else begins_at(turns[end])
+        if end == lead + len(prefix.turns):
+            self.count = prefix.count
+        self.said = prefix.turns if end == lead + len(prefix.turns) else turns[lead:end]
+        """The turns of the longer prefix that may be remembered,"""
+        self.facts: HistoryFacts = prefix.facts
+        """what is known of them,"""
+        self.losses: tuple[Noted, ...] = prefix.losses
+        """and what was lost when they were read."""
+        asked = prefix.asked
+        if asked is not None:
+            asked = asked._replace(turns=asked.turns + lead)
+        self.digest = ConversationDigest(turns, end, asked)
+
+    def survey(self, context: Context) -> HistoryFacts:
+        """What is known of all turns. Only new ones are looked at."""
+        prefix, turns = self.known.prefix, self.request.turns
+        if self.said is not prefix.turns:
+            self.facts = survey(self.said, len(prefix.turns), prefix.facts)
+        if self.said and self.envelope.bare:
+            context.facts = found = survey(turns, self._end, self.facts)
+        else:
+            context.facts = found = survey(turns)
+        return found
+
+    def write(self, request: Request, context: Context) -> bytes:
+        """See `translate.request.Begun`."""
+        fast = self._writer.fast
+        if fast is None or request.turns is not self.request.turns or _renames(context):
+            return self._writer.write_request(request, context)
+        if fast.simple and self._end != len(request.turns):
+            return self._writer.write_request(request, context)
+        writer = fast.writer(request, context)
+        came_from, context.source = context.source, writer.source
+        try:
+            before, after = self._steps(writer, request, context)
+            body = b"".join((before, json_text.encode(writer.messages), after))
+        finally:
+            context.source = came_from
+        return writer.wrapped(body)
+
+    def _steps(self, writer: RequestWriter, request: Request, context: Context) -> tuple[bytes, bytes]:
+        """Write a request but for its known parts, and remember those that are new. Gives all but the messages."""
+        losses, prefix, end, model = context.losses, self.known.prefix, self._end, context.model
+        known = self._known_envelope(request, context)
+        begin = len(losses)
+        if known is None:
+            writer.begin()
+            lead, messages = writer.lead, writer.messages
+        else:
+            losses.replay(known.early)
+            lead, messages = len(known.lead), [Raw(known.messages)] if known.messages else []
+        early, count, skipped = len(losses), len(messages), lead - self._lead
+        resumable = known is not None or writer.resumable
+        written = prefix.written.get(model)
+        if written is None or written.profile is not context.profile or written.skipped != skipped or not resumable:
+            written = None
+            if known is not None:
+                writer.restore(messages, lead, None)
+            begin_turn = lead
+        else:
+            begin_turn = self._lead + len(prefix.turns)
+            losses.replay(written.losses)
+            more = [Raw(written.messages)] if written.messages else []
+            writer.restore([*messages, *more], begin_turn, written.state)
+        if resumable and end > lead and (end > begin_turn or written is None):
+            for index in range(begin_turn, end):
+                writer.turn(index)
+            begin_turn = end
+            found = None if _renames(context) else writer.snapshot()
+            if found is not None:
+                done, state = found
+                text = json_text.encode(done[count:])[1:-1]
+                noted = losses.noted()[early:] if len(losses) > early else ()
+                self._memory.learn(self, WrittenPrefix(context.profile, skipped, text, state, noted), model)
+                writer.restore([*done[:count], Raw(text)] if text else done[:count], end, state)
+        for index in range(begin_turn, len(writer.turns)):
+            writer.turn(index)
+        writer.end()
+        if known is not None:
+            losses.replay(known.late)
+            writer.close()
+            return known.before, known.after
+        late = len(losses)
+        first = b"" if not count else json_text.encode(messages[:count])[1:-1]
+        before, _, after = json_text.encode(writer.document(_PLACEHOLDER)).partition(b"\x00")
+        if writer.fixed and not _renames(context) and is_untouched(request, self.envelope.request):
+            noted = losses.noted()
+            leading = request.turns[:lead]
+            made = WrittenEnvelope(before, after, context.profile, leading, first, noted[begin:early], noted[late:])
+            self.envelope.keep(model, made)
+        writer.close()
+        return before, after
+
+    def _known_envelope(self, request: Request, context: Context) -> WrittenEnvelope | None:
+        """How all but the turns was written before, if the turns begin with the same ones of the system's, and then
+        somebody else speaks."""
+        found = self.envelope.written.get(context.model)
+        if found is None or found.profile is not context.profile or not is_untouched(request, self.envelope.request):
+            return None
+        turns, count = request.turns, len(found.lead)
+        if turns[:count] != found.lead or count == len(turns) or turns[count].role in SYSTEM_ROLES:
+            return None
+        return found
+
+
+def _renames(context: Context) -> bool:
+    """Whether an answer has to find a way back: that hangs on the whole request."""
+    return bool(
+        context.renamed or context.custom or context.stand_ins or context.absent or context.headers or context.offered
+    )
+
+
+def skimmer(shape: type[Struct], field: str) -> Any:
+    """A decoder of requests of this shape that leaves the messages in `field` as they are (`Fast.skim`)."""
+    made = msgspec.defstruct(f"Skimmed{shape.__name__}", [(field, Raw)], bases=(shape,), kw_only=True)
+    decode = msgspec.json.Decoder(made).decode
+
+    def skim(body: bytes) -> tuple[Any, Raw]:
+        head = decode(body)
+        return head, getattr(head, field)
+
+    return skim
