@@ -32,7 +32,7 @@ their conversations with the same words, but do not go on so."""
 MAX_ALIKE = 32
 """Prefixes that have the same bytes there."""
 _MAX_WRITTEN = 4
-_OBJECTS = 600
+_OBJECTS = 800
 """About how many bytes a turn takes besides its text: turn, parts, their places and the tables they stand in."""
 
 _numbers = counting(1)

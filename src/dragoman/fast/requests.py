@@ -270,11 +270,12 @@ class Begun:
         self.digest = ConversationDigest(turns, end, asked)
 
     def survey(self, context: Context) -> HistoryFacts:
-        """What is known of all turns. Only new ones are looked at."""
+        """What is known of all turns. Only new ones are looked at, unless calls share an id: then nothing is known."""
         prefix, turns = self.known.prefix, self.request.turns
         if self.said is not prefix.turns:
-            self.facts = survey(self.said, len(prefix.turns), prefix.facts)
-        if self.said and self.envelope.bare:
+            known = prefix.facts.calls is not None
+            self.facts = survey(self.said, len(prefix.turns), prefix.facts) if known else survey(self.said)
+        if self.said and self.envelope.bare and self.facts.calls is not None:
             context.facts = found = survey(turns, self._end, self.facts)
         else:
             context.facts = found = survey(turns)

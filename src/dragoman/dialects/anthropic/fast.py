@@ -1,4 +1,5 @@
-"""Plain Messages answers, read and written without the way through parts (see `canon.response.Plain`)."""
+"""What exists only for speed: plain Messages answers, read and written without the way through parts
+(`fast.plain_answers.Plain`), repeated frames, requests that go on."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ def test_what_is_known_grows_with_the_history(turns: tuple[Turn, ...], known: in
     known = min(known, len(turns))
     past = survey(turns[:known])
     whole, grown = survey(turns), survey(turns, known, past)
-    for name in ("turns", "laden", "strange", "arranged", "waiting", "alternates"):
-        if name == "waiting" and past.calls is None:
+    for name in ("turns", "foreign_seals", "has_opaque", "arranged", "open_calls", "alternates"):
+        if name == "open_calls" and past.calls is None:
             continue  # of a history whose calls are not told apart nothing is known any more
         assert getattr(grown, name) == getattr(whole, name), name
     if past.calls is not None:
@@ -48,14 +48,14 @@ def test_a_sound_history_says_what_it_waits_for() -> None:
     told = Turn("tool", (ToolResult("a", (Text("1"),)), ToolResult("b", (Text("2"),))), at=("messages", 2))
     user = Turn("user", (Text("hi"),), at=("messages", 0))
     found = survey((user, asked))
-    assert (found.waiting, found.calls, found.arranged, found.alternates) == (
+    assert (found.open_calls, found.calls, found.arranged, found.alternates) == (
         ("a", "b"),
         (frozenset("ab"),),
         True,
         True,
     )
-    assert survey((user, asked, told)).waiting == ()
-    assert survey((user, told)).waiting is None
+    assert survey((user, asked, told)).open_calls == ()
+    assert survey((user, told)).open_calls is None
     assert not survey((user, told)).arranged
     assert survey((user, asked, asked)).calls is None
     assert survey((user, user)).alternates  # one message, in two turns
