@@ -43,6 +43,14 @@ def test_chat_and_responses_share_fields(source: str, target: str, fields: dict[
     assert [told(translation, name) for name in fields] == [[] for _ in fields]
 
 
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
+def test_an_answer_to_compare_the_cache_with_is_a_word_of_responses_alone(target: str) -> None:
+    options = {**CACHE, "comparison_response_id": "resp_1"}
+    translation = crossed("openai-responses", target, {"prompt_cache_options": options})
+    assert translation.json()["prompt_cache_options"] == CACHE
+    assert told(translation, "prompt_cache_options/comparison_response_id") == ["info"]
+
+
 @pytest.mark.parametrize("wish", [True, False])
 def test_a_chat_client_says_whether_responses_stores(wish: bool) -> None:
     translation = crossed("openai-chat", "openai-responses", {"store": wish})

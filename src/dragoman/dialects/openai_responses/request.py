@@ -14,7 +14,16 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import NULL, carried, gather, restore, take_shared, with_shared, without_cache_options
+from ...codec.extras import (
+    CACHE_OPTIONS,
+    NULL,
+    carried,
+    gather,
+    restore,
+    take_shared,
+    with_shared,
+    without_cache_options,
+)
 from ...codec.features_in_words import with_taken_format
 from ...codec.host_fields import without_refused_fields
 from ...codec.request_steps import leading, read, write
@@ -353,8 +362,21 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
     if own and request.instructions == "":
         silent["instructions"] = Raw(b'""')
     shared = take_shared(more, _SHARED[context.target]) if more and context.target in _SHARED else {}
+    if CACHE_OPTIONS in shared:
+        shared[CACHE_OPTIONS] = _plain_cache_options(shared[CACHE_OPTIONS], context)
     extra = gather(context, (), unknown, more) if more or unknown else None
     return with_shared(with_fields(extra, silent), _CHAT, shared)
+
+
+def _plain_cache_options(options: Raw, context: Context) -> Raw:
+    """The members of the cache's options that Chat's have as well: this dialect's may name an answer to compare with."""
+    if not json_text.is_object(options):
+        return options
+    fields = json_text.fields(options)
+    for name in [name for name in fields if name not in ("mode", "ttl")]:
+        context.lose("field.dropped", (CACHE_OPTIONS, name), severity="info")
+        del fields[name]
+    return json_text.raw(fields)
 
 
 def _has_rare(request: wire.ResponsesRequest) -> bool:
