@@ -369,7 +369,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
 
 
 def _plain_cache_options(options: Raw, context: Context) -> Raw:
-    """The members of the cache's options that Chat's have as well: this dialect's may name an answer to compare with."""
+    """The members of the cache's options that Chat's have as well: Responses may name an answer to compare with."""
     if not json_text.is_object(options):
         return options
     fields = json_text.fields(options)
