@@ -154,11 +154,13 @@ class RequestMemory:
             else:
                 lead = envelope.request.turns
                 context.source, context.within = envelope.source, envelope.within
-                losses.replay(envelope.early)
+                if envelope.early:
+                    losses.replay(envelope.early)
             if lead or prefix.turns:
                 read.restore((*lead, *prefix.turns))
             early, kept = len(losses), len(context.kept)
-            losses.replay(prefix.losses)
+            if prefix.losses:
+                losses.replay(prefix.losses)
             marks = [len(losses)]  # behind each message
             for index, raw in enumerate(known.messages, prefix.count):
                 read.message(take(raw), index)
@@ -177,14 +179,16 @@ class RequestMemory:
             else:
                 mine = envelope.request
                 request = Request(turns, mine.model, mine.tools, mine.choice, mine.settings, mine.stream, mine.extra)
-                context.kept += envelope.kept
-                losses.replay(envelope.late)
+                if envelope.kept:
+                    context.kept += envelope.kept
+                if envelope.late:
+                    losses.replay(envelope.late)
         except _REFUSED:
             return None
         begun = Begun(self, known, envelope, request, writer)
         if begun.survey(context).has_opaque:
             return None
-        if len(losses):
+        if begun.said is not prefix.turns and len(losses):
             begun.losses = losses.noted()[early : marks[begun.count - prefix.count]]
         return begun
 
@@ -254,12 +258,14 @@ class Begun:
         self.settled = envelope.settled
         prefix, turns = known.prefix, request.turns
         self._lead = lead = len(envelope.request.turns)
-        self._end = end = boundary(turns, lead + len(prefix.turns), frozenset((writer.name, *writer.kin)))
-        self.count = prefix.count + len(known.messages) if end == len(turns) else begins_at(turns[end])
-        if end == lead + len(prefix.turns):
-            self.count = prefix.count
-        self.said = prefix.turns if end == lead + len(prefix.turns) else turns[lead:end]
-        """The turns of the longer prefix that may be remembered,"""
+        self._end = end = past = lead + len(prefix.turns)
+        self.count, self.said = prefix.count, prefix.turns
+        """The messages and the turns of the longer prefix that may be remembered,"""
+        if len(turns) > past:
+            self._end = end = boundary(turns, past, frozenset((writer.name, *writer.kin)))
+            if end > past:
+                self.count = prefix.count + len(known.messages) if end == len(turns) else begins_at(turns[end])
+                self.said = turns[lead:end]
         self.facts: HistoryFacts = prefix.facts
         """what is known of them,"""
         self.losses: tuple[Noted, ...] = prefix.losses
@@ -276,7 +282,11 @@ class Begun:
             known = prefix.facts.calls is not None
             self.facts = survey(self.said, len(prefix.turns), prefix.facts) if known else survey(self.said)
         if self.said and self.envelope.bare and self.facts.calls is not None:
-            context.facts = found = survey(turns, self._end, self.facts)
+            if self._end == len(turns):
+                found = msgspec.structs.replace(self.facts, turns=turns)
+            else:
+                found = survey(turns, self._end, self.facts)
+            context.facts = found
         else:
             context.facts = found = survey(turns)
         return found
@@ -306,7 +316,8 @@ class Begun:
             writer.begin()
             lead, messages = writer.lead, writer.messages
         else:
-            losses.replay(known.early)
+            if known.early:
+                losses.replay(known.early)
             lead, messages = len(known.lead), [Raw(known.messages)] if known.messages else []
         early, count, skipped = len(losses), len(messages), lead - self._lead
         resumable = known is not None or writer.resumable
@@ -318,7 +329,8 @@ class Begun:
             begin_turn = lead
         else:
             begin_turn = self._lead + len(prefix.turns)
-            losses.replay(written.losses)
+            if written.losses:
+                losses.replay(written.losses)
             more = [Raw(written.messages)] if written.messages else []
             writer.restore([*messages, *more], begin_turn, written.state)
         if resumable and end > lead and (end > begin_turn or written is None):
@@ -336,7 +348,8 @@ class Begun:
             writer.turn(index)
         writer.end()
         if known is not None:
-            losses.replay(known.late)
+            if known.late:
+                losses.replay(known.late)
             writer.close()
             return known.before, known.after
         late = len(losses)
@@ -354,7 +367,9 @@ class Begun:
         """How all but the turns was written before, if the turns begin with the same ones of the system's, and then
         somebody else speaks."""
         found = self.envelope.written.get(context.model)
-        if found is None or found.profile is not context.profile or not is_untouched(request, self.envelope.request):
+        if found is None or found.profile is not context.profile:
+            return None
+        if request is not self.request and not is_untouched(request, self.envelope.request):
             return None
         turns, count = request.turns, len(found.lead)
         if turns[:count] != found.lead or count == len(turns) or turns[count].role in SYSTEM_ROLES:
