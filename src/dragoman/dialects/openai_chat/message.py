@@ -500,11 +500,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             if calls or refusals:
                 context.lose("order.approximated", part.at)
             if isinstance(part, Media):
-                if request and context.target == wire.NAME != context.source:
-                    # Chat takes media from users only; kin have a place for what an assistant showed.
-                    context.lose("media.dropped", part.at, part.mime or part.kind)
-                    part = Text(missing(part), at=part.at)
-                length += len(missing(part)) if isinstance(part, Media) else len(part.text)
+                length += len(missing(part))
+                part = _shown(part, context, request)
             content.append(part)
     message.pop(_FIELD, None)
     if thoughts:
@@ -512,17 +509,22 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
-    if annotations:
-        message["annotations"] = annotations
-    if calls:
-        message["tool_calls"] = calls
-    if entries:
-        message[FIELD] = entries
+    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries)):
+        if values:
+            message[name] = values
     if sounds:
         message["audio"] = write_sounds(sounds, context)
     if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message
+
+
+def _shown(media: Media, context: Context, request: bool) -> Part:
+    """Media of the assistant's. Chat takes media from users only; kin have a place for what an assistant showed."""
+    if not request or context.source == wire.NAME or context.target != wire.NAME:
+        return media
+    context.lose("media.dropped", media.at, media.mime or media.kind)
+    return Text(missing(media), at=media.at)
 
 
 def _is_use(part: Opaque, context: Context) -> bool:
