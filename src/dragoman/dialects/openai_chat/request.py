@@ -15,7 +15,7 @@ from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.features_in_words import with_taken_format
-from ...codec.request_steps import leading, read, write
+from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import DEFAULT_PROFILE, Context
 from . import wire
@@ -216,7 +216,7 @@ def write_request(request: Request, context: Context) -> bytes:
     return write(RequestWriter(request, context))
 
 
-class RequestWriter:
+class RequestWriter(PlainDocument):
     """Writes one request. The results of a step stand right after its calls, one for each, whatever the history is
     like."""
 
@@ -233,10 +233,6 @@ class RequestWriter:
         self._request = request
         self._strict = DEFAULT_PROFILE
         self._calls: Sequence[ToolCall] = ()  # those of the last step that have no result yet
-
-    @property
-    def fixed(self) -> bool:
-        return self.resumable
 
     def begin(self) -> None:
         context, request = self.context, self._request
@@ -334,12 +330,6 @@ class RequestWriter:
             out["stream_options"] = {"include_usage": True}
         out = restore(out, request.extra, wire.NAME)
         return out if context.host is None else trimmed(out, request, context.host, context)
-
-    def close(self) -> None:
-        """Nothing is left to correct."""
-
-    def wrapped(self, body: bytes) -> bytes:
-        return body
 
 
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:
