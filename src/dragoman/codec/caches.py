@@ -10,9 +10,8 @@ another has just put.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -106,14 +105,13 @@ def grew(size: int) -> None:
 class Memory(Generic[K, V]):
     """Keeps what was put lately: two halves, of which the older goes when the younger is full, or all memories age."""
 
-    __slots__ = ("__weakref__", "_old_sizes", "_size", "_sizes", "old", "young")
+    __slots__ = ("__weakref__", "_old_sizes", "_sizes", "old", "young")
 
     def __init__(self) -> None:
         self.young: dict[K, V] = {}
         self.old: dict[K, V] = {}
         self._sizes: dict[K, int] = {}
         self._old_sizes: dict[K, int] = {}
-        self._size = 0
         register(self)
 
     def get(self, key: K) -> V | None:
@@ -125,40 +123,24 @@ class Memory(Generic[K, V]):
                 self.put(key, found, self._old_sizes.get(key, 0))
         return found
 
-    def put(self, key: K, value: V, size: int, most: int = DEFAULT) -> None:
-        """Keep a value of about so many bytes. `most`: what this memory may hold by itself in each half."""
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keep a value of about so many bytes."""
         if size > _BUDGET.largest:
             return
         grew(size - self._sizes.get(key, 0))
-        more = size - self._sizes.get(key, 0)  # looked up again: the memory may have aged
-        if self._size + more > most:
-            self.age()
-            more = size
-        self._size += more
         self._sizes[key] = size
         self.young[key] = value
 
-    def drop(self, key: K) -> None:
-        """Forget one value."""
-        if self.young.pop(key, None) is not None:
-            size = self._sizes.pop(key, 0)
-            self._size -= size
-            _BUDGET.young -= min(size, _BUDGET.young)
-        self.old.pop(key, None)
-
     def age(self) -> None:
         self.old, self.young = self.young, {}
-        self._old_sizes, self._sizes, self._size = self._sizes, {}, 0
+        self._old_sizes, self._sizes = self._sizes, {}
 
     def forget(self) -> None:
         self.old, self.young = {}, {}
-        self._old_sizes, self._sizes, self._size = {}, {}, 0
+        self._old_sizes, self._sizes = {}, {}
 
     def __len__(self) -> int:
         return len(self.young) + len(self.old)
-
-    def __iter__(self) -> Iterator[V]:
-        return chain(self.young.values(), self.old.values())
 
 
 def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable[..., V]:

@@ -113,6 +113,23 @@ class RequestWriter(Protocol):
         ...
 
 
+class PlainDocument:
+    """What most writers have in common: no envelope, nothing to correct, nothing that hangs on the turns."""
+
+    __slots__ = ()
+    resumable: bool
+
+    @property
+    def fixed(self) -> bool:
+        return self.resumable
+
+    def close(self) -> None:
+        """Nothing is left to correct."""
+
+    def wrapped(self, body: bytes) -> bytes:
+        return body
+
+
 def read(reader: RequestReader, head: Any, messages: Iterable[Any]) -> Request:
     """The request that consists of these messages, and of what else was decoded."""
     reader.begin(head)

@@ -15,7 +15,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather
 from ...codec.features_in_words import with_system_as_user, with_taken_format
-from ...codec.request_steps import leading, read, write
+from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
 from . import wire
@@ -187,7 +187,7 @@ def write_request(request: Request, context: Context) -> bytes:
     return write(RequestWriter(request, context))
 
 
-class RequestWriter:
+class RequestWriter(PlainDocument):
     """Writes one request."""
 
     __slots__ = ("_history", "_own", "_request", "context", "lead", "messages", "resumable", "source", "turns")
@@ -202,10 +202,6 @@ class RequestWriter:
         self._request = request
         self._history = History(context, mine=self._own is not None)
         self.messages = self._history.contents
-
-    @property
-    def fixed(self) -> bool:
-        return self.resumable
 
     def begin(self) -> None:
         request, context = self._request, self.context
@@ -250,12 +246,6 @@ class RequestWriter:
 
     def document(self, messages: Any) -> dict[str, Any]:
         return _write_rest(self._request, self.turns[: self.lead], messages, self.context)
-
-    def close(self) -> None:
-        """Nothing is left to correct."""
-
-    def wrapped(self, body: bytes) -> bytes:
-        return body
 
 
 def _begin(contents: list[Any], turns: tuple[Turn, ...], context: Context) -> None:

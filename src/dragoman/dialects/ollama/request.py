@@ -11,7 +11,7 @@ from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced, take_shared, with_shared
-from ...codec.request_steps import leading, read, write
+from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
 from . import wire
@@ -127,7 +127,7 @@ def write_request(request: Request, context: Context) -> bytes:
     return write(RequestWriter(request, context))
 
 
-class RequestWriter:
+class RequestWriter(PlainDocument):
     """Writes one request."""
 
     __slots__ = ("_calls", "_mine", "_model", "_request", "context", "lead", "messages", "resumable", "source", "turns")
@@ -143,10 +143,6 @@ class RequestWriter:
         self._request = request
         self._model = ""
         self._calls: list[ToolCall] = []  # those of the step under way
-
-    @property
-    def fixed(self) -> bool:
-        return self.resumable
 
     def begin(self) -> None:
         request, context = self._request, self.context
@@ -210,12 +206,6 @@ class RequestWriter:
         if any(name.startswith("options/") for name in request.extra[wire.NAME]):
             out.setdefault("options", {})
         return put_back(out, request.extra)
-
-    def close(self) -> None:
-        """Nothing is left to correct."""
-
-    def wrapped(self, body: bytes) -> bytes:
-        return body
 
 
 def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:

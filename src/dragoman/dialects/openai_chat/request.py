@@ -15,7 +15,7 @@ from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
 from ...codec.extras import carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.features_in_words import with_taken_format
-from ...codec.request_steps import leading, read, write
+from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
@@ -223,7 +223,7 @@ def write_request(request: Request, context: Context) -> bytes:
     return write(RequestWriter(request, context))
 
 
-class RequestWriter:
+class RequestWriter(PlainDocument):
     """Writes one request. The results of a step stand right after its calls, one for each, whatever the history is
     like."""
 
@@ -240,10 +240,6 @@ class RequestWriter:
         self._request = request
         self._strict = DEFAULT_PROFILE
         self._calls: Sequence[ToolCall] = ()  # those of the last step that have no result yet
-
-    @property
-    def fixed(self) -> bool:
-        return self.resumable
 
     def begin(self) -> None:
         context, request = self.context, self._request
@@ -347,12 +343,6 @@ class RequestWriter:
             extra = without_cache_options(extra, wire.NAME, context)
         out = restore(out, extra, wire.NAME)
         return out if context.host is None else trimmed(out, request, context.host, context)
-
-    def close(self) -> None:
-        """Nothing is left to correct."""
-
-    def wrapped(self, body: bytes) -> bytes:
-        return body
 
 
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:

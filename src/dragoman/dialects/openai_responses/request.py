@@ -26,7 +26,7 @@ from ...codec.extras import (
 )
 from ...codec.features_in_words import with_taken_format
 from ...codec.host_fields import without_refused_fields
-from ...codec.request_steps import leading, read, write
+from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context
 from . import wire
@@ -413,7 +413,7 @@ def write_request(request: Request, context: Context) -> bytes:
     return write(RequestWriter(request, context))
 
 
-class RequestWriter:
+class RequestWriter(PlainDocument):
     """Writes one request."""
 
     __slots__ = (
@@ -444,10 +444,6 @@ class RequestWriter:
         self._first: str | None = None  # the instructions
         self._wordy = False  # the word JSON must stand in the input
         self._calls = Calls(request.turns)
-
-    @property
-    def fixed(self) -> bool:
-        return self.resumable
 
     def begin(self) -> None:
         context, request, own = self.context, self._request, self.own
@@ -527,12 +523,6 @@ class RequestWriter:
         if context.host is not None:
             out = without_refused_fields(out, request.settings, context.host, context, own=own)
         return out
-
-    def close(self) -> None:
-        """Nothing is left to correct."""
-
-    def wrapped(self, body: bytes) -> bytes:
-        return body
 
 
 def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict[str, Any]:
