@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean changes release
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean changes release coverage
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -41,12 +41,24 @@ layers: $(READY)
 unit: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
+<<<<<<< HEAD
 # Everything that is there only for speed is off: laws, golden files, cases, recordings and digests hold without it.
 WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance tests/wire
 
 unit-without-memory: $(READY)
 	DRAGOMAN_MEMORY=off DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=again $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
 	  --ignore tests/property/test_bounds.py -n $(JOBS) --dist worksteal
+=======
+CORE_UNITS := $(addprefix tests/unit/,canon codec dialects facts fast lint repair seals translate) $(wildcard tests/unit/test_*.py)
+CORE_TESTS := $(CORE_UNITS) tests/golden tests/crossings tests/reports tests/seals tests/seeds tests/property tests/conformance/test_library.py
+
+coverage: $(READY)  ## Coverage of the core packages, each with a floor (slow; the report is build/coverage/html/index.html)
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal $(CORE_TESTS) --ignore tests/property/test_bounds.py
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet --directory build/coverage/html
+	$(BIN)/python -m tests.house.coverage_floors
+>>>>>>> 5bf1aac (Measure the coverage of the core packages against floors)
 
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
