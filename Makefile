@@ -41,14 +41,13 @@ layers: $(READY)
 unit: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-<<<<<<< HEAD
 # Everything that is there only for speed is off: laws, golden files, cases, recordings and digests hold without it.
 WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance tests/wire
 
 unit-without-memory: $(READY)
-	DRAGOMAN_MEMORY=off DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=again $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
+	DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=again $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
 	  --ignore tests/property/test_bounds.py -n $(JOBS) --dist worksteal
-=======
+
 CORE_UNITS := $(addprefix tests/unit/,canon codec dialects facts fast lint repair seals translate) $(wildcard tests/unit/test_*.py)
 CORE_TESTS := $(CORE_UNITS) tests/golden tests/crossings tests/reports tests/seals tests/seeds tests/property tests/conformance/test_library.py
 
@@ -58,7 +57,6 @@ coverage: $(READY)  ## Coverage of the core packages, each with a floor (slow; t
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet --directory build/coverage/html
 	$(BIN)/python -m tests.house.coverage_floors
->>>>>>> 5bf1aac (Measure the coverage of the core packages against floors)
 
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
