@@ -29,7 +29,7 @@ from dragoman.canon.tools import HostedTool, Tool
 from dragoman.canon.turns import Role, Turn
 from dragoman.codec import json_text
 from dragoman.codec.admit import Admitter, Unknown
-from dragoman.codec.extras import gather, restore
+from dragoman.codec.dialect_extras import gather, restore
 from dragoman.codec.ndjson import Splitter
 from dragoman.codec.result_order import results_after_calls
 from dragoman.context import Context

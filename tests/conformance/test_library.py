@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from dragoman.conform import library_runner, suite
-from dragoman.conform.verdict import verdicts
+from dragoman.conform.expected_failures import verdicts
 
 SUITE = suite.load(suite.latest())
 EXPECTED = suite.expected_failures(SUITE.place / suite.EXPECTED)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dragoman import dialects
 from dragoman.codec.caches import forget
-from dragoman.gateway.exchange import upstream_address
+from dragoman.gateway.exchange import upstream_request_headers
 
 TOY = Path(__file__).parents[2] / "examples" / "toy_dialect"
 QUESTION = {
@@ -72,6 +72,12 @@ WAYS: dict[str, Callable[[Path], object]] = {"package": as_package, "folder": as
 
 def _look_again() -> None:
     """Which dialects there are is found out once in a process."""
-    for known in (dialects.names, dialects.installed, dialects.get, dialects.endpoints, upstream_address.key_headers):
+    for known in (
+        dialects.names,
+        dialects.installed,
+        dialects.get,
+        dialects.endpoints,
+        upstream_request_headers.key_headers,
+    ):
         known.cache_clear()
     forget()

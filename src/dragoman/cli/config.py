@@ -13,8 +13,8 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load, parse
 from ..gateway.toml_file import written
-from ..store.own_files import read_regular_file
 from ..store.trusted_files import TrustedFiles, digest, real_path
+from ..store.user_files import read_regular_file
 from ..transport.redaction import redacted_url
 from .file_effects import CONFIG_FILE, effects, one_line
 from .terminal_output import visible

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from ..conform import library_runner, suite
+from ..conform.expected_failures import strangers, verdicts
 from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
-from ..conform.verdict import strangers, verdicts
 from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..transport.redaction import redacted_url

@@ -84,7 +84,7 @@ def serve(
         return msgspec.structs.replace(config, listen=listen, log=log_format or config.log)
 
     try:
-        from ..gateway.http.run import serve as run
+        from ..gateway.http.start_and_stop import serve as run
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the gateway needs {error.name}: pip install 'dragoman[gateway]'") from None
     try:

@@ -5,7 +5,7 @@ variable, a `.mcp.json` that runs any command. EVERY feature that finds a file i
 (configuration, `.env`, templates, instructions) reads the file through `FolderFile` and uses the bytes it returns.
 
 Not asked about: a file that the person named (`--config`, `--mcp`, a variable), one that dragoman has just written, and
-one in the user's own configuration folder, which others must not be able to write (`store/own_files.py`).
+one in the user's own configuration folder, which others must not be able to write (`store/user_files.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 import click
 
 from ..errors import ConfigError
-from ..store.own_files import config_folder, read_regular_file, require_only_owner_writes
 from ..store.trusted_files import TrustedFiles, real_path
+from ..store.user_files import config_folder, read_regular_file, require_only_owner_writes
 from .file_effects import effects, one_line
 
 if sys.platform != "win32":

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from .verdict import Verdict
+from .expected_failures import Verdict
 
 MARKS = {"pass": "ok", "fail": "FAIL", "untested": "UNTESTED", "expected": "expected", "surprise": "SURPRISE"}
 

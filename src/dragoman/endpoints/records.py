@@ -94,7 +94,7 @@ class Served(Struct, frozen=True):
     timed: bool = False
     """Clients read from the end of an answer how long it took (`gateway/http/ollama_timed_reply.py`)."""
     stored: bool = False
-    """Requests name earlier answers by id (`gateway/exchange/previous_responses.py`)."""
+    """Requests name earlier answers by id (`gateway/exchange/response_continuation.py`)."""
     repeats_tools: bool = False
     """Answers repeat the tools of the request."""
     statuses: Mapping[str, int] = {}

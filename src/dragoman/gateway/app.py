@@ -22,6 +22,7 @@ from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.proxy_settings import client
 from ..transport.redaction import Redactor
+from .client_identity import Identities, apart, local, shown_keys
 from .config import Bounds, Config
 from .endpoints.endpoint_table import Call, EndpointTable
 from .endpoints.other_requests import Answer, Handler, OtherRequests, nothing
@@ -30,24 +31,23 @@ from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
 from .exchange.exchange_log import ExchangeLog
 from .exchange.exchange_report import report, summary
-from .exchange.previous_responses import ResponseKeeping, may_escape_letters, may_name_items, recall
-from .exchange.previous_responses import asked as refers
+from .exchange.memory_seal_vault import BoundedVault
 from .exchange.recent_exchanges import Exchange, Exchanges
-from .exchange.refusal import failed, nested, untranslated
+from .exchange.refused_exchange import failed, nested, untranslated
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
+from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall
+from .exchange.response_continuation import asked as refers
 from .exchange.routes import Routes
-from .exchange.seal_vault import BoundedVault
-from .exchange.secrets import print_failure, redactor
+from .exchange.secret_redaction import print_failure, redactor
 from .exchange.stored_responses import ClientStored, MemoryStored, Stored
-from .exchange.upstream_address import client_key
 from .exchange.upstream_plan import UpstreamPlans
+from .exchange.upstream_request_headers import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in
 from .http.ollama_timed_reply import OllamaTimedReply
 from .http.other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
 from .http.server import Gone, IncomingRequest, Reply
-from .identity import Identities, apart, local, shown_keys
 from .services import Services
 
 _JSON = [("content-type", "application/json")]

@@ -21,7 +21,7 @@ from ..canon.losses import Severity
 from ..dialects import installed
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
-from ..store.own_files import read_named_file
+from ..store.user_files import read_named_file
 from ..transport.client_interface import Kind
 from ..transport.redaction import redacted_url
 from ..transport.upstream import REHEARSAL as REHEARSAL

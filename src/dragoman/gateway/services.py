@@ -14,9 +14,9 @@ from .config import Config
 from .endpoints.endpoint_table import EndpointTable
 from .exchange.breaker import Breakers
 from .exchange.child_process import ChildProcesses
+from .exchange.memory_seal_vault import BoundedVault
 from .exchange.recent_exchanges import Exchanges
 from .exchange.routes import Routes
-from .exchange.seal_vault import BoundedVault
 from .exchange.upstream_plan import UpstreamPlans
 
 

@@ -12,7 +12,7 @@ from ..canon.events import Fault
 from ..canon.fold import fold
 from ..canon.parts import Path, pointer
 from ..codec import json_text
-from ..codec.document_bytes import Body, as_bytes, loose_bytes
+from ..codec.json_body import Body, as_bytes, loose_bytes
 from ..codec.sse import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..context import Context

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from ..codec import json_text
-from ..codec.schema.document import Document
+from ..codec.schema.source_document import Document
 from . import schema_check
 from .schema_check import Json
 

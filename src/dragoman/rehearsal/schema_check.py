@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from ..codec import json_text
-from ..codec.schema.document import Document
-from ..codec.schema.json_values import too_deep
+from ..codec.schema.exact_json import too_deep
+from ..codec.schema.source_document import Document
 from . import pattern_samples
 
 Json = Any

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from ..codec.schema.document import Document
+from ..codec.schema.source_document import Document
 from . import pattern_samples, schema_check
 from .schema_check import Json
 

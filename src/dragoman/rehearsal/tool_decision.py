@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..canon.parts import ToolCall
 from ..canon.request import Request
 from ..canon.tools import Choice, Tool
-from ..codec.schema.document import Document
+from ..codec.schema.source_document import Document
 from . import pattern_samples, schema_check
 from .argument_extraction import Extraction, quoted, words_of
 from .conversation_view import Talk

@@ -27,7 +27,7 @@ from ..canon.losses import Loss
 from ..canon.parts import Media, Part, Text
 from ..canon.request import Settings
 from ..canon.response import Usage
-from ..store.own_files import config_folder
+from ..store.user_files import config_folder
 from ..transport.client_interface import Limits as Waits
 from ..transport.proxy_settings import client
 from ..transport.upstream import Upstream, from_environment

@@ -13,8 +13,8 @@ import msgspec
 
 from ..errors import ConfigError
 from . import Entry
-from .own_files import require_only_owner_writes
 from .secret import data_folder
+from .user_files import require_only_owner_writes
 
 VERSION = 1
 WAIT = 10.0

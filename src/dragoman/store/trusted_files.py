@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ConfigError
-from .own_files import read_own_file, write_own_file
 from .secret import data_folder
+from .user_files import read_own_file, write_own_file
 
 NAME = "trusted-files.json"
 MAX_ENTRIES = 1000

@@ -16,10 +16,10 @@ from ..canon.request import Request
 from ..canon.response import Response
 from ..codec import json_text
 from ..codec.caches import small_cache
-from ..codec.document_bytes import Body, as_bytes, check_text, loose_bytes
 from ..codec.failed_answers import ended
 from ..codec.faults import unsaid
 from ..codec.hosted_tools import cross
+from ..codec.json_body import Body, as_bytes, check_text, loose_bytes
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve
 from ..context import Context, Resolver

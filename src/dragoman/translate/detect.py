@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..codec.document_bytes import Body, loose_bytes
+from ..codec.json_body import Body, loose_bytes
 from ..codec.sse import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .. import fast
-from ..codec.document_bytes import Body
 from ..codec.frames import FrameMatcher
+from ..codec.json_body import Body
 from ..dialect import Dialect
-from ..fast.requests import Known, RequestMemory
+from ..fast.remembered_requests import Known, RequestMemory
 from ..seals.vault import Vault
 from . import request, stream
 from .request import Options

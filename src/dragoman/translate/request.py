@@ -12,10 +12,10 @@ from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
 from ..codec.call_ids import distinct
-from ..codec.document_bytes import Body, check_text, loose_bytes
 from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross
-from ..codec.model_names import bare
+from ..codec.json_body import Body, check_text, loose_bytes
+from ..codec.model_name_prefixes import bare
 from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
@@ -363,7 +363,7 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
 
 def _unsealed(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
     """The same for a request whose seals the upstream has refused."""
-    from ..seals.removal import without_seals  # most upstreams take their seals back
+    from ..seals.removal_within_dialect import without_seals  # most upstreams take their seals back
 
     document, context = without_seals(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)

@@ -58,7 +58,7 @@ def _restored_part(part: Part, answers: Translation) -> Part:
 
 def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
     """The part without the properties whose null stands for nothing."""
-    from ..codec.strict_nulls import without_absent  # few schemas have optional properties under strict mode
+    from ..codec.strict_null_removal import without_absent  # few schemas have optional properties under strict mode
 
     shape = shape_of(part, shapes)
     if shape is None:

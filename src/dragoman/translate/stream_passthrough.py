@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..canon.events import Fault, Finish
 from ..canon.losses import Loss
-from ..codec import json_array
+from ..codec import json_array_splitter
 from ..codec.json_text import decode
 from ..codec.ndjson import one_line
 from ..codec.sse import MAX_FRAME, named
@@ -41,7 +41,7 @@ class PassThrough:
     """The fault that ended the stream: the upstream's own, or that the stream was cut."""
     note: str = ""
     """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
-    _array: json_array.Splitter | None = None
+    _array: json_array_splitter.Splitter | None = None
     _flows = False  # a frame has passed,
     _opened = False  # or an element of an array
 
@@ -126,7 +126,7 @@ class PassThrough:
         elif head.startswith(_FIELDS):
             self._take = self._frames
         elif self._end.arrays and head[:1] == b"[":
-            self._array = json_array.Splitter(self._dialect.name)
+            self._array = json_array_splitter.Splitter(self._dialect.name)
             self._take = self._elements
             chunk = bytes(self._held)
             self._held.clear()

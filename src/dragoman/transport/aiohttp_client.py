@@ -18,8 +18,8 @@ from ..errors import TransportError
 from .body_joining import join_pieces
 from .client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
 from .http_client import Pool
+from .known_response_heads import listed
 from .proxy_settings import ProxySettings
-from .response_heads import listed
 
 
 class _Answer:

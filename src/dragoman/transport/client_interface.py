@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from .response_heads import ResponseHead
+    from .known_response_heads import ResponseHead
 
 Headers = list[tuple[str, str]]
 

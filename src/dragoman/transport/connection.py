@@ -2,7 +2,7 @@
 
 All that happens here happens for every request, and some of it for every piece of a stream: what counts is how little
 that is. So the connection does itself to its answer what is to be done when something comes; what the parser has to say
-goes straight into lists where that is enough; and headers are not told one by one (see `response_heads.py`).
+goes straight into lists where that is enough; and headers are not told one by one (see `known_response_heads.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import httptools
 
 from .client_interface import MAX_HEAD, Address
 from .http_bytes import Broken
-from .response_heads import HeadShapes
+from .known_response_heads import HeadShapes
 from .upstream_answer import HIGH_WATER, Answer
 
 if TYPE_CHECKING:

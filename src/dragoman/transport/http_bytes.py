@@ -1,5 +1,5 @@
 """Bytes of HTTP that are no state of a connection: heads of requests, compressed bodies. Heads of answers are in
-`response_heads.py`."""
+`known_response_heads.py`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ..errors import TransportError
 from .body_joining import is_large, join_pieces
 from .client_interface import Headers, too_long
 from .http_bytes import Inflate, TooLarge, why
-from .response_heads import NONE, ResponseHead
+from .known_response_heads import NONE, ResponseHead
 
 if TYPE_CHECKING:
     from .connection import Connection

@@ -21,7 +21,7 @@ from dragoman.context import Context
 from dragoman.dialects.openai_chat.tool_results import write_results_messages
 from dragoman.fast import forget
 from dragoman.lint.runner import _order
-from dragoman.seals.placing import Placing
+from dragoman.seals.placing_on_parts import Placing
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from dragoman.codec.schema import Subset, adapt
-from dragoman.codec.schema.unchanged import clean
+from dragoman.codec.schema.already_fits import clean
 
 from .schema_subsets import SUBSETS, refused, walk
 from .test_schema import fit

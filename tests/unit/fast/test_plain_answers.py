@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.loss_severity import field_severity
-from dragoman.codec.extras import EMPTY_VALUES
+from dragoman.codec.dialect_extras import EMPTY_VALUES
 from dragoman.fast.plain_answers import (
     NO_TEXT,
     CallId,

@@ -9,7 +9,7 @@ _CODE = """
 import resource
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
-from dragoman.gateway.http.run import _open_many
+from dragoman.gateway.http.start_and_stop import _open_many
 _open_many()
 soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 print(soft == (65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)))

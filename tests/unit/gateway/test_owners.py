@@ -13,10 +13,10 @@ import pytest
 from bench import payloads
 
 from dragoman.gateway.app import Gateway
+from dragoman.gateway.client_identity import local
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
 from dragoman.gateway.http.other_workers import OtherWorkers
 from dragoman.gateway.http.server import Server
-from dragoman.gateway.identity import local
 
 from .loopback import Scripted, Told, ask, through
 

@@ -14,7 +14,7 @@ from msgspec import structs
 from dragoman.runtime import processes
 from dragoman.runtime.builtin.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.sandbox import ProcessStart
+from dragoman.runtime.sandbox_interface import ProcessStart
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, failure, run, said
 

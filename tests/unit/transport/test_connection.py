@@ -15,7 +15,7 @@ from dragoman.errors import TransportError
 from dragoman.transport.connection import Connection
 from dragoman.transport.http_bytes import prepared
 from dragoman.transport.http_client import Address, Limits, Pool
-from dragoman.transport.response_heads import HeadShapes
+from dragoman.transport.known_response_heads import HeadShapes
 from dragoman.transport.upstream_answer import Answer
 
 from .test_http_client import answering, get, plain, read_request, run

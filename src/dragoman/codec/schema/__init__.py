@@ -7,15 +7,15 @@ text alone in which nothing has to change, and never raise for valid JSON. Dupli
 from __future__ import annotations
 
 from ..caches import remembered
-from .build import build_document, build_nothing
-from .copies import UNFOLDING, TooManyCopies, allowance
-from .document import Document
-from .json_values import MAX_NESTING, decode, encode, too_deep
+from .already_fits import clean
+from .copy_limit import UNFOLDING, TooManyCopies, allowance
+from .document_writer import build_document, build_nothing
+from .exact_json import MAX_NESTING, decode, encode, too_deep
 from .keywords import REFS
-from .layers import Job
 from .openapi import from_openapi
+from .ref_and_allof_layers import Job
+from .source_document import Document
 from .subset import Change, Path, Subset
-from .unchanged import clean
 
 __all__ = ["Change", "Path", "Subset", "adapt", "from_openapi"]
 

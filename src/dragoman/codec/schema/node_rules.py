@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from .json_values import Number, dump, fingerprint, note
+from .exact_json import Number, dump, fingerprint, note
 from .keywords import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
-from .layers import Job, Layer, Layers, Lifted, is_null, types_of
-from .merge import Node, Word, drop, lower, named_once, rewrote, tell, unlike
+from .layer_merging import Node, Word, drop, lower, named_once, rewrote, tell, unlike
+from .ref_and_allof_layers import Job, Layer, Layers, Lifted, is_null, types_of
 from .subset import DROPPED, REWRITTEN
 
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")

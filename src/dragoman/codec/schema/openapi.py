@@ -10,10 +10,10 @@ import re
 from typing import Any, Final
 
 from ..caches import remembered
-from .json_values import MAX_NESTING, Number, decode, encode, too_deep
+from .already_fits import standard
+from .exact_json import MAX_NESTING, Number, decode, encode, too_deep
 from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
 from .subset import DROPPED, INVALID, Change, Path
-from .unchanged import standard
 
 _SNAKE: Final = {
     "additional_properties": "additionalProperties",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .json_values import note
+from .exact_json import note
 from .keywords import APPLIES
-from .layers import MAX_DEPTH, Job, Layer, Layers, Lifted
-from .merge import Node, compose, drop, rewrote, unlike
+from .layer_merging import Node, compose, drop, rewrote, unlike
 from .node_rules import kind_of
+from .ref_and_allof_layers import MAX_DEPTH, Job, Layer, Layers, Lifted
 from .subset import INVALID, REWRITTEN, Path
 
 _PLAIN: Final = frozenset({"const", "enum", "type", "title", "description"})

@@ -4,8 +4,8 @@ A strict schema is a guarantee: the upstream writes no answer outside of it. The
 schema had to say something else for its sake, so everything that the subset cannot say is an obstacle here. Only four
 things are rewritten: annotations are left out, an object that lists its properties is closed, references and lone
 `allOf` members are written where the subset wants them, and optional properties become nullable. The nulls that stand
-for absent properties are removed from the answer again (`codec/strict_nulls.py`), by the `Shape` that is made here.
-"""
+for absent properties are removed from the answer again (`codec/strict_null_removal.py`), by the `Shape` that is made
+here."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from ..caches import remembered
 from . import adapt
-from .document import Document, positions
-from .json_values import decode, fingerprint, too_deep
+from .exact_json import decode, fingerprint, too_deep
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
 from .openai_subsets import STRICT
+from .source_document import Document, positions
 from .subset import Change, Path
 
 _COMMENTS: Final = frozenset({"title", "description"})

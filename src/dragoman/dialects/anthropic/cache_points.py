@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.parts import Path
-from ...codec.extras import NULL
+from ...codec.dialect_extras import NULL
 from ...context import Context
 
 MOST = 4

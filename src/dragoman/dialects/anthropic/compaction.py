@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from ...canon.parts import Part, Path, Reasoning, Seal, Text
 from ...codec import json_text
-from ...codec.extras import NULL, carried
+from ...codec.dialect_extras import NULL, carried
 from ...context import Context
 from . import wire
 from .beta_header import ask_for

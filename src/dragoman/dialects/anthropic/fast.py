@@ -14,8 +14,8 @@ from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
 from ...dialect import Fast
 from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Plain, PlainCall, Word, as_spelled, decodable
+from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
-from ...fast.requests import skimmer
 from .message_writer import DIRECT
 from .request import RequestReader, RequestWriter
 from .wire_strict import MESSAGE, REQUEST

@@ -15,7 +15,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from ...codec.open_calls import OpenCalls
 from ...context import Context
 from . import wire

@@ -15,7 +15,7 @@ from ...canon.parts import Citation, Extra, Media, Part, Path, Reasoning, Text, 
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import minted
-from ...codec.extras import NULL, carried, gather, restore
+from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.media import guess_mime
 from ...codec.packed_seals import origin
 from ...context import Context

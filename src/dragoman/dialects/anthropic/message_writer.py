@@ -25,7 +25,7 @@ from ...canon.parts import (
 from ...codec import json_text
 from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import missing, note, proper
 from ...codec.packed_seals import MARK, pack

@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import carried, gather, restore
+from ...codec.dialect_extras import carried, gather, restore
 from ...codec.history_facts import facts_of
 from ...codec.request_steps import leading, read, write
 from ...codec.result_order import results_after_calls

@@ -13,7 +13,7 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Unknown
-from ...codec.extras import NULL, carried, gather, restore
+from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.failed_answers import (
     FAILED,
     failure,

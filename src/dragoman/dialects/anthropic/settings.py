@@ -18,7 +18,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.format_words import with_words
 from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
-from ...codec.schema_losses import fit
+from ...codec.schema_fitting import fit
 from ...codec.setting_ranges import capped
 from ...context import Context
 from ...facts.profile import Profile

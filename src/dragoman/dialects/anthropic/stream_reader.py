@@ -15,7 +15,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import NULL, Fields, carried, gather
+from ...codec.dialect_extras import NULL, Fields, carried, gather
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off, said_nothing
 from ...codec.frames import FrameReader

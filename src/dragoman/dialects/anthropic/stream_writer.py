@@ -10,7 +10,7 @@ from ...canon.response import Stop, Usage
 from ...codec import answer_ids, json_text
 from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from ...codec.failed_answers import cut_short, failure, flawed, unusable
 from ...codec.frames import Template
 from ...codec.media import missing

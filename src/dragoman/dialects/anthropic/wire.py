@@ -11,7 +11,7 @@ from typing import ClassVar
 from msgspec import Raw, Struct
 
 from ...codec.admit import Admitter
-from ...codec.extras import Fields
+from ...codec.dialect_extras import Fields
 
 NAME = "anthropic"
 NONE = Raw()

@@ -13,7 +13,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import hashed
-from ...codec.extras import carried, take_shared, with_shared
+from ...codec.dialect_extras import carried, take_shared, with_shared
 from ...codec.request_steps import read, same_items, write
 from ...context import Context
 from ...errors import WireError

@@ -13,7 +13,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.answer_ids import original
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...context import Context
 from ...errors import WireError
 from ..gemini import response as gemini

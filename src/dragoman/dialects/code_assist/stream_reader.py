@@ -14,7 +14,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, Start
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.answer_ids import original
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...codec.faults import said_nothing
 from ...codec.surrogates.documents import decodable_frame
 from ...context import Context

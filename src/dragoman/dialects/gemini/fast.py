@@ -13,8 +13,8 @@ from ...canon.parts import Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
-from ...codec.extras import EMPTY_VALUES, NULL
-from ...codec.model_names import bare
+from ...codec.dialect_extras import EMPTY_VALUES, NULL
+from ...codec.model_name_prefixes import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
 from ...fast.plain_answers import (
@@ -29,8 +29,8 @@ from ...fast.plain_answers import (
     as_spelled,
     decodable,
 )
+from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
-from ...fast.requests import skimmer
 from . import wire
 from .message import DUMMIES, read_seal
 from .request import RequestReader, RequestWriter

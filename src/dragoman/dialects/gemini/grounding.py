@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from ...canon.parts import Citation, Path, Text
 from ...codec import json_text
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...context import Context
 from .original_values import peek
 from .wire import NAME

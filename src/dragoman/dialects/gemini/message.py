@@ -12,7 +12,7 @@ from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Seal, Te
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.custom_tools import wrap_input
-from ...codec.extras import carried, gather
+from ...codec.dialect_extras import carried, gather
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
 from ...context import Context

@@ -13,8 +13,8 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import carried, gather
-from ...codec.features_in_words import with_system_as_user, with_taken_format
+from ...codec.dialect_extras import carried, gather
+from ...codec.format_and_system_fallbacks import with_system_as_user, with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context

@@ -14,9 +14,9 @@ from ...canon.turns import Turn
 from ...codec import json_text, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
-from ...codec.extras import carried, gather
+from ...codec.dialect_extras import carried, gather
 from ...codec.failed_answers import finer, in_order, lose_missing_call, lose_stop
-from ...codec.model_names import bare
+from ...codec.model_name_prefixes import bare
 from ...context import Context
 from ...errors import WireError
 from . import wire

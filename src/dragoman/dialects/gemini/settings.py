@@ -9,11 +9,11 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import json_text
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...codec.format_words import with_words
 from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
-from ...codec.schema_losses import fit
+from ...codec.schema_fitting import fit
 from ...codec.setting_ranges import capped, within
 from ...context import Context
 from . import wire

@@ -14,9 +14,9 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Stop, Usage
-from ...codec import json_array, json_text, sse
+from ...codec import json_array_splitter, json_text, sse
 from ...codec.admit import Unknown
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...codec.failed_answers import cut_short
 from ...codec.faults import broken_off, said_nothing
 from ...codec.frames import FrameReader, begun
@@ -109,7 +109,7 @@ class StreamReader(FrameReader):
         self._head = b""
         self._odd = b""  # what is no chunk, in place of the first one
         self._sse = False
-        self._array: json_array.Splitter | None = None
+        self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
         self._ids = Ids(context)
@@ -157,7 +157,7 @@ class StreamReader(FrameReader):
         if not head:
             return
         if head[:1] in b"[{":
-            self._array = json_array.Splitter(wire.NAME)
+            self._array = json_array_splitter.Splitter(wire.NAME)
         else:
             self._sse = True
         events.extend(self.feed(head))

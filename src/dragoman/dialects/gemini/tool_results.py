@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult, plain_text
 from ...codec import json_text
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...codec.media import note, proper
 from ...context import Context
 from . import wire

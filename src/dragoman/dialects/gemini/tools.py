@@ -13,9 +13,9 @@ from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.custom_tools import wrap_tool
-from ...codec.extras import carried, gather
+from ...codec.dialect_extras import carried, gather
 from ...codec.schema import Subset, from_openapi
-from ...codec.schema_losses import fit
+from ...codec.schema_fitting import fit
 from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...context import Context

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...codec.admit import Admitted, Admitter
-from ...codec.extras import Fields
+from ...codec.dialect_extras import Fields
 from ...errors import WireError
 
 NAME = "gemini"

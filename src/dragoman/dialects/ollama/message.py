@@ -12,7 +12,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
-from ...codec.extras import gather
+from ...codec.dialect_extras import gather
 from ...codec.media import missing
 from ...context import Context
 from . import wire

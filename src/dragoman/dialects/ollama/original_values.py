@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Extra
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from .wire import NAME
 
 ID = "dragoman.id"

@@ -10,7 +10,7 @@ from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import gather, misplaced, take_shared, with_shared
+from ...codec.dialect_extras import gather, misplaced, take_shared, with_shared
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context

@@ -9,7 +9,7 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import json_text
-from ...codec.extras import carried, gather, misplaced
+from ...codec.dialect_extras import carried, gather, misplaced
 from ...codec.failed_answers import (
     FAILED,
     GAP,

@@ -9,7 +9,7 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
 from ...context import Context
 from ...facts.profile import Profile

@@ -15,7 +15,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text, ndjson
 from ...codec.admit import Unknown
-from ...codec.extras import carried
+from ...codec.dialect_extras import carried
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off
 from ...codec.sse import MAX_STRAY

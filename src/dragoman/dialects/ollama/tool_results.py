@@ -9,7 +9,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
-from ...codec.extras import gather, misplaced
+from ...codec.dialect_extras import gather, misplaced
 from ...codec.media import note
 from ...context import Context
 from . import wire

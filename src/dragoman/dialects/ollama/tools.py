@@ -15,7 +15,7 @@ from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
 from ...codec.caches import remembered
 from ...codec.custom_tools import wrap_tool
-from ...codec.extras import gather
+from ...codec.dialect_extras import gather
 from ...codec.schema import Subset, adapt
 from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names

@@ -13,11 +13,11 @@ from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
-from ...codec.extras import EMPTY_VALUES, NULL
+from ...codec.dialect_extras import EMPTY_VALUES, NULL
 from ...dialect import Fast
 from ...fast.plain_answers import NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
+from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
-from ...fast.requests import skimmer
 from . import wire
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter

@@ -10,7 +10,7 @@ from ...canon.parts import Media, Opaque, Part, Text
 from ...canon.request import Request
 from ...canon.turns import SYSTEM_ROLES, Turn
 from ...codec import json_text
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from ...context import Context
 from . import wire
 from .message import write_assistant, write_content

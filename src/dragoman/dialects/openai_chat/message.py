@@ -25,7 +25,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
-from ...codec.extras import NULL, carried, gather, misplaced, restore
+from ...codec.dialect_extras import NULL, carried, gather, misplaced, restore
 from ...codec.failed_answers import decoded_once
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack

@@ -15,7 +15,7 @@ from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import NULL
+from ...codec.dialect_extras import NULL
 from ...context import Context
 from .tools import CACHE_CONTROL, lifetime
 

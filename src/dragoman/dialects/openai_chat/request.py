@@ -13,8 +13,8 @@ from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
-from ...codec.extras import carried, gather, misplaced, restore, with_shared, without_cache_options
-from ...codec.features_in_words import with_taken_format
+from ...codec.dialect_extras import carried, gather, misplaced, restore, with_shared, without_cache_options
+from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context

@@ -14,7 +14,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usa
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import hashed
-from ...codec.extras import NULL, Fields, carried, gather, restore
+from ...codec.dialect_extras import NULL, Fields, carried, gather, restore
 from ...codec.failed_answers import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
 from ...context import Context
 from . import wire

@@ -8,8 +8,8 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import carried
-from ...codec.extras import take_shared as extras_shared
+from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import take_shared as extras_shared
 from ...codec.format_words import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
 from ...codec.setting_ranges import capped, within

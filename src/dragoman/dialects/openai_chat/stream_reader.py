@@ -19,7 +19,7 @@ from ...canon.response import Response, Usage
 from ...codec import json_text, service_tiers
 from ...codec.admit import Admitter, Unknown
 from ...codec.call_ids import hashed
-from ...codec.extras import Fields, carried
+from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off
 from ...codec.frames import FrameReader, begun

@@ -9,7 +9,7 @@ from typing import Any
 from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.call_ids import send as send_id
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from ...context import Context
 from . import wire
 from .message import breakpoint_mark, write_content

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from msgspec import Raw, Struct, field
 
 from ...codec.admit import Admitter
-from ...codec.extras import Fields
+from ...codec.dialect_extras import Fields
 from ...errors import WireError
 
 NAME = "openai-chat"

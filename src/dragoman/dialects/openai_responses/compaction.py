@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Path, Reasoning, Seal
 from ...codec import json_text
-from ...codec.extras import NULL
+from ...codec.dialect_extras import NULL
 from ...context import Context
 from . import wire
 

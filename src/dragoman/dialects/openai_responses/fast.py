@@ -16,8 +16,8 @@ from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
 from ...dialect import Fast
 from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Named, Plain, PlainCall, Word, as_spelled
+from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
-from ...fast.requests import skimmer
 from . import wire
 from .client_tool_search import NAME as SEARCH
 from .client_tools import called_tool

@@ -9,7 +9,7 @@ from msgspec import Raw
 from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text, plain_text
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import gather, restore
+from ...codec.dialect_extras import gather, restore
 from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
 from ...context import Context
 from . import wire

@@ -17,7 +17,7 @@ from ...codec.admit import Unknown
 from ...codec.caches import small_cache
 from ...codec.call_ids import hashed, minted
 from ...codec.call_ids import send as send_id
-from ...codec.extras import gather, restore
+from ...codec.dialect_extras import gather, restore
 from ...codec.failed_answers import decoded_once
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import missing

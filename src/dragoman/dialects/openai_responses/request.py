@@ -14,7 +14,7 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import (
+from ...codec.dialect_extras import (
     CACHE_OPTIONS,
     NULL,
     carried,
@@ -24,8 +24,8 @@ from ...codec.extras import (
     with_shared,
     without_cache_options,
 )
-from ...codec.features_in_words import with_taken_format
-from ...codec.host_fields import without_refused_fields
+from ...codec.format_and_system_fallbacks import with_taken_format
+from ...codec.host_refused_fields import without_refused_fields
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.result_order import results_after_calls
 from ...context import Context

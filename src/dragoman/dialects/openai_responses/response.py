@@ -17,7 +17,7 @@ from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Unknown
 from ...codec.caches import Memory, remembered
-from ...codec.extras import EMPTY_VALUES, NULL, carried, gather, restore
+from ...codec.dialect_extras import EMPTY_VALUES, NULL, carried, gather, restore
 from ...codec.failed_answers import first_only, lose_missing_call, lose_stop, says_it_all
 from ...codec.tool_declarations import Same
 from ...context import Context

@@ -19,7 +19,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, Start
 from ...canon.parts import Part, Path, ToolCall
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import NULL
+from ...codec.dialect_extras import NULL
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off, said_nothing
 from ...codec.frames import FrameReader, begun

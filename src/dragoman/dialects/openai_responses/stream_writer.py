@@ -16,7 +16,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall, held_elsewhere
 from ...canon.response import Stop
 from ...codec import answer_ids, json_text
-from ...codec.extras import restore
+from ...codec.dialect_extras import restore
 from ...codec.failed_answers import cut_short, flawed
 from ...codec.frames import Template
 from ...codec.media import missing

@@ -14,10 +14,10 @@ from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import carried, gather, restore
+from ...codec.dialect_extras import carried, gather, restore
 from ...codec.hosted_tools import Row, forced
 from ...codec.schema.openai_subsets import LOOSE
-from ...codec.schema_losses import fit, fit_openai_schema
+from ...codec.schema_fitting import fit, fit_openai_schema
 from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...context import ANSWER, Context

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...codec.admit import Admitter
-from ...codec.extras import Fields
+from ...codec.dialect_extras import Fields
 
 NAME = "openai-responses"
 NONE = Raw()

@@ -14,7 +14,7 @@ from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.extras import carried, restore, with_shared
+from ...codec.dialect_extras import carried, restore, with_shared
 from ...codec.request_steps import read, same_items, write
 from ...context import Context
 from ..openai_chat import request as chat

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request, Settings
 from ...codec import json_text
-from ...codec.extras import NULL, carried
+from ...codec.dialect_extras import NULL, carried
 from ...codec.reasoning_effort import wanted
 from ...context import Context
 from ..openai_chat.tools import lifetime

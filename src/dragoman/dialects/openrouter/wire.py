@@ -13,7 +13,7 @@ from msgspec import Raw, field
 
 from ...canon.parts import Extra, Path
 from ...codec.admit import Admitter, Unknown
-from ...codec.extras import Fields
+from ...codec.dialect_extras import Fields
 from ...context import Context
 from ..openai_chat import wire as chat
 

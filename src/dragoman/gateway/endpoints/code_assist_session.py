@@ -21,7 +21,7 @@ from ...codec import json_text
 from ...facts import profiles
 from ...transport.http_client import Headers
 from ...transport.redaction import without_secrets
-from ..exchange.refusal import Refused
+from ..exchange.refused_exchange import Refused
 from ..exchange.side_requests import ask_upstream
 from ..http.server import IncomingRequest
 from ..services import Services

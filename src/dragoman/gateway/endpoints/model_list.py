@@ -23,7 +23,7 @@ from ...endpoints.records import Model
 from ...facts import profiles
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
-from ..exchange import upstream_address
+from ..exchange import upstream_request_headers
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
 
@@ -75,7 +75,9 @@ class Listing:
     ) -> tuple[Model, ...]:
         if upstream.dialect == REHEARSAL:
             return ()
-        own = upstream_address.client_key(headers) if upstream_address.auth(upstream) == "client" else ""
+        own = (
+            upstream_request_headers.client_key(headers) if upstream_request_headers.auth(upstream) == "client" else ""
+        )
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))
         if until > desk.now():

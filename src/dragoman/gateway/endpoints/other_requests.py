@@ -14,13 +14,13 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...dialects import endpoints
 from ...transport.http_client import Headers
+from ..client_identity import apart
 from ..exchange.child_tasks import done
-from ..exchange.previous_responses import asked as refers
-from ..exchange.previous_responses import recall
-from ..exchange.refusal import Refused, fault_reply
+from ..exchange.refused_exchange import Refused, fault_reply
+from ..exchange.response_continuation import asked as refers
+from ..exchange.response_continuation import recall
 from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
-from ..identity import apart
 from ..services import Services
 from . import code_assist_session, page, responses
 from .endpoint_table import Call, EndpointTable

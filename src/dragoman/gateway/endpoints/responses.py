@@ -19,15 +19,15 @@ from msgspec import Raw
 from ...canon.events import Fault
 from ...codec import json_text
 from ...transport.http_client import Headers
+from ..client_identity import apart
 from ..config import Config, Upstream
 from ..exchange.forwarded_headers import to_client
-from ..exchange.previous_responses import asked, chain, recall, with_answer, with_id
-from ..exchange.refusal import Refused
+from ..exchange.refused_exchange import Refused
+from ..exchange.response_continuation import asked, chain, recall, with_answer, with_id
 from ..exchange.side_requests import ask_upstream
 from ..exchange.stored_responses import ClientStored, Conversation, Kept
-from ..exchange.upstream_address import auth
+from ..exchange.upstream_request_headers import auth
 from ..http.server import IncomingRequest
-from ..identity import apart
 from ..services import Services
 from .endpoint_table import Call
 

@@ -20,10 +20,10 @@ from ...seals.vault import Vault
 from ...translate import translate_request
 from ...transport.http_client import Headers
 from ..config import REHEARSAL, Route
-from ..exchange import rehearsal_upstream, upstream_address
+from ..exchange import rehearsal_upstream, upstream_request_headers
 from ..exchange.child_tasks import done
-from ..exchange.previous_responses import PreviousResponses
-from ..exchange.refusal import fault_reply, no_model, untranslated
+from ..exchange.refused_exchange import fault_reply, no_model, untranslated
+from ..exchange.response_continuation import PreviousResponses
 from ..exchange.routes import Choice
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
@@ -85,7 +85,7 @@ async def _asked(
     """What the upstream counts; None when it does not."""
     upstream = choice.upstream
     try:
-        path = "" if upstream.dialect == REHEARSAL else upstream_address.counting(upstream, choice.model)
+        path = "" if upstream.dialect == REHEARSAL else upstream_request_headers.counting(upstream, choice.model)
     except WireError as error:
         return untranslated(error)
     if not path:
@@ -120,7 +120,7 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
             binary=route.binary,
             seals=route.seals,
             vault=vault,
-            host=upstream_address.host(upstream),
+            host=upstream_request_headers.host(upstream),
             stand_ins=route.stand_ins,
             same_account=route.same_account,
         )

@@ -29,7 +29,7 @@ from ...errors import DragomanError
 from ...seals.vault import Vault
 from ...transport.body_joining import LARGE as LARGE_BODY
 from ...transport.body_joining import join_pieces
-from .refusal import Refused
+from .refused_exchange import Refused
 
 T = TypeVar("T")
 

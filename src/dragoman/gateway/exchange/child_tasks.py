@@ -21,7 +21,7 @@ from ...dialects import endpoints, get
 from ...seals.conversation_digest import Conversation, ConversationDigest
 from ...translate.result import Translation
 from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long
-from .refusal import Refused
+from .refused_exchange import Refused
 
 T = TypeVar("T")
 

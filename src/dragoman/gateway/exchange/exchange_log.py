@@ -2,8 +2,8 @@
 
 A line is made from what is known at the end of an exchange. Tokens are found by a glance at the end of the answer; no
 body is parsed. Texts of clients and upstreams are made harmless for a terminal, and keys are taken out of reasons.
-Lines are gathered for a moment and written by a thread (`line_writer.py`): the event loop never waits for a terminal.
-"""
+Lines are gathered for a moment and written by a thread (`log_line_writer.py`): the event loop never waits for a
+terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import msgspec
 from ...transport.redaction import Redactor
 from ..config import LogFormat
 from .exchange_report import clean, secrets_of
-from .line_writer import LineWriter
+from .log_line_writer import LineWriter
 from .recent_exchanges import Exchange, Recording
 
 PAUSE = 0.1

@@ -14,7 +14,7 @@ from ...canon.losses import Loss, Severity
 from ...codec.caches import small_cache
 from ...dialects import endpoints, installed
 from ...transport.client_interface import Headers
-from ...transport.response_heads import HeadShape, ResponseHead
+from ...transport.known_response_heads import HeadShape, ResponseHead
 from ...transport.upstream import REHEARSAL
 
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})

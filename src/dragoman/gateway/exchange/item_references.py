@@ -1,7 +1,7 @@
 """Items of a Responses request that the upstream completes from its own store, by their id.
 
 Where several clients share the gateway's key, such an id brings up whatever the upstream stores under that key. So the
-gateway finds these items, and passes on only ids that the client itself has received (`previous_responses.py`).
+gateway finds these items, and passes on only ids that the client itself has received (`response_continuation.py`).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from ...codec.packed_seals import MARK_BYTES
 from ...dialects import get
 from ...endpoints.records import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
-from ...fast.requests import Known
+from ...fast.remembered_requests import Known
 from ...seals.vault import keep
 from ...translate.error_answers import is_answer
 from ...translate.remembered import known_beginning, translate_with
@@ -32,19 +32,27 @@ from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
 from ...transport.client_interface import Answer, Post, too_long
-from ...transport.response_heads import NONE
+from ...transport.known_response_heads import NONE
 from ...transport.retry import wait
 from ..config import REHEARSAL, Route
 from ..http.answer_framing import media_type
 from ..http.recording_reply import RecordingReply
 from ..http.server import Gone, IncomingRequest, Reply
 from ..services import Services
-from . import child_tasks, fault_messages, forwarded_headers, rehearsal_upstream, stream_or_whole, upstream_address
+from . import (
+    child_tasks,
+    fault_messages,
+    forwarded_headers,
+    rehearsal_upstream,
+    stream_or_whole,
+    upstream_request_headers,
+)
 from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .failover import Failover
 from .fault_table import TABLE
+from .memory_seal_vault import ClientVault
 from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
-from .refusal import (
+from .refused_exchange import (
     Refused,
     failed,
     fault_reply,
@@ -57,8 +65,7 @@ from .refusal import (
 )
 from .routes import Choice
 from .seal_refusals import refuses_seals
-from .seal_vault import ClientVault
-from .secrets import print_failure
+from .secret_redaction import print_failure
 from .side_requests import SideAnswer
 from .side_requests import ask_upstream as aside
 from .stream_reply import StreamReply, Translator
@@ -67,7 +74,7 @@ from .upstream_key_faults import key_missing
 from .upstream_plan import HOPS, INSTANCE, UpstreamPlan
 
 if TYPE_CHECKING:
-    from .previous_responses import PreviousResponses
+    from .response_continuation import PreviousResponses
 
 _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
 
@@ -395,7 +402,7 @@ class Relay:
         if asked.stream not in sending.said:
             asked.body = stream_or_whole.asking(asked.body, asked.target, stream=sending.stream)
         if sending.enveloped:
-            asked.body = upstream_address.fitted(sending.choice.upstream, asked.body)
+            asked.body = upstream_request_headers.fitted(sending.choice.upstream, asked.body)
         return asked
 
     def _noted(self, sending: UpstreamPlan, asked: Translation) -> Translation:
@@ -450,7 +457,7 @@ class Relay:
                     self._faults.origin = "place"
                     return key_missing(sending.choice.name, error)
             if asked.headers:
-                post = upstream_address.beside(post, asked.headers)
+                post = upstream_request_headers.beside(post, asked.headers)
             first, left = bounds.first_byte, self._end - monotonic()
             if left < first:
                 first = left

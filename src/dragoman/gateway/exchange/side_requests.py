@@ -14,13 +14,13 @@ from ...codec.faults import said_nothing
 from ...dialects import get
 from ...errors import ConfigError, TransportError
 from ...translate.error_answers import error_in
+from ...transport.known_response_heads import ResponseHead
 from ...transport.redaction import Redactor
-from ...transport.response_heads import ResponseHead
 from ..config import Upstream
 from ..services import Services
-from . import upstream_address
+from . import upstream_request_headers
 from .fault_table import TABLE
-from .secrets import passed_on
+from .secret_redaction import passed_on
 from .upstream_key_faults import key_missing, key_refused, refuses_key
 
 PATIENCE = 30.0
@@ -55,12 +55,14 @@ async def ask_upstream(
 ) -> SideAnswer | Fault:
     """What an upstream answers; a Fault when it could not be asked. `asked` are the headers of a client."""
     try:
-        token = await desk.tokens.get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
-        headers = upstream_address.headers(upstream, desk.environment, client, asked, token)
-        place = upstream_address.place(upstream, path)
+        token = (
+            await desk.tokens.get(upstream.credentials) if upstream_request_headers.auth(upstream) == "google" else ""
+        )
+        headers = upstream_request_headers.headers(upstream, desk.environment, client, asked, token)
+        place = upstream_request_headers.place(upstream, path)
         async with asyncio.timeout(seconds):
             async with await desk.pool.request(
-                upstream_address.address(upstream), method, place, headers, body
+                upstream_request_headers.address(upstream), method, place, headers, body
             ) as answer:
                 # An upstream may repeat the key that it does not take, whatever its status is.
                 found = _redactor(desk, asked).data(await answer.read(LARGEST))
@@ -101,7 +103,7 @@ def _about_our_key(told: SideAnswer, desk: Services, upstream: Upstream, fault: 
     """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
     read, where the status is not the fault's."""
     fault = fault or told.fault(upstream.dialect)
-    if upstream_address.auth(upstream) == "client" or not refuses_key(fault, told.body):
+    if upstream_request_headers.auth(upstream) == "client" or not refuses_key(fault, told.body):
         return None
     return _for_client(key_refused(fault, _name(desk, upstream), upstream))
 

@@ -17,7 +17,7 @@ class Kept(Struct, frozen=True):
 
     id: str
     owner: str
-    """Digest of the client that it is kept for (`identity.py`)."""
+    """Digest of the client that it is kept for (`gateway/client_identity.py`)."""
     response: bytes
     input: tuple[Raw, ...]
     """The items of this request alone; those before it are behind `previous` or in the conversation."""
@@ -38,7 +38,7 @@ class Conversation(Struct, frozen=True):
 
     id: str
     owner: str
-    """Digest of the client that it is kept for (`identity.py`)."""
+    """Digest of the client that it is kept for (`gateway/client_identity.py`)."""
     created: int
     metadata: Raw
     items: tuple[Raw, ...] = ()

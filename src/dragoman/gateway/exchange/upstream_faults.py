@@ -20,8 +20,8 @@ from . import fault_messages
 from .fault_table import KEY_REFUSED, Origin
 from .recent_exchanges import Exchange
 from .routes import Choice
-from .secret_search import SecretSearch
-from .secrets import passed_on
+from .secret_redaction import passed_on
+from .secrets_in_frames import SecretSearch
 from .upstream_key_faults import key_refused, refuses_key
 from .upstream_plan import UpstreamPlan
 

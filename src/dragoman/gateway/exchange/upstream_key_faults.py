@@ -18,7 +18,7 @@ from ...errors import ConfigError
 from ...transport.upstream import Upstream
 from .fault_messages import readable
 from .fault_table import KEY_REFUSED
-from .upstream_address import auth
+from .upstream_request_headers import auth
 
 LOOKED = 4000
 """Characters of a message and of a body that are looked into."""

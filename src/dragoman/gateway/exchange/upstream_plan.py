@@ -21,12 +21,12 @@ from ...translate.request import make_options, pass_request
 from ...transport.client_interface import Answer, Post
 from ...transport.http_bytes import prepared
 from ...transport.redaction import upstream_secrets
-from ..http.request_heads import KnownHead
+from ..http.known_request_heads import KnownHead
 from .fault_table import Origin
 from .forwarded_headers import plan
 from .routes import Choice
-from .secret_search import SecretSearch
-from .upstream_address import address, auth, headers, host, key_headers, target
+from .secrets_in_frames import SecretSearch
+from .upstream_request_headers import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
 """The header with the gateways that a request came through."""

@@ -1,4 +1,5 @@
-"""Which web pages may ask. Which keys may is in `identity.py`, which names the gateway has in `allowed_hosts.py`.
+"""Which web pages may ask. Which keys may is in `gateway/client_identity.py`, which names the gateway has in
+`allowed_hosts.py`.
 
 A browser sends what any page tells it to, also to a gateway on its own machine. So requests that come from a page are
 taken only from pages on loopback, and from those that the configuration names.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from .request_heads import KnownHead
+from .known_request_heads import KnownHead
 
 
 class IncomingRequest(Struct, eq=False):
@@ -30,8 +30,8 @@ class IncomingRequest(Struct, eq=False):
     refusal: tuple[int, str] | None = None
     """Why the server itself refuses the request, for the handler to say in the client's words."""
     owner: str = ""
-    """Hex digest that says who the client is (`identity.py`); "" until the client is admitted. Whatever is kept for a
-    client is kept under this name."""
+    """Hex digest that says who the client is (`gateway/client_identity.py`); "" until the client is admitted. Whatever
+    is kept for a client is kept under this name."""
     admin: bool = False
     """The client showed an admin key."""
     pieces: list[bytes] | None = None

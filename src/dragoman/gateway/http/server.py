@@ -3,7 +3,7 @@
 Written by hand because of what it costs (78 microseconds of CPU for a proxied request against uvicorn's 135, measured
 on two cores, see bench/) and because of what a gateway must know at once: that a client has gone (its upstream is then
 let go in the same moment), and that it reads slowly. Parsing is httptools' (llhttp); what it has read before is known
-by its bytes, see `request_heads.py`.
+by its bytes, see `known_request_heads.py`.
 
 Bounds: size of heads and bodies, requests under way, time to send a head, time between two pieces of a body, time to
 send a body, time between two requests. Each breach is answered, by the handler's own words where it has some, and
@@ -26,8 +26,8 @@ from ...transport.deadlines import Deadlines
 from ...transport.http_bytes import lower
 from .client_hangup import has_left
 from .incoming_request import IncomingRequest
+from .known_request_heads import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 from .replies import Gone, Reply
-from .request_heads import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 
 __all__ = ["Bounds", "Gone", "Handler", "IncomingRequest", "Reply", "Server"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import confine, processes
 from ..processes import Ended, Left
-from ..sandbox import ProcessStart, Sandbox, unconfined
+from ..sandbox_interface import ProcessStart, Sandbox, unconfined
 from ..shell_programs import roots
 from ..tool import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ...store.own_files import require_only_owner_writes
+from ...store.user_files import require_only_owner_writes
 from .. import confine, file_edit, text_file
 from ..confine import Place
 from ..file_edit import Edit

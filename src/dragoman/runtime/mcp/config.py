@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
-from ...store.own_files import read_named_file
+from ...store.user_files import read_named_file
 from .schema_gate import Gate
 
 SECTION = "mcpServers"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.codec.schema.strict_subset import StrictForm, strict_form
-from dragoman.codec.strict_nulls import AbsentRemover, without_absent
+from dragoman.codec.strict_null_removal import AbsentRemover, without_absent
 from dragoman.rules.helpers import strict_subset
 
 NAME = {"type": "string"}

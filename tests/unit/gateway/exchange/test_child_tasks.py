@@ -32,7 +32,7 @@ from dragoman.gateway.exchange.child_process import (
     OutOfMemory,
     takes_long,
 )
-from dragoman.gateway.exchange.refusal import Refused
+from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.http.server import Bounds as ServerBounds
 from dragoman.gateway.http.server import Server
 

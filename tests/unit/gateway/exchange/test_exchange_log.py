@@ -16,7 +16,7 @@ from bench import payloads
 from bench.streams import frames
 
 from dragoman.gateway.exchange.exchange_log import ExchangeLog, agent_name, entry, harmless, text, tokens
-from dragoman.gateway.exchange.line_writer import MAX_WRITE, LineWriter
+from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
 from dragoman.gateway.http.server import IncomingRequest
 

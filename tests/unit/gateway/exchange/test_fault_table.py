@@ -12,7 +12,7 @@ from dragoman.canon.events import Fault, FaultKind
 from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import names
 from dragoman.gateway.exchange.fault_table import TABLE, Origin
-from dragoman.gateway.exchange.refusal import Refused
+from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.transport.retry import RETRIED
 

@@ -9,8 +9,8 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
+from dragoman.gateway.client_identity import Identities
 from dragoman.gateway.config import Config, Listen
-from dragoman.gateway.identity import Identities
 
 from ..loopback import Told, ask, through
 from ..test_auth import PLACES, SHOWN

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from dragoman.canon.losses import Loss
 from dragoman.codec.admit import Unknown
-from dragoman.codec.extras import carried, gather, restore
+from dragoman.codec.dialect_extras import carried, gather, restore
 from dragoman.context import Context
 
 ONE, TWO, NULL = Raw(b"1"), Raw(b"2"), Raw(b"null")

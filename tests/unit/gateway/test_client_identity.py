@@ -9,9 +9,9 @@ import pytest
 
 from dragoman.canon.events import Fault
 from dragoman.errors import ConfigError
+from dragoman.gateway.client_identity import Client, Identities
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest, Reply
-from dragoman.gateway.identity import Client, Identities
 
 from .rig import Behind, between, path_of, run, whole
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .json_values import Number, dump, fingerprint, note
+from .exact_json import Number, dump, fingerprint, note
 from .keywords import (
     ANNOTATIONS,
     BOOLEANS,
@@ -27,7 +27,7 @@ from .keywords import (
     UPPER_BOUNDS,
     vacuous,
 )
-from .layers import Job, Layer, Layers, Lifted, expand, types_of
+from .ref_and_allof_layers import Job, Layer, Layers, Lifted, expand, types_of
 from .subset import DROPPED, INVALID, REWRITTEN, Path
 
 _BAD: Final = object()

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.transport.response_heads import MAX_LENGTH, MAX_LINES, MAX_SHAPES, NONE, SELDOM, HeadShapes, listed
+from dragoman.transport.known_response_heads import (
+    MAX_LENGTH,
+    MAX_LINES,
+    MAX_SHAPES,
+    NONE,
+    SELDOM,
+    HeadShapes,
+    listed,
+)
 
 
 def head(*lines: str, status: str = "200 OK") -> bytes:

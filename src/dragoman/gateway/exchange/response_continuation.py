@@ -26,10 +26,10 @@ from .child_process import LARGE, ChildProcesses
 from .child_tasks import done
 from .item_references import ids, item_fields, reference
 from .recent_exchanges import Exchange
-from .refusal import Refused
+from .refused_exchange import Refused
 from .routes import Choice
 from .stored_responses import ClientStored, Conversation, Kept
-from .upstream_address import auth
+from .upstream_request_headers import auth
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
 _NATIVE = "openai-responses"

@@ -28,8 +28,8 @@ from ..context import Context
 from ..dialect import Dialect, Fast
 from ..errors import WireError
 from ..seals.conversation_digest import ConversationDigest
-from .envelope import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
-from .prefix import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
+from .envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
+from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
 
 _FINGERPRINT = 256
 """By so many bytes at the beginning of a request it is found out that it was seen before."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .json_values import Number
+from .exact_json import Number
 from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 
 SMALL: Final = 200

@@ -6,15 +6,15 @@ import random
 
 import pytest
 
-from dragoman.codec import json_array
+from dragoman.codec import json_array_splitter
 from dragoman.errors import WireError
 
 TEXT = b'[{"a": [1, {"b": "}]\\"["}]}\r\n,\n{"c": "\\\\"} , {"d":"\xc3\xa9"}]\n'
 ELEMENTS = [b'{"a": [1, {"b": "}]\\"["}]}', b'{"c": "\\\\"}', b'{"d":"\xc3\xa9"}']
 
 
-def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], json_array.Splitter]:
-    splitter = json_array.Splitter("gemini")
+def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], json_array_splitter.Splitter]:
+    splitter = json_array_splitter.Splitter("gemini")
     found: list[bytes] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])
@@ -54,8 +54,8 @@ def test_what_is_no_object_breaks_the_stream_after_the_elements_before_it(cuts: 
 
 
 def test_an_element_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_array, "MAX_FRAME", 100)
-    splitter = json_array.Splitter("gemini")
+    monkeypatch.setattr(json_array_splitter, "MAX_FRAME", 100)
+    splitter = json_array_splitter.Splitter("gemini")
     splitter.feed(b'[{"a":"' + b"x" * 60)
     with pytest.raises(WireError, match="at most 100 bytes"):
         splitter.feed(b"x" * 60)

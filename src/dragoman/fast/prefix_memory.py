@@ -20,7 +20,7 @@ from ..codec.caches import Memory, grew, largest
 from ..codec.history_facts import HistoryFacts
 from ..facts.profile import Profile
 from ..seals.conversation_digest import Asked
-from .envelope import Pair
+from .envelope_memory import Pair
 
 MAX_TEXT = 2 * 1024 * 1024
 """Longer beginnings are not kept."""

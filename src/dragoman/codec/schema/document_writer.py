@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
-from .copies import INNER, is_long
+from .copy_limit import INNER, is_long
 from .keywords import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, SCHEMAS
-from .layers import MAX_DEPTH, Job, Layer, Layers, is_null
-from .merge import Node, compose, drop
+from .layer_merging import Node, compose, drop
 from .node_rules import RULES, describe, refused
+from .ref_and_allof_layers import MAX_DEPTH, Job, Layer, Layers, is_null
 from .root_object import empty_root, object_root
 from .subset import CUT, INVALID, REWRITTEN
 

@@ -40,7 +40,7 @@ class BoundedVault:
         self._size = 0
 
     def of(self, owner: str) -> ClientVault:
-        """The vault of one client. `owner` is the digest that says who the client is (`identity.py`)."""
+        """The vault of one client. `owner` is the digest that says who the client is (`gateway/client_identity.py`)."""
         return ClientVault(self, owner)
 
     def get(self, owner: str, key: str) -> str | None:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw
 
 from .keywords import BOOLEANS, CONTAINERS, COUNTS, FLAGS, LISTS, MAPS, NAMES, NUMBERS, REFS, SCHEMAS, STRINGS, TYPES
-from .layers import walks
+from .ref_and_allof_layers import walks
 from .subset import Subset
 
 _DATA: Final = frozenset({"default", "const", "example", "examples", "enum", "type"})

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from dragoman.gateway.config import Config, Upstream, checked
 from dragoman.gateway.http.server import Server
-from dragoman.gateway.upstream_checks import check_upstreams
+from dragoman.gateway.startup_checks import check_upstreams
 
 from .rig import Behind, run, whole
 

@@ -29,7 +29,7 @@ from ...store.secret import installation_secret
 from ..app import Gateway
 from ..config import Config
 from ..exchange.exchange_log import ExchangeLog
-from ..upstream_checks import check_upstreams
+from ..startup_checks import check_upstreams
 from .other_workers import OtherWorkers
 from .server import Bounds, Server
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from .copies import UNFOLDING, Copies
-from .document import Document, pointer
+from .copy_limit import UNFOLDING, Copies
 from .keywords import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
+from .source_document import Document, pointer
 from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragoman.gateway.exchange.seal_vault import BoundedVault
+from dragoman.gateway.exchange.memory_seal_vault import BoundedVault
 
 
 def test_the_oldest_seals_are_forgotten_and_those_asked_for_stay() -> None:

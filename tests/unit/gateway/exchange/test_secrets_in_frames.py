@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.gateway.exchange.secret_search import SecretSearch
+from dragoman.gateway.exchange.secrets_in_frames import SecretSearch
 from tests.judges import corpus
 
 KEY = "sk-0123456789abcdef"
