@@ -42,21 +42,21 @@ unit: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Everything that is there only for speed is off: laws, golden files, cases, recordings and digests hold without it.
-WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance tests/wire
+WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance tests/recorded
 
 unit-without-memory: $(READY)
 	DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=again $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
 	  --ignore tests/property/test_bounds.py -n $(JOBS) --dist worksteal
 
 CORE_UNITS := $(addprefix tests/unit/,canon codec dialects facts fast lint repair seals translate) $(wildcard tests/unit/test_*.py)
-CORE_TESTS := $(CORE_UNITS) tests/golden tests/crossings tests/reports tests/seals tests/seeds tests/property tests/conformance/test_library.py
+CORE_TESTS := $(CORE_UNITS) tests/golden tests/pairs tests/regressions tests/seals tests/contract tests/property tests/conformance/test_library.py
 
 coverage: $(READY)  ## Coverage of the core packages, each with a floor (slow; the report is build/coverage/html/index.html)
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal $(CORE_TESTS) --ignore tests/property/test_bounds.py
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet --directory build/coverage/html
-	$(BIN)/python -m tests.house.coverage_floors
+	$(BIN)/python -m tests.repo.coverage_floors
 
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.corpus import facts, synthetic
 from tests.corpus.files import DATA, DIALECTS
-from tests.judges.corpus import require_shared
+from tests.oracles.corpus import require_shared
 
 Json = Any
 _PRICE = 1500

@@ -14,7 +14,7 @@ from tests.corpus.files import DATA, DIALECTS, OWN
 from tests.corpus.frames import frames
 from tests.corpus.keys import MODELS, Region, inside, is_enum, is_name
 from tests.corpus.streams import pieces
-from tests.judges import corpus
+from tests.oracles import corpus
 
 Json = Any
 LONG = 12

@@ -1,6 +1,6 @@
 """The rehearsal, as an outside suite for each protocol would ask it: through a gateway that is a process of its own.
 
-Every answer and every stream is judged by the SDKs' types and the published schemas (`tests/judges`), and the same is
+Every answer and every stream is judged by the SDKs' types and the published schemas (`tests/oracles`), and the same is
 true of both; every mistake is refused with the right status and in the dialect's own shape.
 """
 
@@ -18,7 +18,7 @@ from dragoman.conform.fact_checks import Outcome, judge
 from dragoman.dialects import get
 from tests.e2e.asked import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
 from tests.e2e.serving import served
-from tests.judges import grammar, official
+from tests.oracles import grammar, official
 
 ASKED: dict[str, list[Question]] = {
     "openai-chat": [*chat.QUESTIONS, *chat.OPENAI_ONLY],

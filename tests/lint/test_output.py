@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.wire.cases import CREATED, PAIRS, Case, cases
-from tests.wire.test_matrix import models_for
+from tests.recorded.cases import CREATED, PAIRS, Case, cases
+from tests.recorded.test_matrix import models_for
 
 KNOWN: dict[tuple[str, str], str] = {}
 """(record, target) whose translation has an error, and why. It only ever shrinks."""

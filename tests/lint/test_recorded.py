@@ -7,8 +7,8 @@ import pytest
 from dragoman import Finding, lint
 from dragoman.dialects import names
 from tests.corpus import files
-from tests.judges import corpus
 from tests.lint.unseen import ODD_ANSWERS, UNSEEN
+from tests.oracles import corpus
 
 RECORDED = [name for name in names() if name in files.DIALECTS]
 REFUSED = (400, 413, 422)

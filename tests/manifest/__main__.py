@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from tests.judges.corpus import has_recordings
 from tests.manifest import digests
 from tests.manifest.documents import PAIRS, Kind, Origin
 from tests.manifest.outcomes import outcomes, spelled
+from tests.oracles.corpus import has_recordings
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tests.judges import corpus
+from tests.oracles import corpus
 
 Kind = Literal["request", "answer", "stream", "fault"]
 Origin = Literal["recorded", "synthetic"]

@@ -11,10 +11,10 @@ from collections import Counter
 
 import pytest
 
-from tests.judges.corpus import require_shared
 from tests.manifest import compare, library
 from tests.manifest.digests import KINDS, ORIGINS, digests, known, pair
 from tests.manifest.documents import MODELS, PAIRS, Origin, documents
+from tests.oracles.corpus import require_shared
 
 
 @pytest.mark.parametrize("origin", ORIGINS)

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.facts.dialects import frames
 
-from tests.wire.cases import Case, Kind, cases
+from tests.recorded.cases import Case, Kind, cases
 
 Json = Any
 Path = tuple[str | int, ...]

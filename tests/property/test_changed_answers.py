@@ -12,8 +12,8 @@ from bench.facts.dialects import read
 
 import dragoman
 from tests.property.changes import PLAUSIBLE, UNKNOWN, WILD, Recordings
-from tests.wire.cases import DIALECTS, Kind
-from tests.wire.spelling import CREATED
+from tests.recorded.cases import DIALECTS, Kind
+from tests.recorded.spelling import CREATED
 
 TRIES = 60
 """Changed documents for each dialect and kind; each goes to every other dialect."""

@@ -18,7 +18,7 @@ from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.strategies import requests, responses, values
 from tests.property.test_laws import answer, told, write
-from tests.wire.events import findings
+from tests.recorded.events import findings
 
 Json = Any
 DIALECTS = dialects()

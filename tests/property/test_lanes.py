@@ -13,8 +13,8 @@ import dragoman
 from dragoman.dialects import names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
-from tests.judges import corpus
-from tests.wire.cases import cases
+from tests.oracles import corpus
+from tests.recorded.cases import cases
 
 PAIRS = list(permutations(names(), 2))
 EVERY = 5

@@ -17,11 +17,11 @@ from dragoman.codec.call_ids import from_chat_client
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
-from tests.judges import conversation, grammar, official
+from tests.oracles import conversation, grammar, official
 from tests.property.strategies import requests, responses
-from tests.wire.compare import differences, placeless
-from tests.wire.events import findings
-from tests.wire.roundtrip import request_differences, response_differences
+from tests.recorded.compare import differences, placeless
+from tests.recorded.events import findings
+from tests.recorded.roundtrip import request_differences, response_differences
 
 DIALECTS = dialects()
 ELSEWHERE = "elsewhere"

@@ -10,9 +10,9 @@ import pytest
 import dragoman
 from dragoman.canon import Fault
 from dragoman.dialects import get
-from tests.judges.grammar import check_stream
-from tests.wire.cases import DIALECTS, Case, cases, events
-from tests.wire.events import findings
+from tests.oracles.grammar import check_stream
+from tests.recorded.cases import DIALECTS, Case, cases, events
+from tests.recorded.events import findings
 
 DEEDS = ("drop", "repeat", "exchange", "shuffle", "cut", "cut inside")
 TRIES = 4

@@ -15,7 +15,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.strategies import requests, responses
-from tests.wire import markers
+from tests.recorded import markers
 
 DIALECTS = dialects()
 

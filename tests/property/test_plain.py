@@ -17,7 +17,7 @@ from dragoman import fast, translate
 from dragoman.dialects import get, names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
-from tests.wire.cases import cases
+from tests.recorded.cases import cases
 
 SHORT = [
     (source, target)

@@ -15,8 +15,8 @@ from dragoman import Repair, WireError
 from dragoman.canon import Request
 from dragoman.canon.repair_codes import REPAIRS
 from dragoman.dialects import names as dialects
-from tests.judges import conversation, official
-from tests.judges.corpus import DIALECTS
+from tests.oracles import conversation, official
+from tests.oracles.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, broken, spell
 from tests.property.strategies import requests
 from tests.property.test_fuzz import changed, odd, places

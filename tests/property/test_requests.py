@@ -16,7 +16,7 @@ from dragoman.canon import Request
 from dragoman.fast import off, on
 from dragoman.translate.remembered import known_beginning, translate_with
 from dragoman.translate.request import Options, make_options
-from tests.judges.corpus import DIALECTS
+from tests.oracles.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, Words, broken, legal
 from tests.property.strategies import requests
 from tests.property.test_laws import write

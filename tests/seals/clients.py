@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.judges import sdkfold
+from tests.oracles import sdkfold
 
 Json = Any
 

@@ -18,7 +18,7 @@ from dragoman.canon.events import Fault, Finish
 from dragoman.context import Context
 from dragoman.dialects import get
 from tests.e2e.scripted import MODELS
-from tests.judges import grammar
+from tests.oracles import grammar
 from tests.seals.clients import Client
 from tests.soak.scenes import SCENES, Scene, order
 

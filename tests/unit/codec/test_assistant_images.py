@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.judges import official
+from tests.oracles import official
 
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": PNG}}

@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.codec.schema import adapt, from_openapi
 from tests.corpus import files
-from tests.judges import corpus
+from tests.oracles import corpus
 
 from .schema_subsets import SUBSETS, refused
 

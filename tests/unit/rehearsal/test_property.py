@@ -20,10 +20,10 @@ from dragoman.rehearsal import pattern_samples, schema_check
 from dragoman.rehearsal.argument_extraction import Extraction, documents, masked, numbers, places, quoted
 from dragoman.rehearsal.schema_instances import NOTHING, Maker
 from dragoman.rehearsal.text_replies import evaluate, reply
-from tests.judges import grammar, official
+from tests.oracles import grammar, official
 from tests.property.strategies import requests
+from tests.recorded.events import findings
 from tests.unit.rehearsal.desk import events, streamed, tool, user, written
-from tests.wire.events import findings
 
 house = settings(
     derandomize=True,

@@ -15,10 +15,10 @@ from dragoman.canon import Choice, Fault, Format, Media, Request, Response, Text
 from dragoman.canon.fold import fold
 from dragoman.context import Context
 from dragoman.dialects import get, names
-from tests.judges import grammar, official
+from tests.oracles import grammar, official
+from tests.recorded.cases import cases
+from tests.recorded.events import findings
 from tests.unit.rehearsal.desk import TOOLS, WEATHER, after, events, request, respond, streamed, user, written
-from tests.wire.cases import cases
-from tests.wire.events import findings
 
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2).to_bytes(4, "big") + (3).to_bytes(4, "big")).decode()
 PERSON = json.dumps({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}})

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.runtime import builtin
 from dragoman.runtime.toolbox import Toolbox
-from tests.judges import corpus
+from tests.oracles import corpus
 
 NAMES = [
     "read_file",

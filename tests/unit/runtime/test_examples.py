@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dragoman.canon.parts import Citation, Text
-from tests.judges import corpus
+from tests.oracles import corpus
 from tests.unit.runtime.kit import answer, around, run, said
 from tests.unit.runtime.test_files import fill
 

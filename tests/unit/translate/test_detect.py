@@ -13,7 +13,7 @@ import dragoman
 from dragoman.dialects import get, names
 from dragoman.errors import WireError
 from dragoman.translate.detect import is_ambiguous
-from tests.judges import corpus
+from tests.oracles import corpus
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "openai-chat": {

@@ -18,7 +18,7 @@ from dragoman.dialects import get, names
 from dragoman.errors import WireError
 from dragoman.translate import stream_passthrough
 from dragoman.translate.stream_passthrough import PassThrough
-from tests.judges.stream_end import ended
+from tests.oracles.stream_end import ended
 
 DIALECTS = names()
 LATE = Fault("timeout", "the upstream fell silent", 504)

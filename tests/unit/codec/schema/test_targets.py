@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 
 from dragoman.codec.schema import Change, Subset, adapt, from_openapi
-from tests.judges.keywords import ANTHROPIC_STRICT, LAWS, Law, breaches
+from tests.oracles.keywords import ANTHROPIC_STRICT, LAWS, Law, breaches
 
 from ..schema_subsets import TARGETS, refused, walk
 from .cases import CASES, Case

@@ -13,9 +13,9 @@ from dragoman.canon.events import Event
 from dragoman.canon.fold import fold
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
-from tests.judges.corpus import Record, base_id, records
-from tests.judges.google import camel_cased
-from tests.judges.sdkfold import gemini as reference
+from tests.oracles.corpus import Record, base_id, records
+from tests.oracles.google import camel_cased
+from tests.oracles.sdkfold import gemini as reference
 
 RECORDS = records("gemini")
 REQUESTS = [record for record in RECORDS if record.request is not None]

@@ -30,7 +30,7 @@ from dragoman.canon.fold import fold, unfold
 from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
-from tests.judges.grammar import check_stream
+from tests.oracles.grammar import check_stream
 from tests.unit.dialects.gemini.desk import answer_again, candidate, chunks_of, read, read_answer
 
 HEAD = {"modelVersion": "m", "responseId": "r"}

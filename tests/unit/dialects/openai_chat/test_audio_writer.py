@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.judges import official, published
+from tests.oracles import official, published
 
 SAMPLES = b"\x01\x00\x02\x00\x03\x00\x04\x00"
 RAW = base64.b64encode(SAMPLES).decode()

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.canon import Fault, FaultKind
 from dragoman.dialects.openai_responses.faults import error_event, read_fault, response_error, write_fault
-from tests.judges.official import check_event, check_fault
+from tests.oracles.official import check_event, check_fault
 from tests.unit.dialects.openai_responses.desk import NAME, own
 
 

@@ -29,7 +29,7 @@ from dragoman.canon import (
 from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_writer import StreamWriter
-from tests.judges.grammar import check_stream
+from tests.oracles.grammar import check_stream
 from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, context, lost, own, read
 
 

@@ -18,8 +18,8 @@ from dragoman.facts import profiles
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.endpoints import model_list
 from dragoman.gateway.http.server import IncomingRequest, Reply
-from tests.judges import published, specs
-from tests.judges.schema import Judge, component
+from tests.oracles import published, specs
+from tests.oracles.schema import Judge, component
 
 from ..loopback import Scripted, ask, through
 

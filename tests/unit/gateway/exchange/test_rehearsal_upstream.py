@@ -14,7 +14,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.endpoints.endpoint_table import Call
 from dragoman.gateway.exchange import rehearsal_upstream
-from tests.crossings.agent_bodies import claude_code, codex_programs
+from tests.pairs.agent_bodies import claude_code, codex_programs
 
 MODEL = "rehearsal/rules"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.gateway.exchange.secrets_in_frames import SecretSearch
-from tests.judges import corpus
+from tests.oracles import corpus
 
 KEY = "sk-0123456789abcdef"
 USUAL = {

@@ -1,0 +1,235 @@
+"""Owns the laws over what was drawn. Each takes one document and gives what breaks the law in it."""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+import dragoman
+from dragoman import FaultError, Loss, Translation, WireError
+from dragoman.canon import Fault, Request, Response
+from dragoman.canon.fold import fold
+from dragoman.dialects import get, names
+from tests.generated.drawer import MARK
+from tests.generated.sources import Drawn, marked
+from tests.oracles import conversation, official
+from tests.recorded import markers
+from tests.recorded.cases import CREATED, Case, context, events, written_again
+from tests.recorded.compare import differences, placeless
+from tests.recorded.roundtrip import request_differences, response_differences
+from tests.recorded.spelling import canonical, normal
+from tests.recorded.test_matrix import kin
+from tests.recorded.test_round_trip import (
+    BROKEN,
+    answer,
+    read,
+    request_there_and_back,
+    sent_back,
+    streamed_back,
+    unloaded,
+)
+from tests.recorded.test_round_trip import stream as streamed
+
+Json = Any
+MODEL = "some-model"
+
+
+def translated(one: Drawn, target: str, body: bytes | None = None) -> Translation:
+    body = one.body if body is None else body
+    if one.kind == "request":
+        return dragoman.translate_request(body, source=one.dialect, target=target, model=MODEL)
+    return dragoman.translate_response(body, source=one.dialect, target=target, created=CREATED)
+
+
+def judged(dialect: str, kind: str, body: bytes) -> list[str]:
+    check = official.check_request if kind == "request" else official.check_response
+    return check(dialect, body, extensions=True)
+
+
+def identity(one: Drawn) -> list[str]:
+    """It reads; written again in its own dialect it is the same JSON value up to spelling; and it settles."""
+    dialect, under = get(one.dialect), context(one.dialect, one.dialect)
+    first: Request | Response
+    second: Request | Response
+    if one.kind == "request":
+        first = dialect.read_request(one.body, under)
+        out = written_again(dialect, first, under)
+        second = dialect.read_request(out, context(one.dialect, one.dialect))
+    else:
+        first = dialect.read_response(one.body, under)
+        out = dialect.write_response(first, under)
+        second = dialect.read_response(out, context(one.dialect, one.dialect))
+    before = _plain(one.dialect, normal(one.dialect, one.kind, msgspec.json.decode(one.body)))
+    after = _plain(one.dialect, normal(one.dialect, one.kind, msgspec.json.decode(out)))
+    found = differences(before, after)
+    return found or [f"canon {text}" for text in differences(_settled(first), _settled(second))]
+
+
+def _plain(dialect: str, value: Json) -> Json:
+    """The document without what says nothing: objects of nothing but nulls, hosted tools of Gemini side by side."""
+    if isinstance(value, list):
+        return [_plain(dialect, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    out = {name: _plain(dialect, item) for name, item in value.items()}
+    out = {name: item for name, item in out.items() if item != {} or name in _MEANT or "input" in name}
+    if dialect in ("gemini", "code-assist") and isinstance(out.get("tools"), list):
+        # Several hosted tools may stand in one object; functions come first, as one list.
+        single = [{name: item} for tool in out["tools"] for name, item in tool.items() if name != _FUNCTIONS]
+        functions = [one for tool in out["tools"] for one in tool.get(_FUNCTIONS) or ()]
+        out["tools"] = [*functions, *sorted(single, key=str)]
+    if isinstance(out.get("include"), list):
+        out["include"] = sorted(out["include"])  # a set
+    return out
+
+
+_FUNCTIONS = "functionDeclarations"
+_MEANT = frozenset(
+    ["args", "response", "arguments", "parameters", "googleSearch", "codeExecution", "urlContext", "googleMaps"]
+)
+
+
+def _settled(value: Request | Response) -> Json:
+    tree = canonical(placeless(value))
+    if isinstance(tree.get("tools"), list):
+        tree["tools"].sort(key=lambda tool: str(tool.get("kind", "")))
+    return tree
+
+
+def silent(one: Drawn, out: Translation) -> list[str]:
+    """Every mark arrives, or a loss names its place."""
+    return [text for text in markers.silent(marked(one), out.body, out.losses) if not excused(text, out.losses)]
+
+
+def excused(leaf: str, losses: tuple[Loss, ...]) -> bool:
+    """Losses that name a place beside the leaf: citations hang on texts, what is said of a whole goes with it."""
+    for loss in losses:
+        if loss.code.startswith("citation.") and any(name in leaf for name in _CITATIONS):
+            return True
+        if loss.code == "turn.dropped" and leaf == f"{loss.path}/name":
+            return True
+        if loss.code == "choice.by_filter" and leaf == loss.path.rpartition("/tools/")[0] + "/name":
+            return True
+    return False
+
+
+_CITATIONS = ("citationMetadata", "groundingMetadata", "/annotations/")
+
+
+def unheard(one: Drawn, target: str, seen: set[tuple[str, ...]]) -> Iterator[str]:
+    """Every other leaf changes the translation or its losses when it is left out, or a loss names its place. A leaf of
+    one name and value is left out once."""
+    try:
+        whole = _heard(translated(one, target))
+    except FaultError:
+        return
+    for at in _leaves(one.value, ()):
+        value = one.value
+        for step in at:
+            value = value[step]
+        key = tuple(["-" if isinstance(step, int) or MARK.search(step) else step for step in at])
+        key = (*key, str(value) if isinstance(value, str | bool) else "")
+        if key in seen or not _turn(key, one.dialect, target):
+            continue
+        seen.add(key)
+        less = copy.deepcopy(one.value)
+        holder = less
+        for step in at[:-1]:
+            holder = holder[step]
+        del holder[at[-1]]
+        try:
+            other = _heard(translated(one, target, msgspec.json.encode(less)))
+        except (WireError, FaultError):
+            continue
+        if other == whole and not _named(at, whole[1]):
+            yield f"/{'/'.join(map(str, at))} = {value!r}"
+
+
+def _turn(key: tuple[str, ...], source: str, target: str) -> bool:
+    """Whether it is this target's turn: each leaf is left out on the way to two of them."""
+    others = [name for name in names() if name != source]
+    return (zlib.crc32("/".join(key).encode()) + others.index(target)) % len(others) < 2
+
+
+def _heard(out: Translation) -> tuple[bytes, frozenset[Loss]]:
+    return out.body, frozenset(out.losses)
+
+
+def _leaves(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Where numbers, flags and words of the protocol stand; nulls say nothing, and marks are looked for elsewhere."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name not in ("type", "role", "model"):
+                yield from _leaves(item, (*at, name))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _leaves(item, (*at, i))
+    elif value is not None and not (isinstance(value, str) and MARK.search(value)):
+        yield at
+
+
+def _named(at: tuple[str | int, ...], losses: frozenset[Loss]) -> bool:
+    leaf = tuple([str(step) for step in at])
+    for loss in losses:
+        path = markers._path(loss.path)
+        if (
+            loss.effect != "invented"
+            and path
+            and leaf[: len(path)] == path
+            and path not in (("request",), ("response",))
+        ):
+            if markers._excuses(loss.code, path, leaf) or path[-1] in markers.NARROW.get(loss.code, ()):
+                return True
+        if loss.code == "answer.dropped" and markers._excuses(loss.code, path, leaf):
+            return True
+    return excused("/" + "/".join(leaf), tuple(losses))
+
+
+def legal(one: Drawn, out: Translation, target: str) -> list[str]:
+    """In another dialect it is what that dialect's official judge calls legal, and a conversation by its rules."""
+    if kin(one.dialect, target) and judged(one.dialect, one.kind, one.body):
+        return []
+    found = judged(target, one.kind, out.body)
+    if one.kind == "request":
+        own = conversation.check_conversation(one.dialect, one.value, model=MODEL)
+        topics = {finding.topic for finding in own}
+        broken = conversation.check_conversation(target, out.json(), model=MODEL)
+        found += [str(finding) for finding in broken if finding.rule != "-" and finding.topic not in topics]
+    return found
+
+
+def round_trip(one: Drawn, target: str) -> list[str]:
+    """A to B to A is A minus the reported losses."""
+    source = one.dialect
+    if one.kind == "request":
+        there, back = request_there_and_back(Case(one.id, source, "request", one.body, MODEL), target)
+        return request_differences(
+            read(source, one.body), read(target, there.body), read(source, back.body), there.losses, back.losses
+        )
+    first = answer(source, one.body, target)
+    if broken(first):
+        return []
+    gone = dragoman.translate_response(one.body, source=source, target=target, created=CREATED)
+    under = context(target, source)
+    came = get(target).read_response(gone.body, under)
+    last = sent_back(came, target, source, under)
+    middle = unloaded(came, source, context(target, source))
+    return response_differences(first, middle, last, gone.losses, under.losses.all())
+
+
+def stream_round_trip(one: Drawn, target: str) -> list[str]:
+    first = fold(events(one.dialect, one.value, target=target))
+    if isinstance(first, Fault) or broken(first):
+        return []
+    there, losses = streamed(one.dialect, target, one.value)
+    return streamed_back(first, one.dialect, target, there, losses)
+
+
+def broken(response: Response) -> bool:
+    """An answer that says of itself, or of one of its alternatives, that it broke down: words stand for it then."""
+    stops = (response.stop, *[one.stop for one in response.alternatives])
+    return any(stop.reason in BROKEN for stop in stops)

@@ -1,0 +1,111 @@
+"""The laws over drawn answers that come piece by piece: any cut, legal elsewhere, nothing vanishes, and back."""
+
+from __future__ import annotations
+
+import pytest
+
+import dragoman
+from dragoman.canon import Fault
+from dragoman.canon.fold import fold
+from dragoman.dialects import get
+from tests.generated import laws
+from tests.generated.sources import Drawn, drawn, marked
+from tests.generated.streams import asides, streams
+from tests.generated.test_drawn import check, failed
+from tests.oracles import grammar
+from tests.recorded import markers
+from tests.recorded.cases import CREATED, DIALECTS, PAIRS, context, events, fed
+from tests.recorded.compare import differences
+from tests.recorded.spelling import gathered
+from tests.recorded.test_matrix import kin
+from tests.recorded.test_streams import crlf, cuts
+
+# Byte by byte is slow: every so many streams.
+_EVERY = 4
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_any_cut_gives_the_same_events_and_they_say_what_the_answer_says(dialect: str) -> None:
+    answers = {one.id: one for one in drawn(dialect, "response")}
+    cut: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {}
+    for seed, one in enumerate(streams(dialect)):
+        raw = one.value
+        whole = events(dialect, raw)
+        ways = [cuts(raw, seed), cuts(crlf(raw), seed + 1)]
+        if seed % _EVERY == 0:
+            ways.append([raw[i : i + 1] for i in range(len(raw))])
+        cut[one.id] = [f"in {len(way)} pieces" for way in ways if fed(dialect, way) != whole]
+        told[one.id] = _differs(answers[one.id], whole)
+    check("cut", dialect, cut)
+    check("fold", dialect, told)
+
+
+def _differs(one: Drawn, steps: list[laws.Event]) -> list[str]:
+    """What the stream says otherwise than the answer it was made of."""
+    whole = get(one.dialect).read_response(one.body, context(one.dialect, one.dialect))
+    end = fold(steps)
+    if isinstance(end, Fault):
+        return [] if laws.broken(whole) else [f"a fault: {end.message}"]
+    return differences(gathered(one.dialect, whole), gathered(one.dialect, end))
+
+
+def _some(source: str, target: str) -> tuple[Drawn, ...]:
+    """Every second stream: those that one target gets not, the next one gets."""
+    return streams(source)[DIALECTS.index(target) % 2 :: 2]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_stream_is_legal_elsewhere_and_nothing_vanishes_without_a_word(source: str, target: str) -> None:
+    answers = {one.id: one for one in drawn(source, "response")}
+    wrong: dict[str, list[str]] = {}
+    lost: dict[str, list[str]] = {}
+    for seed, one in enumerate(_some(source, target)):
+        whole = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
+        out = whole.feed(one.value) + whole.close()
+        pieces = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
+        assert out == b"".join([pieces.feed(piece) for piece in cuts(one.value, seed)]) + pieces.close(), one.id
+        assert set(whole.losses) == set(pieces.losses), one.id
+        if not (kin(source, target) and grammar.check_stream(source, one.value, extensions=True)):
+            wrong[one.id] = grammar.check_stream(target, out, extensions=True)
+        if not failed(answers[one.id]):
+            lost[one.id] = _silent(answers[one.id], one.value, out, whole.losses)
+    check("stream legal", f"{source} to {target}", wrong)
+    check("stream silent", f"{source} to {target}", lost)
+
+
+def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, ...]) -> list[str]:
+    """Marks of the stream that are neither in the output nor in a field that a loss names. An event has other places
+    than the whole answer, so the field's name is enough."""
+    said = {step for loss in losses if loss.effect != "invented" for step in loss.path.split("/")[-2:]}
+    text, told = markers._visible(out), raw.decode()
+    return [
+        "/" + "/".join(map(str, at))
+        for mark, places in marked(answer).places.items()
+        if mark in told and mark not in text
+        for at in places
+        if not said & {str(step) for step in at if isinstance(step, str)}
+    ]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_stream_comes_back_but_for_the_losses(source: str, target: str) -> None:
+    found = {one.id: laws.stream_round_trip(one, target) for one in _some(source, target)}
+    check("stream round trip", f"{source} to {target}", found)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic"])
+def test_events_about_the_progress_of_hosted_tools_change_nothing(target: str) -> None:
+    """Every kind of event that Responses has, in the middle of a stream whose items it does not belong to."""
+    source = "openai-responses" if target != "openai-responses" else "anthropic"
+    one = next(one for one in streams(source) if b"response.output_text.delta" in one.value)
+    plain = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
+    expected = plain.feed(one.value) + plain.close()
+    kinds = set()
+    for name, frame in asides():
+        head, end, tail = one.value.partition(b"\n\n")
+        stream = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
+        out = stream.feed(head + end + frame + tail) + stream.close()
+        assert out == expected, name
+        kinds.add(name)
+    assert len(kinds) > 12

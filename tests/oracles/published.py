@@ -1,0 +1,69 @@
+"""Owns the verdict of the providers' published schemas, as published: nothing is loosened and nothing is shut.
+
+Outside conformance tools judge by these documents alone. `official.py` asks whether a body is legal and shuts the
+schemas against fields that no provider has; this module asks whether every field that a provider requires is there.
+Every function returns findings, each `JSON pointer: what is wrong`; an empty list means the schema accepts the body.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+from tests.oracles import specs
+from tests.oracles.schema import Judge, component, load
+
+Json = Any
+Kind = Literal["answer", "event", "fault", "models", "count"]
+
+# Dialect and kind -> document and schema. Responses counts and compactions are judged by their own schema names.
+SCHEMAS: dict[tuple[str, Kind], tuple[str, str]] = {
+    ("openai-chat", "answer"): ("openai", "CreateChatCompletionResponse"),
+    ("openai-chat", "event"): ("openai", "CreateChatCompletionStreamResponse"),
+    ("openai-chat", "fault"): ("openai", "ErrorResponse"),
+    ("openai-chat", "models"): ("openai", "ListModelsResponse"),
+    ("openai-responses", "answer"): ("openai", "Response"),
+    ("openai-responses", "event"): ("openai", "ResponseStreamEvent"),
+    ("openai-responses", "fault"): ("openai", "ErrorResponse"),
+    ("openai-responses", "models"): ("openai", "ListModelsResponse"),
+    ("openai-responses", "count"): ("openai", "TokenCountsResource"),
+    ("anthropic", "answer"): ("anthropic", "Message"),
+    ("anthropic", "event"): ("anthropic", "MessageStreamEvent"),
+    ("anthropic", "fault"): ("anthropic", "ErrorResponse"),
+    ("anthropic", "models"): ("anthropic", "ListResponse_ModelInfo_"),
+    ("anthropic", "count"): ("anthropic", "CountMessageTokensResponse"),
+    ("gemini", "answer"): ("gemini", "GenerateContentResponse"),
+    ("gemini", "event"): ("gemini", "GenerateContentResponse"),
+    ("gemini", "count"): ("gemini", "CountTokensResponse"),
+    ("ollama", "answer"): ("ollama", "ChatResponse"),
+    ("ollama", "event"): ("ollama", "ChatStreamEvent"),
+    ("ollama", "models"): ("ollama", "ListResponse"),
+    ("openrouter", "answer"): ("openrouter", "ChatResult"),
+    ("openrouter", "event"): ("openrouter", "ChatStreamChunk"),
+    ("openrouter", "models"): ("openrouter", "ModelsListResponse"),
+}
+_BETA = {"Message": "BetaMessage", "MessageStreamEvent": "BetaMessageStreamEvent"}
+"""Schemas of which Anthropic publishes a wider one: blocks of beta tools are legal in the wider one only."""
+
+
+@cache
+def _document(name: str) -> Json:
+    return specs.document(name)
+
+
+@cache
+def _judge(document: str, name: str) -> Judge:
+    return Judge(component(_document(document), name))
+
+
+def findings(dialect: str, kind: Kind, body: bytes | Json) -> list[str]:
+    """What the published schema of the dialect finds wrong; nothing where none is published."""
+    known = SCHEMAS.get((dialect, kind))
+    if known is None:
+        return []
+    value = load(body) if isinstance(body, bytes) else body
+    document, name = known
+    found = _judge(document, name).findings(value)
+    if name in _BETA and found and all("no variant known here accepts" in one for one in found):
+        return _judge(document, _BETA[name]).findings(value)
+    return found

@@ -1,0 +1,78 @@
+"""The corpus loader: every record, the model of each, and what happens where the shared folder is absent."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.oracles import corpus
+
+
+def test_every_recording_of_each_dialect_is_there() -> None:
+    text = (corpus.require_shared() / "README.md").read_text(encoding="utf-8")
+    counts = {dialect: len(corpus.recorded(dialect)) for dialect in corpus.DIALECTS}
+    stated = {name: int(number) for name, number in re.findall(r"^\| ([a-z-]+) \| (\d+) \|", text, re.MULTILINE)}
+    assert counts == {dialect: stated[dialect] for dialect in corpus.DIALECTS}
+
+
+@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+def test_records_have_an_answer_and_a_dialect(dialect: str) -> None:
+    for record in corpus.records(dialect):
+        assert record.dialect == dialect
+        assert (record.response is None) != (record.stream is None)
+        assert corpus.record(record.id) is record
+
+
+def test_streams_are_those_framed_as_sse() -> None:
+    assert all(record.stream is not None for record in corpus.streams("gemini"))
+    arrays = [record for record in corpus.records("gemini") if record.framing == "json-array"]
+    assert arrays and not {record.id for record in arrays} & {record.id for record in corpus.streams("gemini")}
+
+
+def test_the_model_comes_from_url_request_or_answer() -> None:
+    for dialect in corpus.DIALECTS:
+        for record in corpus.records(dialect):
+            model = corpus.model_of(record)
+            if dialect == "gemini" and record.url is not None:
+                assert model is not None and f"/{model}:" in record.url
+            elif dialect != "gemini" and record.request is not None and record.request.get("model"):
+                assert model == record.request["model"]
+
+
+def test_real_means_the_own_provider_answered_with_200() -> None:
+    hosts = {record.provider for record in corpus.records("gemini") if record.real}
+    assert "us-central1-aiplatform.googleapis.com" in hosts
+    assert "localhost:8787" not in hosts
+    assert {record.provider for record in corpus.records("openai-chat") if record.real} == {"api.openai.com"}
+
+
+def test_without_the_shared_folder_tests_skip_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.skip.Exception, match="DRAGOMAN_SHARED"):
+        corpus.require_shared()
+
+
+def test_without_the_shared_folder_tests_fail_where_it_is_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "_REPO", tmp_path / "clone")
+    monkeypatch.setenv("DRAGOMAN_SHARED", "required")
+    for asked in (corpus.require_shared, corpus.has_recordings):
+        with pytest.raises(pytest.fail.Exception, match="absent"):
+            asked()
+
+
+def test_without_the_shared_folder_the_corpus_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
+    assert not corpus.has_recordings()
+    assert all(corpus.own(dialect) for dialect in corpus.DIALECTS)
+
+
+def test_the_judges_do_not_know_the_library() -> None:
+    imports = re.compile(r"^\s*(?:import|from)\s+dragoman\b", re.MULTILINE)
+    files = list(Path(__file__).parent.glob("*.py"))
+    assert len(files) > 10
+    assert [file.name for file in files if imports.search(file.read_text(encoding="utf-8"))] == []

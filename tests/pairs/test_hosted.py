@@ -1,0 +1,458 @@
+"""Hosted tools over all pairs: mapped where the target runs its own, a function or a loss where it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import dragoman
+from dragoman.canon import HostedTool, Tool, ToolCall
+from dragoman.dialects import get
+from tests.pairs.desk import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, streamed, to
+
+GEMINIS = ("gemini", "code-assist")
+SECRET = "s3cr3t-t0k3n"
+OTHER_SECRET = "an0th3r-0n3"
+
+# family -> dialect -> a declaration with options, as a client of that dialect sends it
+DECLARED: dict[str, dict[str, Any]] = {
+    "web_search": {
+        "anthropic": {
+            "type": "web_search_20260209",
+            "name": "web_search",
+            "max_uses": 3,
+            "allowed_domains": ["a.example"],
+            "user_location": {"type": "approximate", "city": "Rome", "country": "IT"},
+        },
+        "openai-responses": {
+            "type": "web_search",
+            "filters": {"allowed_domains": ["a.example"]},
+            "search_context_size": "high",
+            "user_location": {"type": "approximate", "city": "Rome", "country": "IT"},
+        },
+        "gemini": {"googleSearch": {"excludeDomains": ["b.example"]}},
+        "code-assist": {"googleSearch": {"excludeDomains": ["b.example"]}},
+        "openrouter": {
+            "type": "openrouter:web_search",
+            "parameters": {"max_uses": 3, "allowed_domains": ["a.example"], "engine": "exa"},
+        },
+    },
+    "web_fetch": {
+        "anthropic": {"type": "web_fetch_20250910", "name": "web_fetch", "max_uses": 2, "max_content_tokens": 900},
+        "gemini": {"urlContext": {}},
+        "code-assist": {"url_context": {}},
+        "openrouter": {"type": "openrouter:web_fetch", "parameters": {"max_uses": 2}},
+    },
+    "code_execution": {
+        "anthropic": {"type": "code_execution_20250825", "name": "code_execution"},
+        "openai-responses": {"type": "code_interpreter", "container": {"type": "auto", "file_ids": ["file-1"]}},
+        "gemini": {"codeExecution": {}},
+        "code-assist": {"codeExecution": {}},
+    },
+    "mcp": {
+        "anthropic": {"type": "mcp_toolset", "mcp_server_name": "wiki"},
+        "openai-responses": {
+            "type": "mcp",
+            "server_label": "wiki",
+            "server_url": "https://mcp.example/mcp",
+            "headers": {"authorization": f"Bearer {SECRET}", "X-Key": OTHER_SECRET},
+            "allowed_tools": {"tool_names": ["ask"]},
+        },
+        "gemini": {
+            "mcpServers": [
+                {
+                    "name": "wiki",
+                    "streamableHttpTransport": {
+                        "url": "https://mcp.example/mcp",
+                        "headers": {"Authorization": f"Bearer {SECRET}"},
+                    },
+                }
+            ]
+        },
+    },
+}
+
+# what the target writes for a family; a family that is not here is not run there
+KINDS = {
+    "anthropic": {
+        "web_search": "web_search_20250305",
+        "web_fetch": "web_fetch_20250910",
+        "code_execution": "code_execution_20250825",
+        "mcp": "mcp_toolset",
+    },
+    "openai-responses": {"web_search": "web_search", "code_execution": "code_interpreter", "mcp": "mcp"},
+    "gemini": {
+        "web_search": "googleSearch",
+        "web_fetch": "urlContext",
+        "code_execution": "codeExecution",
+        "mcp": "mcpServers",
+    },
+    "code-assist": {"web_search": "googleSearch", "web_fetch": "urlContext", "code_execution": "codeExecution"},
+    "openrouter": {"web_search": "openrouter:web_search", "web_fetch": "openrouter:web_fetch"},
+    "openai-chat": {},
+    "ollama": {},
+}
+FUNCTIONS = {"web_search": ("google_web_search", "query"), "web_fetch": ("web_fetch", "prompt")}
+
+CASES = [
+    (family, source, target)
+    for family, declared in DECLARED.items()
+    for source, target in PAIRS
+    if source in declared and {source, target} != set(GEMINIS)
+]
+
+
+def _asked(source: str, *tools: Any, mcp: bool = False) -> dict[str, Any]:
+    """A small request of this dialect with these tools."""
+    if source in GEMINIS:
+        inner = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": list(tools)}
+        return inner if source == "gemini" else {"model": "gemini-3-flash", "request": inner}
+    body: dict[str, Any] = {"model": MODELS[source], "tools": list(tools)}
+    if source == "openai-responses":
+        return {**body, "input": "Hi"}
+    body["messages"] = [{"role": "user", "content": "Hi"}]
+    if source == "anthropic":
+        body["max_tokens"] = 64
+        if mcp:
+            server = {"type": "url", "name": "wiki", "url": "https://mcp.example/mcp", "authorization_token": SECRET}
+            body["mcp_servers"] = [server]
+    return body
+
+
+@pytest.mark.parametrize(("family", "source", "target"), CASES)
+def test_a_hosted_tool_becomes_the_targets_own(family: str, source: str, target: str) -> None:
+    done = to(target, _asked(source, DECLARED[family][source], mcp=family == "mcp"), source)
+    tools = read(done.body, target).tools
+    kind = KINDS[target].get(family)
+    if (family, source, target) == ("code_execution", "anthropic", "openai-responses"):
+        kind = "shell"  # since 20250825 the tool is a shell
+    if kind is not None:
+        assert [tool.kind for tool in tools if isinstance(tool, HostedTool)] == [kind]
+        assert "tool.hosted.mapped" in codes(done)
+    else:
+        assert tools == () and done.stand_ins == {}
+        assert "tool.hosted.dropped" in codes(done)
+    assert not [loss for loss in done.losses if SECRET in str(loss) or OTHER_SECRET in str(loss)]
+
+
+@pytest.mark.parametrize(("family", "source", "target"), [case for case in CASES if case[0] in FUNCTIONS])
+def test_a_caller_that_runs_it_may_ask_for_a_function_in_its_place(family: str, source: str, target: str) -> None:
+    asked = _asked(source, DECLARED[family][source])
+    done = to(target, asked, source, stand_ins=True)
+    if family in KINDS[target]:
+        assert done.stand_ins == {}
+        return
+    name, argument = FUNCTIONS[family]
+    (tool,) = read(done.body, target).tools
+    assert isinstance(tool, Tool) and tool.name == name and f'"{argument}"' in str(tool.schema)
+    assert "tool.hosted.as_function" in codes(done)
+    assert done.stand_ins == {name: family}
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_declarations_alone_have_a_function_in_its_place_only_if_asked(asked: bool) -> None:
+    tools = [DECLARED["web_search"]["anthropic"]]
+    kept = dragoman.translate_tools(tools, source="anthropic", target="openai-chat", stand_ins=asked)
+    assert [tool["function"]["name"] for tool in kept.json()] == (["google_web_search"] if asked else [])
+    assert ("tool.hosted.dropped" in codes(kept)) is not asked
+    by_default = dragoman.translate_tools(tools, source="anthropic", target="openai-chat")
+    assert by_default.json() == []
+
+
+@pytest.mark.parametrize(("family", "source", "target"), CASES)
+def test_every_option_crosses_or_is_reported(family: str, source: str, target: str) -> None:
+    """Each scalar of the declaration is in the body, or at or above a loss."""
+    declared = DECLARED[family][source]
+    done = to(target, _asked(source, declared, mcp=family == "mcp"), source)
+    reported = [path for code, path in lost(done) if code.startswith("tool.hosted") and code != "tool.hosted.mapped"]
+    text = done.body.decode()
+    for path, value in _leaves(declared):
+        if path[-1] in ("type", "name", "mcp_server_name", "server_label") or value in ({}, []):
+            continue
+        said = f'"{value}"' in text if isinstance(value, str) else f":{value}" in text
+        assert said or SECRET in str(value) or any(_is_above(one, path) for one in reported), (path, reported, text)
+    if family == "mcp" and KINDS[target].get("mcp"):
+        assert SECRET in text
+
+
+def _leaves(value: Any, above: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict) and value:
+        return [leaf for name, inner in value.items() for leaf in _leaves(inner, (*above, name))]
+    if isinstance(value, list) and value:
+        return [leaf for i, inner in enumerate(value) for leaf in _leaves(inner, (*above, str(i)))]
+    return [(above, value)]
+
+
+def _is_above(loss: str, path: tuple[str, ...]) -> bool:
+    """Whether a loss stands at the tool, or at the option or above it."""
+    steps = tuple(loss.split("/")[1:])
+    inside = steps[steps.index("tools") + 2 :] if "tools" in steps else steps
+    return path[: len(inside)] == inside
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-chat"])
+def test_the_search_of_chat_is_a_field(target: str) -> None:
+    options = {"search_context_size": "low", "user_location": {"type": "approximate", "approximate": {"city": "Rome"}}}
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "web_search_options": options}
+    done = to(target, body, "openai-chat")
+    tools = read(done.body, target).tools
+    kinds = [tool.kind for tool in tools if isinstance(tool, HostedTool)]
+    assert len(kinds) == len(tools) and kinds == (
+        [KINDS[target]["web_search"]] if "web_search" in KINDS[target] else []
+    )
+
+
+def test_only_models_made_for_it_search_over_chat() -> None:
+    tool = {"type": "web_search", "user_location": {"type": "approximate", "city": "Rome"}}
+    asked = _asked("openai-responses", tool)
+    done = to("openai-chat", asked, "openai-responses", model="gpt-4o-search-preview")
+    place = {"type": "approximate", "approximate": {"city": "Rome"}}
+    assert done.json()["web_search_options"] == {"user_location": place}
+    assert "tools" not in done.json()
+    assert "web_search_options" not in to("openai-chat", asked, "openai-responses").json()
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openrouter"])
+def test_plugins_that_search_are_hosted_tools(target: str) -> None:
+    plugins = [{"id": "web", "max_results": 3}, {"id": "file-parser"}, {"id": "web-fetch", "enabled": False}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "plugins": plugins}
+    done = to(target, body, "openrouter")
+    kinds = [tool.kind for tool in read(done.body, target).tools if isinstance(tool, HostedTool)]
+    assert kinds == ([KINDS[target]["web_search"]] if "web_search" in KINDS[target] else [])
+    assert ("field.dropped", "/plugins") in lost(done)  # the file parser
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [(source, target) for source, target in PAIRS if source in DECLARED["web_search"] and target in GEMINIS],
+)
+def test_gemini_2_takes_functions_or_its_own_tools(source: str, target: str) -> None:
+    function: Any = {"name": "f", "input_schema": {"type": "object", "properties": {}}}
+    if source in GEMINIS:
+        function = {"functionDeclarations": [{"name": "f"}]}
+    elif source != "anthropic":
+        function = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+        if source == "openrouter":
+            function = {"type": "function", "function": {"name": "f"}}
+    asked = _asked(source, DECLARED["web_search"][source], function)
+    old = to(target, asked, source, model="gemini-2.5-flash")
+    assert [tool.name for tool in read(old.body, target).tools if isinstance(tool, Tool)] == ["f"]
+    assert "tool.hosted.dropped" in codes(old)
+    new = to(target, asked, source, model="gemini-3-flash").json()
+    new = new.get("request", new)
+    assert [list(tool) for tool in sorted(new["tools"], key=str)] == [["functionDeclarations"], ["googleSearch"]]
+    switch = new.get("toolConfig", {}).get("includeServerSideToolInvocations")
+    assert switch is (True if target == "gemini" else None)
+
+
+def test_a_function_of_the_clients_own_is_not_declared_twice() -> None:
+    mine = {"name": "google_web_search", "input_schema": {"type": "object", "properties": {"q": {"type": "string"}}}}
+    asked = _asked("anthropic", DECLARED["web_search"]["anthropic"], mine)
+    done = to("ollama", asked, "anthropic", stand_ins=True)
+    assert len(done.json()["tools"]) == 1
+    assert "tool.hosted.dropped" in codes(done) and done.stand_ins == {}
+
+
+def test_the_calls_of_a_stand_in_come_back_as_calls() -> None:
+    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"]), "anthropic", stand_ins=True)
+    call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
+    back = dragoman.translate_response(answer("ollama", call), source="ollama", target="anthropic", answers=done)
+    assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
+        ("google_web_search", {"query": "x"})
+    ]
+    assert done.stand_ins == {"google_web_search": "web_search"}
+
+
+@pytest.mark.parametrize("toolset", [(), (DECLARED["mcp"]["anthropic"],)])
+def test_losses_of_an_mcp_server_stand_where_it_says_so(toolset: tuple[Any, ...]) -> None:
+    body = _asked("anthropic", *toolset, mcp=True)
+    body["mcp_servers"][0]["tool_configuration"] = {"enabled": False, "allowed_tools": ["ask"]}
+    body["mcp_servers"][0]["later"] = {"more": 1}
+    for target in ("gemini", "openai-responses"):
+        found = {path for code, path in lost(to(target, body, "anthropic")) if code == "tool.hosted.option.dropped"}
+        server = "/mcp_servers/0"
+        narrowed = {f"{server}/tool_configuration/allowed_tools"} if target == "gemini" else set()
+        assert found == {f"{server}/tool_configuration/enabled", f"{server}/later/more", *narrowed}
+
+
+def test_an_mcp_server_is_a_server_and_a_toolset_to_messages() -> None:
+    done = to("anthropic", _asked("openai-responses", DECLARED["mcp"]["openai-responses"]), "openai-responses")
+    body = done.json()
+    assert body["mcp_servers"] == [
+        {"type": "url", "name": "wiki", "url": "https://mcp.example/mcp", "authorization_token": SECRET}
+    ]
+    assert body["tools"] == [
+        {
+            "type": "mcp_toolset",
+            "mcp_server_name": "wiki",
+            "default_config": {"enabled": False},
+            "configs": {"ask": {"enabled": True}},
+        }
+    ]
+    # Nobody approves of calls there, and there is one token, no other header.
+    assert {path for code, path in lost(done) if code == "tool.hosted.option.dropped"} == {
+        "/tools/0",
+        "/tools/0/headers",
+    }
+
+
+def test_a_server_of_the_first_beta_needs_no_toolset() -> None:
+    body = _asked("anthropic", mcp=True)
+    body["mcp_servers"][0]["tool_configuration"] = {"enabled": True, "allowed_tools": ["ask"]}
+    del body["tools"]
+    done = to("openai-responses", body, "anthropic")
+    assert done.json()["tools"] == [
+        {
+            "type": "mcp",
+            "require_approval": "never",
+            "server_label": "wiki",
+            "server_url": "https://mcp.example/mcp",
+            "authorization": SECRET,
+            "allowed_tools": ["ask"],
+        }
+    ]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_table_reads_what_it_writes(name: str) -> None:
+    for row in get(name).hosted:
+        assert row.kinds.fullmatch(row.kind), row.kind
+
+
+STANDARD = [
+    ({"type": "bash_20250124", "name": "bash"}, {"command": "ls"}),
+    (
+        {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool", "max_characters": 900},
+        {"command": "view", "path": "/a"},
+    ),
+    ({"type": "memory_20250818", "name": "memory"}, {"command": "view", "path": "/memories"}),
+]
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "anthropic"])
+@pytest.mark.parametrize(("tool", "arguments"), STANDARD)
+def test_tools_that_the_client_runs_are_functions_for_any_model(target: str, tool: Any, arguments: Any) -> None:
+    body = _asked("anthropic", tool)
+    used = {"type": "tool_use", "id": "toolu_1", "name": tool["name"], "input": arguments}
+    body["messages"] += [
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "done"}]},
+    ]
+    done = to(target, body, "anthropic")
+    there = read(done.body, target)
+    (offered,) = there.tools
+    assert isinstance(offered, Tool) and offered.name == tool["name"]
+    assert all(f'"{name}"' in str(offered.schema) for name in arguments)
+    assert done.stand_ins == {}
+    (call,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)]
+    assert (call.name, call.input) == (tool["name"], arguments)
+    assert ("/tools/0/max_characters" in {path for _, path in lost(done)}) is ("max_characters" in tool)
+    again = ToolCall("call_2", tool["name"], msgspec.json.encode(arguments).decode())
+    back = dragoman.translate_response(answer(target, again), source=target, target="anthropic", answers=done)
+    assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
+        (tool["name"], arguments)
+    ]
+
+
+# a hosted tool that is forced
+
+FORCED: dict[str, Any] = {
+    "anthropic": {"type": "tool", "name": "web_search"},
+    "openai-responses": {"type": "web_search_preview"},
+    "openrouter": {"type": "openrouter:web_search"},
+}
+SENT: dict[str, Any] = {
+    "anthropic": {"type": "tool", "name": "web_search"},
+    "openai-responses": {"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
+    "openrouter": {"type": "openrouter:web_search"},
+}
+
+
+def _function(source: str, name: str) -> Any:
+    schema = {"type": "object", "properties": {}}
+    if source == "anthropic":
+        return {"name": name, "input_schema": schema}
+    if source == "openai-responses":
+        return {"type": "function", "name": name, "parameters": schema, "strict": False}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in FORCED])
+def test_a_forced_hosted_tool_is_forced_where_the_target_can(source: str, target: str) -> None:
+    body = {
+        **_asked(source, DECLARED["web_search"][source], _function(source, "f")),
+        "tool_choice": FORCED[source],
+    }
+    done = to(target, body, source)
+    choice = done.json().get("tool_choice")
+    if target in SENT:
+        assert choice == SENT[target]
+        assert not [code for code in codes(done) if code.startswith("choice.")]
+    else:
+        assert choice is None
+        assert ("choice.dropped", "/tool_choice") in lost(done)
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "openrouter"])
+def test_a_forced_hosted_tool_that_stands_alone_is_required(target: str) -> None:
+    body = {**_asked("anthropic", DECLARED["web_search"]["anthropic"]), "tool_choice": FORCED["anthropic"]}
+    assert to(target, body, "anthropic").json()["tool_choice"] == "required"
+
+
+def test_a_function_of_the_same_name_is_not_forced_in_its_place() -> None:
+    mine = _function("openai-responses", "web_search_preview")
+    tool = DECLARED["web_search"]["openai-responses"]
+    body = {**_asked("openai-responses", tool, mine), "tool_choice": FORCED["openai-responses"]}
+    assert to("anthropic", body, "openai-responses").json()["tool_choice"] == SENT["anthropic"]
+    done = to("gemini", body, "openai-responses", model="gemini-3-flash")
+    assert ("choice.dropped", "/tool_choice") in lost(done)
+    assert "functionCallingConfig" not in done.json().get("toolConfig", {})
+
+
+def test_a_model_that_refuses_to_be_forced_is_asked_in_words() -> None:
+    tool = DECLARED["web_search"]["openai-responses"]
+    body = {
+        **_asked("openai-responses", tool, _function("openai-responses", "f")),
+        "tool_choice": FORCED["openai-responses"],
+    }
+    done = to("anthropic", body, "openai-responses", model="claude-fable-5-1")
+    assert done.json()["tool_choice"] == {"type": "auto"}
+    assert "`web_search`" in str(done.json()["system"])
+    assert ("choice.weakened", "/tool_choice") in lost(done)
+
+
+# calls of functions that stand for hosted tools
+
+
+@pytest.mark.parametrize("source", ["anthropic", "openai-responses", "gemini"])
+def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
+    done = to("openai-chat", _asked(source, DECLARED["web_search"][source]), source, stand_ins=True)
+    call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
+    whole = dragoman.translate_response(answer("openai-chat", call), source="openai-chat", target=source, answers=done)
+    told = dragoman.StreamTranslator(source="openai-chat", target=source, answers=done)
+    told.feed(streamed("openai-chat", call, ['{"query":', '"x"}']))
+    told.close()
+    for losses in (whole.losses, told.losses):
+        assert [(one.severity, one.detail) for one in losses if one.code == "call.stand_in"] == [
+            ("warning", "google_web_search stands for web_search")
+        ]
+    other = ToolCall("call_1", "f", "{}")
+    plain = dragoman.translate_response(answer("openai-chat", other), source="openai-chat", target=source, answers=done)
+    assert "call.stand_in" not in codes(plain)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "ollama"])
+def test_a_search_that_nobody_would_run_is_left_out(target: str) -> None:
+    body = {
+        "model": "m",
+        "input": "hi",
+        "tools": [{"type": "web_search"}, {"type": "function", "name": "f", "parameters": {"type": "object"}}],
+    }
+    done = dragoman.translate_request(body, source="openai-responses", target=target)
+    assert done.stand_ins == {}
+    assert [tool["function"]["name"] for tool in done.json()["tools"]] == ["f"]
+    assert [(loss.code, loss.path) for loss in done.losses if loss.severity != "info"] == [
+        ("tool.hosted.dropped", "/tools/0")
+    ]

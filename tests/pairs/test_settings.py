@@ -1,0 +1,262 @@
+"""Settings that refuse each other, and what a server holds: formats beside tools, forced choice, prefill, cache marks,
+several answers, log probabilities, earlier responses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.canon import Choice, Format, Request, Settings, Text, Tool, ToolCall, ToolResult, Turn
+from tests.pairs.desk import DIALECTS, MODELS, PAIRS, codes, lost, read, to, written
+
+SCHEMA = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}'
+TOOL = Tool("f", "Does f.", '{"type":"object","properties":{"x":{"type":"string"}}}')
+ASKED = (Turn("user", (Text("How many? As JSON."),)),)
+
+
+def _formatted(source: str) -> list[Format]:
+    shapes = [Format("schema", SCHEMA, name="" if source in ("gemini", "code-assist", "ollama", "anthropic") else "n")]
+    return shapes if source == "anthropic" else [*shapes, Format("json")]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_an_output_format_and_tools_cross_together(source: str, target: str) -> None:
+    for shape in _formatted(source):
+        body = written(Request(ASKED, "m", (TOOL,), settings=Settings(max_tokens=64, format=shape)), source)
+        done = to(target, body, source)
+        there = read(done.body, target)
+        assert [tool.name for tool in there.tools if isinstance(tool, Tool)] == ["f"]
+        if there.settings.format is None:
+            assert "format.as_text" in codes(done)
+            assert "JSON" in str(done.json().get("system"))
+        else:
+            assert there.settings.format.kind == shape.kind
+            if shape.schema is not None:
+                assert json.loads(there.settings.format.schema or "")["properties"] == {"n": {"type": "integer"}}
+
+
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+@pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic", "ollama", "openrouter"])
+def test_gemini_2_is_asked_for_json_in_words_when_there_are_functions(source: str, target: str) -> None:
+    shape = _formatted(source)[0]
+    settings = Settings(max_tokens=64, format=shape)
+    done = to(
+        target, written(Request(ASKED, "m", (TOOL,), settings=settings), source), source, model="gemini-2.5-flash"
+    )
+    body = done.json().get("request", done.json())
+    assert "responseMimeType" not in body.get("generationConfig", {})
+    assert SCHEMA in body["systemInstruction"]["parts"][-1]["text"]
+    assert "format.as_text" in codes(done)
+    alone = to(target, written(Request(ASKED, "m", settings=settings), source), source, model="gemini-2.5-flash")
+    body = alone.json().get("request", alone.json())
+    assert body["generationConfig"]["responseMimeType"] == "application/json" and "systemInstruction" not in body
+
+
+FORCED = [source for source in DIALECTS if source not in ("anthropic", "ollama")]
+
+
+@pytest.mark.parametrize("source", FORCED)
+@pytest.mark.parametrize("choice", [Choice("required"), Choice("one", ("f",))])
+@pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"])
+def test_a_forced_choice_is_asked_for_in_words_where_it_is_refused(source: str, choice: Choice, model: str) -> None:
+    body = written(Request(ASKED, "m", (TOOL,), choice), source)
+    done = to("anthropic", body, source, model=model)
+    assert done.json()["tool_choice"] == {"type": "auto"}
+    assert "must call" in json.dumps(done.json()["system"])
+    assert "choice.weakened" in codes(done)
+    free = to("anthropic", body, source, model="claude-opus-5")
+    assert free.json()["tool_choice"]["type"] in ("any", "tool") and "choice.weakened" not in codes(free)
+
+
+@pytest.mark.parametrize("source", [source for source in DIALECTS if source != "anthropic"])
+def test_a_prefill_is_continued_where_it_is_refused(source: str) -> None:
+    body = written(Request((*ASKED, Turn("assistant", (Text('{"n":'),))), "m"), source)
+    done = to("anthropic", body, source, model="claude-opus-5")
+    assert [message["role"] for message in done.json()["messages"]] == ["user", "assistant", "user"]
+    assert "turn.invented" in codes(done)
+    old = to("anthropic", body, source, model="claude-sonnet-4-5")
+    assert old.json()["messages"][-1] == {"role": "assistant", "content": '{"n":'}
+
+
+@pytest.mark.parametrize("source", ["openrouter", "openai-chat", "openai-responses"])
+def test_no_more_than_four_cache_marks_reach_messages(source: str) -> None:
+    name, key = ("cache_control", "ephemeral") if source == "openrouter" else ("prompt_cache_breakpoint", "explicit")
+    mark = {"type": key} if source == "openrouter" else {"mode": key}
+    kind = "input_text" if source == "openai-responses" else "text"
+    turns: list[Any] = []
+    for i in range(6):
+        turns.append({"role": "user", "content": [{"type": kind, "text": f"q{i}", name: mark}]})
+        turns.append({"role": "assistant", "content": f"a{i}"})
+    turns.append({"role": "user", "content": "last"})
+    body = {"model": "m", "input" if source == "openai-responses" else "messages": turns}
+    done = to("anthropic", body, source)
+    assert done.body.count(b'"cache_control"') == 4
+    assert [path for code, path in sorted(lost(done)) if code == "cache.dropped"]
+    kept = [m["content"][0]["text"] for m in done.json()["messages"] if b"cache_control" in json.dumps(m).encode()]
+    assert kept == ["q2", "q3", "q4", "q5"]
+
+
+@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in ("openai-chat", "gemini")])
+def test_several_answers_are_asked_for_or_reported(source: str, target: str) -> None:
+    done = to(target, written(Request(ASKED, "m", settings=Settings(n=3)), source), source)
+    several = read(done.body, target).settings.n
+    assert (several == 3) is (target in ("openai-chat", "gemini", "code-assist"))
+    assert ("n.dropped" in codes(done)) is (several != 3)
+
+
+@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] != "anthropic"])
+def test_log_probabilities_are_asked_for_or_reported(source: str, target: str) -> None:
+    settings = Settings(logprobs=True, top_logprobs=2)
+    model = "gpt-4.1" if target.startswith("openai") else MODELS[target]
+    model = "gemini-2.0-flash" if target in ("gemini", "code-assist") else model  # the last that takes them
+    done = to(target, written(Request(ASKED, "m", settings=settings), source), source, model=model)
+    there = read(done.body, target).settings
+    assert (there.logprobs is True and there.top_logprobs == 2) is (target != "anthropic")
+    assert ("logprobs.dropped" in codes(done)) is (target == "anthropic")
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name not in ("ollama", "anthropic")])
+@pytest.mark.parametrize(("asked", "sent"), [(3.5, 2), (-1.0, 0), (1.5, 1.5)])
+def test_temperatures_are_moved_into_range(target: str, asked: float, sent: float) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "options": {"temperature": asked}}
+    model = "gpt-4.1" if target.startswith("openai") else "gemini-2.5-flash"
+    done = to(target, body, "ollama", model=model)
+    assert read(done.body, target).settings.temperature == sent
+    assert ("sampling.clamped" in codes(done)) is (asked != sent)
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name not in ("gemini", "code-assist")])
+@pytest.mark.parametrize("source", ["gemini", "code-assist"])
+def test_a_conversation_of_which_nothing_is_left_is_no_empty_list(source: str, target: str) -> None:
+    inner = {"contents": [{"role": "narrator", "parts": [{"text": "x"}]}]}
+    done = to(target, inner if source == "gemini" else {"model": "m", "request": inner}, source)
+    turns = read(done.body, target).turns
+    assert [turn.role for turn in turns] == ["user"]
+    assert {"part.dropped", "turn.invented"} <= codes(done)
+
+
+# what a Responses server holds
+
+EARLIER: list[dict[str, Any]] = [
+    {"role": "user", "content": "Go."},
+    {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": '{"x":"a"}', "id": "fc_1"},
+]
+LATER = {
+    "model": "m",
+    "instructions": "Be brief.",
+    "previous_response_id": "resp_1",
+    "input": [{"type": "function_call_output", "call_id": "call_1", "output": "done"}],
+    "tools": [{"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}, "strict": False}],
+}
+IN_CANON = (
+    Turn("system", (Text("Old words."),), at=("instructions",)),
+    Turn("user", (Text("Go."),)),
+    Turn("assistant", (ToolCall("call_1", "f", '{"x":"a"}'),)),
+)
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
+@pytest.mark.parametrize("form", [EARLIER, Request(IN_CANON), list(IN_CANON[1:])])
+def test_an_earlier_response_is_put_in_front(target: str, form: Any) -> None:
+    asked: list[str] = []
+
+    def resolver(name: str) -> Any:
+        asked.append(name)
+        return form
+
+    done = to(target, LATER, "openai-responses", resolver=resolver)
+    whole = {name: value for name, value in LATER.items() if name != "previous_response_id"}
+    expected = to(target, {**whole, "input": [*EARLIER, *LATER["input"]]}, "openai-responses")
+    assert asked == ["resp_1"]
+    assert done.body == expected.body
+    assert "state.dropped" not in codes(done)
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
+def test_a_response_that_nobody_knows_is_a_loss(target: str) -> None:
+    for resolver in (None, lambda name: None):
+        done = to(target, LATER, "openai-responses", resolver=resolver)
+        assert ("state.dropped", "/previous_response_id") in lost(done)
+        assert codes(done) & {"result.orphaned", "call.name.invented"}
+
+
+def test_a_conversation_is_resolved_like_a_response() -> None:
+    body = {"model": "m", "conversation": {"id": "conv_1"}, "input": "And now?"}
+    store = {"conv_1": [*EARLIER, {"type": "function_call_output", "call_id": "call_1", "output": "done"}]}
+    done = to("openai-chat", body, "openai-responses", resolver=store.get)
+    assert [message["role"] for message in done.json()["messages"]] == ["user", "assistant", "tool", "user"]
+    (result,) = [
+        part for turn in read(done.body, "openai-chat").turns for part in turn.parts if type(part) is ToolResult
+    ]
+    assert result.call_id == "call_1"
+
+
+def test_what_is_lost_of_an_earlier_response_stands_at_its_name() -> None:
+    earlier = [{"type": "web_search_call", "id": "ws_1", "status": "completed"}, *EARLIER]
+    done = to("anthropic", LATER, "openai-responses", resolver=lambda name: earlier)
+    assert {path for code, path in lost(done) if code == "part.as_text"} == {"/previous_response_id"}
+
+
+def own(body: Any, resolver: Any) -> dragoman.Translation:
+    return dragoman.translate_request(body, source="openai-responses", target="openai-responses", resolver=resolver)
+
+
+@pytest.mark.parametrize("form", [EARLIER, Request(IN_CANON), list(IN_CANON[1:])], ids=["items", "request", "turns"])
+def test_within_the_dialect_it_is_put_in_front_too(form: Any) -> None:
+    done = own(LATER, {"resp_1": form}.get)
+    sent = done.json()
+    assert "previous_response_id" not in sent
+    assert {name: sent[name] for name in sent if name != "input"} == {
+        name: LATER[name] for name in ("model", "instructions", "tools")
+    }
+    assert [item.get("type", "message") for item in sent["input"]] == [
+        "message",
+        "function_call",
+        "function_call_output",
+    ]
+    assert sent["input"][0]["content"] == "Go."
+    assert {name: sent["input"][1][name] for name in ("call_id", "name", "arguments")} == {
+        "call_id": "call_1",
+        "name": "f",
+        "arguments": '{"x":"a"}',
+    }
+    assert sent["input"][2] == LATER["input"][0]
+    assert not done.losses
+
+
+def test_within_the_dialect_a_name_that_nobody_knows_stays() -> None:
+    for resolver in (None, lambda name: None):
+        text = json.dumps(LATER, indent=1).encode()
+        assert own(text, resolver).body == text
+
+
+def test_within_the_dialect_a_text_follows_a_conversation() -> None:
+    items = [{"type": "message", "role": "user", "content": "Go."}, SAID, {**SAID, "id": "msg_2"}]
+    sent = own({"model": "m", "conversation": "conv_1", "input": "And now?"}, {"conv_1": items}.get).json()
+    assert "conversation" not in sent
+    assert sent["input"][:3] == items
+    assert (sent["input"][3]["role"], sent["input"][3]["content"]) == ("user", "And now?")
+
+
+SAID = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "Done.", "annotations": []}],
+}
+
+
+def test_reasoning_that_only_the_other_server_holds_is_left_out_with_the_id_that_asks_for_it() -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    done = own(LATER, lambda name: [EARLIER[0], thought, EARLIER[1]])
+    assert [item.get("type", "message") for item in done.json()["input"]][:2] == ["message", "function_call"]
+    assert "id" not in done.json()["input"][1]
+    assert lost(done) == {("reasoning.dropped", "/previous_response_id")}
+    sealed = {**thought, "encrypted_content": "gAAA"}
+    kept = own(LATER, lambda name: [EARLIER[0], sealed, EARLIER[1]])
+    assert kept.json()["input"][1:3] == [sealed, EARLIER[1]]
+    assert not kept.losses

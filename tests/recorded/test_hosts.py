@@ -1,0 +1,72 @@
+"""Recorded traffic of hosts that differ from OpenAI: what they took suits them as it is, what they sent is read."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+import dragoman
+from dragoman.facts import hosts
+from tests.oracles import corpus
+
+DIALECTS = ("openai-chat", "openai-responses")
+RECORDED = {
+    dialect: [
+        (record, name)
+        for record in corpus.records(dialect)
+        if (name := hosts.origin((record.provider or "").removesuffix(".recorded"))) and hosts.lookup(name, dialect)
+    ]
+    for dialect in DIALECTS
+}
+REDACTED = "call_REDACTED"
+"""Some recorders put this in place of ids, which then do not suit the host they came from."""
+
+
+def test_most_recorded_hosts_are_known() -> None:
+    known = {name for dialect in DIALECTS for _, name in RECORDED[dialect]}
+    assert known >= {"openai", "azure", "mistral", "groq", "deepseek", "xai", "zai", "together", "llamacpp", "ollama"}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_a_host_took_goes_to_it_as_the_same_bytes(dialect: str) -> None:
+    seen = 0
+    for record, name in RECORDED[dialect]:
+        if record.request is None or record.status != 200:
+            continue
+        body = msgspec.json.encode(record.request)
+        done = dragoman.translate_request(body, source=dialect, target=dialect, host=name)
+        if REDACTED.encode() in body and name == "mistral":
+            assert {loss.code for loss in done.losses} <= {"call.id.rewritten"}, record.id
+        else:
+            assert done.body == body, (record.id, name, done.losses)
+            assert done.losses == (), record.id
+            seen += 1
+    assert seen > corpus.least(5, 3)
+
+
+def test_what_a_host_refused_for_its_own_reasons_is_changed() -> None:
+    """Requests that were refused with 400 because the host differs from OpenAI."""
+    corpus.require_shared()  # the reasons stand in texts
+    told = {"unknown variant": "media.dropped", "Logprobs are not enabled": "logprobs.dropped"}
+    found = 0
+    for record, name in RECORDED["openai-chat"]:
+        text = msgspec.json.encode(record.response).decode() if record.status == 400 else ""
+        for words, code in told.items():
+            if words in text:
+                done = dragoman.translate_request(
+                    record.request or {}, source="openai-chat", target="openai-chat", host=name
+                )
+                assert code in {loss.code for loss in done.losses}, record.id
+                found += 1
+    assert found >= 5
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
+def test_answers_of_hosts_are_read_the_same_with_and_without_their_name(target: str) -> None:
+    for record, name in RECORDED["openai-chat"]:
+        if not record.ok or not isinstance(record.response, dict):
+            continue
+        body = msgspec.json.encode(record.response)
+        plain = dragoman.translate_response(body, source="openai-chat", target=target, seals="skip")
+        named = dragoman.translate_response(body, source="openai-chat", target=target, seals="skip", host=name)
+        assert (named.body, named.losses) == (plain.body, plain.losses), record.id

@@ -1,0 +1,93 @@
+"""The marking itself: it finds its leaves, and the check for silent losses can fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from dragoman import Loss
+from dragoman.canon import Seal
+from dragoman.codec import packed_seals
+from tests.recorded import markers
+
+CALL = {"name": "f", "arguments": '{"a": "b", "n": 1}'}
+DOCUMENT = {
+    "model": "m",
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": '{"a": "b", "n": 1}'}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+    ],
+    "tools": [{"function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"enum": ["b"]}}}}}],
+    "image": "data:image/png;base64,aaaa",
+    "link": "https://host/a.png",
+}
+
+
+def decoded(marked: markers.Marked) -> Any:
+    return msgspec.json.decode(marked.body)
+
+
+def test_every_text_of_a_user_is_marked_and_the_words_of_the_protocol_are_not() -> None:
+    marked = markers.mark_texts(DOCUMENT)
+    body = decoded(marked)
+    assert body["model"] == "m" and body["messages"][0]["role"] == "user"
+    assert body["messages"][1]["tool_calls"][0]["id"] == body["messages"][2]["tool_call_id"] in marked.places
+    assert body["messages"][1]["tool_calls"][0]["function"]["name"] == body["tools"][0]["function"]["name"]
+    arguments = msgspec.json.decode(body["messages"][1]["tool_calls"][0]["function"]["arguments"])
+    assert arguments["n"] == 1 and arguments["a"] in marked.places
+    assert body["tools"][0]["function"]["parameters"]["properties"]["a"]["enum"][0] in marked.places
+    assert body["image"].startswith("data:image/png;base64,mk") and body["link"].endswith(".png")
+    places = {"/".join(map(str, at)) for found in marked.places.values() for at in found}
+    assert {"messages/0/content/0/text", "messages/2/content", "image", "link"} <= places
+
+
+def test_unknown_fields_and_kinds_are_added_everywhere() -> None:
+    marked = markers.add_fields(DOCUMENT)
+    assert len(marked.places) == 11
+    body = decoded(markers.add_variants(DOCUMENT))
+    assert body["messages"][0]["content"][1]["type"] == "x_unknown_kind"
+    assert "xUnknownKind" in body["tools"][1]
+
+
+def silent(path: str = "", code: str = "part.dropped", effect: Any = "dropped") -> list[str]:
+    """What is missed when the one text of a document is not in the output and one loss is reported."""
+    marked = markers.mark_texts({"messages": [{"content": [{"type": "text", "text": "Hello"}]}]})
+    return markers.silent(marked, b"{}", (Loss(code, effect, "info", path),))
+
+
+LEAF = "/messages/0/content/0/text"
+
+
+@pytest.mark.parametrize("path", [LEAF, "/messages/0/content/0", "/messages/0"])
+def test_a_loss_at_or_above_the_place_excuses(path: str) -> None:
+    assert silent(path) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "effect"),
+    [
+        ("", "part.dropped", "dropped"),
+        ("/messages/1", "part.dropped", "dropped"),
+        ("/messages/0/content/0/text/deeper", "part.dropped", "dropped"),
+        ("/messages/0/content/0", "cache.dropped", "dropped"),
+        ("/messages/0/content/0", "seal.dropped", "dropped"),
+        (LEAF, "turn.invented", "invented"),
+        ("", "stop.approximated", "approximated"),
+    ],
+)
+def test_other_losses_do_not(path: str, code: str, effect: str) -> None:
+    assert silent(path, code, effect) == [LEAF]
+
+
+def test_what_is_in_the_output_needs_no_loss_also_when_it_is_packed() -> None:
+    marked = markers.mark_texts({"signature": "s", "text": "t"})
+    seal, text = marked.places
+    packed = packed_seals.pack(Seal("anthropic", seal))
+    assert markers.silent(marked, f'{{"a":"{packed}","b":"{text}"}}'.encode(), ()) == []
+    assert markers.silent(marked, f'{{"b":"{text}"}}'.encode(), ()) == ["/signature"]

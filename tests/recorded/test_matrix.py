@@ -1,0 +1,113 @@
+"""Every recorded body in every other dialect: legal for the official judge, the stream grammar, as a conversation."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+import pytest
+
+import dragoman
+from dragoman.dialects import get
+from tests.oracles import conversation, grammar, official
+from tests.recorded.cases import CREATED, PAIRS, Case, cases, settle
+
+# Models whose profiles differ in what a request may say; "" stands for the model's name as the source has it.
+MODELS: dict[str, tuple[str, ...]] = {
+    "openai-chat": ("", "gpt-4o", "gpt-5.2", "gpt-6-luna", "o3"),
+    "openai-responses": ("", "gpt-4o", "gpt-5.2", "gpt-6-luna", "o3"),
+    "anthropic": ("", "claude-sonnet-4-5", "claude-opus-5-5", "claude-3-5-haiku", "claude-opus-5"),
+    "gemini": ("", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.8-flash"),
+    "ollama": ("", "qwen3:8b", "gpt-oss:20b", "llama3.2", "deepseek-r1:14b"),
+    "openrouter": ("", "openai/gpt-5.2", "anthropic/claude-sonnet-4.5", "google/gemini-3-pro-preview", "x-ai/grok-4"),
+    "code-assist": ("", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.8-flash"),
+}
+
+
+def models_for(case: Case, target: str) -> list[str]:
+    """The source's own model name, and one of the target's models: which one depends on the record alone."""
+    own = MODELS[target]
+    pick = int(hashlib.sha256(case.id.encode()).hexdigest(), 16) % (len(own) - 1)
+    return ["", own[1 + pick]]
+
+
+def kin(source: str, target: str) -> bool:
+    """Whether the target takes what only the source knows as it is: then also what its own judge refuses."""
+    return source in get(target).kin
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_request_is_legal_in_every_other_dialect(source: str, target: str) -> None:
+    failures: dict[str, str] = {}
+    for case in cases(source, "request"):
+        if kin(source, target) and official.check_request(source, case.body, extensions=True):
+            continue
+        wrong: list[str] = []
+        for model in models_for(case, target):
+            model = model or case.model or "some-model"
+            out = dragoman.translate_request(case.body, source=source, target=target, model=model)
+            wrong += [f"{model}: {text}" for text in official.check_request(target, out.body, extensions=True)]
+            wrong += [f"{model}: {text}" for text in _broken(case, target, out.json(), model)]
+        if wrong:
+            failures[case.id] = "; ".join(wrong[:3])
+    settle(f"request {source} to {target}", failures)
+
+
+def _broken(case: Case, target: str, body: object, model: str) -> list[str]:
+    """Breaches of the target's conversation rules that the source does not have itself under the same topic."""
+    own = conversation.check_conversation(case.dialect, msgspec.json.decode(case.body), model=case.model)
+    topics = {finding.topic for finding in own}
+    found = conversation.check_conversation(target, body, model=model)
+    return [str(finding) for finding in found if finding.rule != "-" and finding.topic not in topics]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_response_is_legal_in_every_other_dialect(source: str, target: str) -> None:
+    failures: dict[str, str] = {}
+    for case in cases(source, "response"):
+        if kin(source, target) and official.check_response(source, case.body, extensions=True):
+            continue
+        out = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
+        wrong = official.check_response(target, out.body, extensions=True)
+        if wrong:
+            failures[case.id] = "; ".join(wrong[:3])
+    settle(f"response {source} to {target}", failures)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_stream_is_legal_in_every_other_dialect(source: str, target: str) -> None:
+    failures: dict[str, str] = {}
+    for case in cases(source, "stream"):
+        if kin(source, target) and grammar.check_stream(source, case.body, extensions=True):
+            continue
+        stream = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
+        wrong = grammar.check_stream(target, stream.feed(case.body) + stream.close(), extensions=True)
+        if wrong:
+            failures[case.id] = "; ".join(wrong[:3])
+    settle(f"stream {source} to {target}", failures)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_fault_is_legal_in_every_other_dialect_and_keeps_its_message(source: str, target: str) -> None:
+    failures: dict[str, str] = {}
+    for case in cases(source, "fault"):
+        headers = {"Retry-After": "7"}
+        out = dragoman.translate_fault(case.body, status=case.status, source=source, target=target, headers=headers)
+        wrong = official.check_fault(target, out.body)
+        back = dragoman.translate_fault(out.body, status=out.status, source=target, target=source, headers=out.headers)
+        for text in _messages(msgspec.json.decode(case.body)):
+            if text not in str(back.json()) or text not in str(out.json()):
+                wrong.append(f"the message is gone: {text[:80]}")
+        if not 400 <= out.status < 600:
+            wrong.append(f"status {out.status}")
+        if wrong:
+            failures[case.id] = "; ".join(wrong[:3])
+    settle(f"fault {source} to {target}", failures)
+
+
+def _messages(body: object) -> list[str]:
+    """The human words of a recorded fault."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(error, str):
+        return [error]
+    return [error["message"]] if isinstance(error, dict) and isinstance(error.get("message"), str) else []

@@ -1,0 +1,139 @@
+"""The rows of `profiles.json` over the model names in the recordings: they match what they are about, and no row is in
+the shadow of later ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import msgspec
+import pytest
+
+from dragoman.context import Context
+from dragoman.dialects import get
+from dragoman.facts import profiles
+from dragoman.facts.profile import DEFAULT_PROFILE, Profile
+from dragoman.translate import model_gates
+from tests.oracles import corpus
+
+KNOWN = {
+    "anthropic": ("claude-3", "claude-haiku", "claude-sonnet", "claude-opus", "claude-fable", "claude-mythos"),
+    "openai-chat": ("gpt-", "o1", "o3", "o4", "grok-", "deepseek-", "mistral-", "ministral-"),
+    "openai-responses": ("gpt-", "o1", "o3", "o4", "grok-"),
+    "gemini": ("gemini-1", "gemini-2", "gemini-3", "gemini-4", "gemini-flash", "gemma"),
+    "ollama": ("gemma3", "llama3", "gpt-oss"),
+    "openrouter": ("claude-", "gpt-", "gemini-", "o3", "o4", "grok-"),
+}
+"""How the names begin that some row is about, whatever stands in front of them."""
+STRANGE = ("nonexistent", "invalid", "not-exist", "deepseek-r1", "deepseek-v9")
+
+
+def models(dialect: str) -> set[str]:
+    return {model for record in corpus.records(dialect) if (model := corpus.model_of(record))}
+
+
+@pytest.mark.parametrize("dialect", KNOWN)
+def test_the_families_in_the_recordings_are_known(dialect: str) -> None:
+    found = 0
+    for model in models(dialect):
+        bare = model.rpartition("/")[2].lower()
+        if bare.startswith(KNOWN[dialect]) and not any(word in bare for word in STRANGE):
+            assert profiles.lookup(dialect, model) != DEFAULT_PROFILE, model
+            found += 1
+    assert found > 1
+
+
+def test_no_row_is_in_the_shadow_of_later_ones() -> None:
+    for row in profiles.rows():
+        names = [pattern.replace("*", end) for pattern in row.match for end in ("", "x")]
+        for dialect in row.dialects:
+            names += [model for model in models(dialect) if dialect in KNOWN] if dialect in KNOWN else []
+            for fact, value in row.facts.items():
+                wanted = getattr(msgspec.convert({fact: value}, Profile), fact)
+                stands = [name for name in names if getattr(profiles.lookup(dialect, name), fact) == wanted]
+                assert stands, (dialect, row.match, fact)
+
+
+def test_every_pattern_adds_a_name_to_its_row() -> None:
+    """A pattern that another of the same row covers says nothing."""
+    for row in profiles.rows():
+        for i, pattern in enumerate(row.match):
+            others = [other for j, other in enumerate(row.match) if j != i and other.endswith("*")]
+            covering = [other for other in others if pattern.startswith(other[:-1])]
+            assert not covering, (row.match, pattern)
+
+
+def test_recorded_refusals_are_facts() -> None:
+    """What models refused in the recordings for being what they are."""
+    gates: dict[str, set[str]] = defaultdict(set)
+    for record in corpus.recorded("openai-chat"):
+        text = msgspec.json.encode(record.response).decode() if record.status == 400 else ""
+        model = corpus.model_of(record) or ""
+        if "Unsupported parameter: 'stop'" in text:
+            assert "stop" in profiles.lookup("openai-chat", model).refuses, record.id
+            gates["stop"].add(model)
+        if "does not support 'system'" in text or "does not support 'developer'" in text:
+            assert profiles.lookup("openai-chat", model).system is False, record.id
+            gates["system"].add(model)
+        if "Logprobs are not enabled" in text:
+            assert "logprobs" in profiles.lookup("openai-chat", model).refuses, record.id
+            gates["logprobs"].add(model)
+        if "expected to be either text or image_url" in text or "unknown variant" in text:
+            assert profiles.lookup("openai-chat", model).media is not None, record.id
+            gates["media"].add(model)
+    assert set(gates) == {"stop", "system", "logprobs", "media"}
+
+
+VERTEX = "aiplatform.googleapis.com"
+WEAKER = {
+    # Gemini 3 takes a budget from old clients; Google advises levels.
+    "gemini-a97d2c214620": "effort.approximated",
+    "openrouter-e34680b260b0": "sampling.dropped",  # taken, and without effect
+    "openrouter-250a683a75a5": "sampling.dropped",
+}
+"""Records of which a row says less than the model took, and the loss: what the documentation advises against."""
+
+
+def left_out(record: corpus.Record, model: str) -> set[str]:
+    """The codes of what the model's row takes out of a recorded request, and an unknown model's profile does not."""
+    dialect, body = get(record.dialect), msgspec.json.encode(record.request)
+    unknown = model_gates._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
+    known = model_gates._written(body, dialect, model, profiles.lookup(record.dialect, model))[2].losses.all()
+    said = {(loss.code, loss.path) for loss in unknown}
+    return {loss.code for loss in known if (loss.code, loss.path) not in said}
+
+
+@pytest.mark.parametrize("dialect", KNOWN)
+def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
+    """A recorded 200 proves that a setting is taken."""
+    wrong: list[str] = []
+    seen: set[str] = set()
+    for record in corpus.records(dialect):
+        model = corpus.model_of(record) or ""
+        if record.request is None or record.status != 200 or not record.ok:
+            continue
+        lost = left_out(record, model)
+        if lost and (record.provider or "").endswith(VERTEX):
+            lost -= {"sampling.dropped", "logprobs.dropped"}  # Vertex takes more than the Developer API does
+        if corpus.base_id(record.id) in WEAKER:
+            assert lost == {WEAKER[corpus.base_id(record.id)]}, record.id
+        elif lost:
+            wrong.append(f"{record.id} {model}: {sorted(lost)}")
+        seen.add(model)
+    assert not wrong, "\n".join(wrong)
+    assert len(seen) > 3
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_models_that_think_unasked_are_known_to(dialect: str) -> None:
+    """Thoughts in an answer to a request that says nothing of thinking."""
+    wrong: set[str] = set()
+    for record in corpus.records(dialect):
+        model = corpus.model_of(record) or ""
+        known = profiles.lookup(dialect, model)
+        if record.request is None or not record.ok or known == DEFAULT_PROFILE or "reasoning" not in record.features:
+            continue
+        said = get(dialect).read_request(msgspec.json.encode(record.request), Context(dialect, dialect)).settings
+        unasked = known.thinking_default or known.effort_default not in ("", "none") or known.reasoning
+        if said.effort is None and said.budget is None and said.thoughts is None and known.thinks and not unasked:
+            wrong.add(model)
+    assert wrong == set()

@@ -1,0 +1,89 @@
+"""Every recorded request, answer, stream and fault of every dialect reads."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from dragoman import WireError
+from dragoman.canon import Fault, Request, Response
+from dragoman.dialects import get
+from dragoman.dialects import names as dialects
+from tests.oracles import corpus
+from tests.recorded.cases import DIALECTS, cases, context, events, settle
+from tests.recorded.events import findings
+from tests.recorded.exceptions import REFUSED
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_request_reads(dialect: str) -> None:
+    failures: dict[str, str] = {}
+    found = cases(dialect, "request")
+    for case in found:
+        try:
+            request = get(dialect).read_request(case.body, context(dialect, dialect))
+        except WireError as error:
+            failures[case.id] = str(error)
+            continue
+        assert isinstance(request, Request)
+        assert request.turns, case.id
+    assert found
+    settle(f"reads request {dialect}", failures)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_response_reads(dialect: str) -> None:
+    failures: dict[str, str] = {}
+    found = cases(dialect, "response")
+    for case in found:
+        try:
+            response = get(dialect).read_response(case.body, context(dialect, dialect))
+        except WireError as error:
+            failures[case.id] = str(error)
+            continue
+        assert isinstance(response, Response)
+    assert found
+    settle(f"reads response {dialect}", failures)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_stream_reads_as_a_legal_run_of_events(dialect: str) -> None:
+    failures: dict[str, str] = {}
+    found = cases(dialect, "stream")
+    for case in found:
+        try:
+            wrong = findings(events(dialect, case.body))
+        except WireError as error:
+            wrong = [str(error)]
+        if wrong:
+            failures[case.id] = "; ".join(wrong[:3])
+    assert found
+    settle(f"reads stream {dialect}", failures)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_fault_reads_with_its_message(dialect: str) -> None:
+    failures: dict[str, str] = {}
+    found = cases(dialect, "fault")
+    for case in found:
+        fault = get(dialect).read_fault(case.body, case.status, {})
+        assert isinstance(fault, Fault)
+        if not fault.message:
+            failures[case.id] = f"{fault}"
+    assert found
+    settle(f"reads fault {dialect}", failures)
+
+
+@pytest.mark.parametrize("record_id", REFUSED)
+def test_what_is_no_request_is_refused_with_its_place(record_id: str) -> None:
+    record = corpus.record(record_id)
+    if record.dialect not in DIALECTS:
+        pytest.skip(f"{record.dialect} is not built in")
+    with pytest.raises(WireError, match="at /messages/0"):
+        get(record.dialect).read_request(msgspec.json.encode(record.request), context(record.dialect, record.dialect))
+
+
+def test_the_dialects_are_those_of_the_folder() -> None:
+    assert dialects() == DIALECTS
+    for name in DIALECTS:
+        assert get(name).name == name

@@ -1,0 +1,65 @@
+"""The tools of every recorded request, sent to every target: no schema holds a word that the target refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.dialects import names as dialects
+from tests.corpus import files
+from tests.oracles import corpus
+from tests.oracles.keywords import LAWS, breaches
+
+TARGETS = [name for name in dialects() if name in LAWS]
+
+# These are judged alike by whoever takes them: what a client of the one sent is left as it is in the other.
+SAME = ({"openai-chat", "openai-responses", "openrouter"}, {"gemini", "code-assist"})
+
+
+def tool_lists() -> list[tuple[str, bytes]]:
+    """Every different list of tools in the records, with the dialect it is in."""
+    found: dict[tuple[str, bytes], None] = {}
+    for dialect in files.DIALECTS:
+        for record in corpus.records(dialect):
+            request = record.request or {}
+            tools = request.get("tools") or (request.get("config") or {}).get("tools")
+            if isinstance(tools, list) and tools:
+                found.setdefault((dialect, json.dumps(tools).encode()))
+    return list(found)
+
+
+def schemas(target: str, tools: Any) -> Iterator[tuple[str, bool, Any]]:
+    """The schemas of declared functions: the tool's name, whether it is strict, its schema."""
+    for tool in tools:
+        for declared in tool.get("functionDeclarations", ()):
+            yield declared["name"], False, declared.get("parametersJsonSchema")
+        for inner in tool.get("tools", ()):
+            yield inner["name"], bool(inner.get("strict")), inner.get("parameters")
+        if str(tool.get("type")).startswith("openrouter:"):
+            continue  # its `parameters` are the options of a tool that OpenRouter runs
+        function = tool.get("function", tool)
+        if "parameters" in function or "input_schema" in function:
+            schema = function.get("parameters", function.get("input_schema"))
+            yield function["name"], bool(function.get("strict")), schema
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_recorded_tool_has_a_word_its_target_refuses(target: str) -> None:
+    lists = tool_lists()
+    assert len(lists) > corpus.least(200, 50)
+    bad = []
+    count = 0
+    for source, tools in lists:
+        if source == target or any({source, target} <= kin for kin in SAME):
+            continue
+        out = dragoman.translate_tools(tools, source=source, target=target)
+        for name, strict, schema in schemas(target, out.json()):
+            if schema is not None:
+                count += 1
+                bad += [(source, name, text) for text in breaches(schema, LAWS[target][strict])]
+    assert bad == []
+    assert count > corpus.least(100, 50)

@@ -1,0 +1,93 @@
+"""Tools by themselves: recorded declarations in every other dialect, recorded calls and the turn that answers them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import dragoman
+from tests.oracles import conversation, corpus, official
+from tests.recorded import markers
+from tests.recorded.cases import DIALECTS, PAIRS, Case, cases, settle
+
+Json = Any
+
+# Of some dialects few exchanges are recorded.
+FEWEST = {"ollama": 8}
+FEWEST_ANSWERS = {"ollama": 2}
+
+
+def declared(case: Case) -> Json:
+    """The value of `tools`, in the envelope if there is one."""
+    body = msgspec.json.decode(case.body)
+    return body.get("request", body).get("tools")
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_declarations_alone_cross_or_are_reported(source: str, target: str) -> None:
+    failures: dict[str, str] = {}
+    seen = 0
+    for case in cases(source, "request"):
+        tools = declared(case)
+        if not tools:
+            continue
+        seen += 1
+        marked = markers.mark_texts({"tools": tools})
+        out = dragoman.translate_tools(marked.body, source=source, target=target)
+        lost = markers.silent(marked, out.body, out.losses)
+        if lost:
+            failures[case.id] = f"gone without a word: {', '.join(lost[:5])}"
+    assert seen > corpus.least(FEWEST.get(source, 50), 3)
+    settle(f"tools {source} to {target}", failures)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_declarations_pass_through_their_own_dialect(dialect: str) -> None:
+    for case in cases(dialect, "request"):
+        tools = declared(case)
+        if tools:
+            body = msgspec.json.encode(tools)
+            assert dragoman.translate_tools(body, source=dialect, target=dialect).body == body, case.id
+
+
+# A request of each dialect that goes on with `turns`.
+HISTORIES: dict[str, Any] = {
+    "openai-chat": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
+    "openai-responses": lambda turns: {"model": "m", "input": [{"role": "user", "content": "a"}, *turns]},
+    "anthropic": lambda turns: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}, *turns]},
+    "ollama": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
+    "openrouter": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
+    "gemini": lambda turns: {"contents": [{"role": "user", "parts": [{"text": "a"}]}, *turns]},
+    "code-assist": lambda turns: {
+        "model": "m",
+        "request": {"contents": [{"role": "user", "parts": [{"text": "a"}]}, *turns]},
+    },
+}
+
+
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name in HISTORIES])
+def test_recorded_calls_and_their_results_make_a_legal_next_turn(dialect: str) -> None:
+    failures: dict[str, str] = {}
+    answered = 0
+    for case in cases(dialect, "response"):
+        calls = dragoman.tool_calls(case.body, dialect=dialect)
+        if not calls:
+            continue
+        answered += 1
+        outputs: dict[str, Json] = {call.id: {"output": f"result {i}"} for i, call in enumerate(calls)}
+        turns = dragoman.tool_results(case.body, outputs, dialect=dialect)
+        body = msgspec.json.encode(HISTORIES[dialect](turns))
+        wrong = [f"result {i} is gone" for i in range(len(calls)) if f"result {i}".encode() not in body]
+        wrong += [str(one) for one in conversation.check_conversation(dialect, msgspec.json.decode(body)) if _hard(one)]
+        if not official.check_response(dialect, case.body, extensions=True):
+            wrong += official.check_request(dialect, body, extensions=True)
+        if wrong:
+            failures[case.id] = "; ".join(wrong[:3])
+    assert answered > corpus.least(FEWEST_ANSWERS.get(dialect, 20), 0)
+    settle(f"results {dialect}", failures)
+
+
+def _hard(finding: conversation.Finding) -> bool:
+    return finding.rule != "-"
