@@ -106,7 +106,7 @@ def test_a_vault_of_ones_own_is_accepted() -> None:
 
     own: Vault = Own()
     # `get` of a dict takes its key by position only, `get` of the protocol also by name: pyright refuses the pair.
-    memory: Vault = MemoryVault()  # pyright: ignore[reportAssignmentType]
+    memory: Vault = MemoryVault()
     for vault in (own, memory):
         done = dragoman.translate_request(ASKED, source="openai-chat", target="gemini", seals="vault", vault=vault)
         assert_type(done.headers, dict[str, str])

@@ -10,7 +10,7 @@ import ast
 
 from tests.repo.sources import SOURCE, modules
 
-FILE_LINES = 640
+FILE_LINES = 643
 FUNCTION_LINES = 76
 
 

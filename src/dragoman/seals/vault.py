@@ -17,7 +17,7 @@ from ..codec.packed_seals import alike
 class Vault(Protocol):
     """A store of texts under keys. What it forgets is lost: the upstream's dummy, or nothing, is sent instead."""
 
-    def get(self, key: str) -> str | None:
+    def get(self, key: str, /) -> str | None:
         """What was put under the key; None if it is not there, or no longer."""
         ...
 

@@ -8,6 +8,7 @@ import pytest
 
 import dragoman
 from dragoman import Loss
+from dragoman.codec.json_body import as_bytes
 
 
 def losses(body: dict[str, Any], source: str, target: str) -> dict[str, Loss]:
@@ -32,7 +33,7 @@ def streamed(more: dict[str, Any], target: str) -> dict[str, Loss]:
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", **more}
     choice = {"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}
     stream = dragoman.StreamTranslator(source="openai-chat", target=target)
-    stream.feed(b"data: " + dragoman.translate.result.as_bytes({**chunk, "choices": [choice]}, "openai-chat") + b"\n\n")
+    stream.feed(b"data: " + as_bytes({**chunk, "choices": [choice]}, "openai-chat") + b"\n\n")
     stream.feed(b"data: [DONE]\n\n")
     stream.close()
     return {loss.path: loss for loss in stream.losses}
