@@ -22,7 +22,7 @@ from dragoman.cli.main import main as command
 from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import get, names
 from dragoman.facts import hosts, profiles
-from dragoman.gateway.exchange import fault_table
+from dragoman.gateway.exchange import fault_reactions
 from dragoman.lint.runner import all_rules
 
 DOCS = Path(__file__).parent
@@ -138,17 +138,17 @@ def faults() -> str:
     out = [
         "# Faults of the gateway",
         "",
-        "What the gateway does with each class of fault: the rows of `gateway/exchange/fault_table.py`.",
+        "What the gateway does with each class of fault: the rows of `gateway/exchange/fault_reactions.py`.",
         "A class is where a fault comes from and its kind.",
         "Faults of an upstream are read by its dialect and written in the client's.",
         "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) says how often and how long.",
         "",
     ]
-    for origin in fault_table.ORIGINS:
-        out += [f"## {fault_table.TITLES[origin]}", "", "| Kind | Asked again | Next place | Breaker | Told as |"]
+    for origin in fault_reactions.ORIGINS:
+        out += [f"## {fault_reactions.TITLES[origin]}", "", "| Kind | Asked again | Next place | Breaker | Told as |"]
         out.append("|---|---|---|---|---|")
-        for kind in fault_table.KINDS:
-            row = fault_table.TABLE[origin, kind]
+        for kind in fault_reactions.KINDS:
+            row = fault_reactions.TABLE[origin, kind]
             again, other = ["yes" if one else "no" for one in (row.retried, row.next_place)]
             out.append(_cells(kind, again, other, row.breaker, row.told_as))
         out.append("")
@@ -161,7 +161,7 @@ def faults() -> str:
         _cells("Told as", *names()),
         "|---" * (len(names()) + 1) + "|",
     ]
-    for kind in fault_table.KINDS:
+    for kind in fault_reactions.KINDS:
         out.append(_cells(kind, *[_status_and_type(name, kind) for name in names()]))
     return "\n".join(out) + "\n"
 

@@ -31,7 +31,7 @@ from dragoman.codec import json_text
 from dragoman.codec.admit import Admitter, Unknown
 from dragoman.codec.dialect_extras import gather, restore
 from dragoman.codec.ndjson import Splitter
-from dragoman.codec.result_order import results_after_calls
+from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
 from dragoman.endpoints.records import Call as Asked

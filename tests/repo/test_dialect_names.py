@@ -44,4 +44,4 @@ def test_who_serves_all_dialects_knows_none_by_name() -> None:
 def test_every_folder_has_the_files_that_others_look_for() -> None:
     for name in names():
         folder = SOURCE / "dialects" / name.replace("-", "_")
-        assert {"endpoints.py", "client.py"} <= {file.name for file in folder.iterdir()}, name
+        assert {"endpoints.py", "conformance_client.py"} <= {file.name for file in folder.iterdir()}, name

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.codec import caches
+from dragoman.codec import cache_budget
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -23,7 +23,7 @@ WRITTEN = [page for page in PAGES if not page.read_text().startswith("<!-- Gener
 def _memories_as_before() -> Iterator[None]:
     """An example turns the memories off, for all tests that follow in the process."""
     yield
-    caches.budget(caches.DEFAULT)
+    cache_budget.budget(cache_budget.DEFAULT)
 
 
 def generator() -> Any:

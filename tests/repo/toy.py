@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dragoman import dialects
-from dragoman.codec.caches import forget
+from dragoman.codec.cache_budget import forget
 from dragoman.gateway.exchange import upstream_request_headers
 
 TOY = Path(__file__).parents[2] / "examples" / "toy_dialect"

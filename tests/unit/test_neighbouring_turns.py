@@ -10,7 +10,7 @@ import pytest
 from dragoman import translate_request
 from dragoman.canon import Turn
 from dragoman.canon.parts import ToolCall, ToolResult
-from dragoman.codec.result_order import results_after_calls
+from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.context import Context
 from dragoman.dialects import get, names
 

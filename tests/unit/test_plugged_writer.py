@@ -14,7 +14,7 @@ import pytest
 from dragoman import Translation, dialects, translate_request, translate_response
 from dragoman.canon import Request, Text
 from dragoman.canon.turns import Turn
-from dragoman.codec.result_order import results_after_calls
+from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.context import Context
 from dragoman.dialects import openai_chat
 

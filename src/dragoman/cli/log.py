@@ -1,4 +1,5 @@
-"""`dragoman log`: the conversations that were kept. What it does is in `log_run.py`: the runtime is an extra."""
+"""`dragoman log`: the conversations that were kept. What it does is in `log_kept_conversations.py`: the runtime is an
+extra."""
 
 from __future__ import annotations
 
@@ -33,14 +34,14 @@ def log(
     if id is None and (dialect or as_json or forget):
         raise click.UsageError("which one? dragoman log lists them")
     try:
-        from . import log_run
+        from . import log_kept_conversations
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
     if id is None:
-        log_run.list_all(here, most)
+        log_kept_conversations.list_all(here, most)
     elif forget:
-        log_run.forget(id)
+        log_kept_conversations.forget(id)
     elif dialect is not None:
-        log_run.export(id, dialect, model, form)
+        log_kept_conversations.export(id, dialect, model, form)
     else:
-        log_run.show(id, as_json)
+        log_kept_conversations.show(id, as_json)

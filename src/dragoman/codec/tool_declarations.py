@@ -2,7 +2,7 @@
 
 They are most of a request's bytes, so the declarations that crossed cleanly (nothing lost, renamed or kept aside) are
 remembered: by their bytes when read, by their identity when written. Measured on a 6 KB agent request: a fifth of the
-whole translation. They count to the budget of `dragoman.codec.caches`.
+whole translation. They count to the budget of `dragoman.codec.cache_budget`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..canon.tools import HostedTool, Tool
 from ..context import Context
 from ..facts.profile import Profile
 from . import json_text
-from .caches import Memory, largest
+from .cache_budget import Memory, largest
 
 Tools = tuple[Tool | HostedTool, ...]
 

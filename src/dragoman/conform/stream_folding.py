@@ -1,8 +1,7 @@
 """Streams, read without the library's own readers: frames, how a stream ends, and the answer it amounts to.
 
-What is particular about a dialect stands in `client.py` of its folder, which uses none of the dialect's own readers:
-whoever judges a writer must not use them.
-"""
+What is particular about a dialect stands in `conformance_client.py` of its folder, which uses none of the dialect's own
+readers: whoever judges a writer must not use them."""
 
 from __future__ import annotations
 

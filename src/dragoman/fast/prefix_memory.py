@@ -16,11 +16,11 @@ from msgspec import Raw, Struct
 from ..canon.losses import Noted
 from ..canon.parts import Media, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
-from ..codec.caches import Memory, grew, largest
+from ..codec.cache_budget import Memory, grew, largest
 from ..codec.history_facts import HistoryFacts
 from ..facts.profile import Profile
 from ..seals.conversation_digest import Asked
-from .envelope_memory import Pair
+from .request_envelope_memory import Pair
 
 MAX_TEXT = 2 * 1024 * 1024
 """Longer beginnings are not kept."""

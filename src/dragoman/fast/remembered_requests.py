@@ -21,15 +21,15 @@ from ..canon.losses import Noted
 from ..canon.request import Request
 from ..canon.turns import SYSTEM_ROLES, Turn
 from ..codec import json_text
-from ..codec.caches import Memory, largest
+from ..codec.cache_budget import Memory, largest
 from ..codec.history_facts import HistoryFacts, bare, survey
 from ..codec.request_steps import RequestWriter
 from ..context import Context
 from ..dialect import Dialect, Fast
 from ..errors import WireError
 from ..seals.conversation_digest import ConversationDigest
-from .envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
 from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
+from .request_envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
 
 _FINGERPRINT = 256
 """By so many bytes at the beginning of a request it is found out that it was seen before."""

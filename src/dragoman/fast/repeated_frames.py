@@ -3,7 +3,7 @@
 RepeatedFrame remembers the last such frame. While the next one differs from it in nothing but that string (and in
 places that say nothing: a running number, padding, token counts), the string is all that has to be decoded. Measured: a
 third to a tenth of the time that decoding the frame takes. Any other frame is decoded whole, and what follows is
-compared with it. Readers (`codec/frames.py`) are given one by `translate/remembered.py`.
+compared with it. Readers (`codec/frames.py`) are given one by `translate/with_fast_memories.py`.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from .exchange.child_tasks import in_child
 from .exchange.exchange_log import ExchangeLog
 from .exchange.exchange_report import report, summary
 from .exchange.memory_seal_vault import BoundedVault
+from .exchange.prepared_upstream_calls import UpstreamPlans
 from .exchange.recent_exchanges import Exchange, Exchanges
 from .exchange.refused_exchange import failed, nested, untranslated
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
@@ -40,7 +41,6 @@ from .exchange.response_continuation import asked as refers
 from .exchange.routes import Routes
 from .exchange.secret_redaction import print_failure, redactor
 from .exchange.stored_responses import ClientStored, MemoryStored, Stored
-from .exchange.upstream_plan import UpstreamPlans
 from .exchange.upstream_request_headers import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in

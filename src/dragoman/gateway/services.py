@@ -15,9 +15,9 @@ from .endpoints.endpoint_table import EndpointTable
 from .exchange.breaker import Breakers
 from .exchange.child_process import ChildProcesses
 from .exchange.memory_seal_vault import BoundedVault
+from .exchange.prepared_upstream_calls import UpstreamPlans
 from .exchange.recent_exchanges import Exchanges
 from .exchange.routes import Routes
-from .exchange.upstream_plan import UpstreamPlans
 
 
 class Services(Struct, frozen=True):

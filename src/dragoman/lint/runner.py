@@ -58,9 +58,9 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
         from . import mcp_rules
 
         return mcp_rules.RULES
-    from . import seed_checklists, seed_declarations  # only a linter needs them
+    from . import seed_checklists, seed_parameter_name_rules  # only a linter needs them
 
-    return (*_GENERAL, *get(dialect).rules(), *seed_checklists.RULES.get(dialect, ()), *seed_declarations.RULES)
+    return (*_GENERAL, *get(dialect).rules(), *seed_checklists.RULES.get(dialect, ()), *seed_parameter_name_rules.RULES)
 
 
 RULE_SETS = ("seeds",)

@@ -33,7 +33,7 @@ G7 no `messages[]` or `input[]`: SEED-035
 G8 right parameter names: SEED-036
 
 The same names in declarations, which are the client's own affair unless it wants the seeds' tools: SEED-041
-(`seed_declarations.py`, rule set `seeds`).
+(`seed_parameter_name_rules.py`, rule set `seeds`).
 
 The translation checklist (schema fields, ids on the return path, binary returns) asks the same again: SEED-001, 013,
 021, 031; ANT-007, OAR-005, OAC-005, GEM-007; SEED-004, 015, 026, 033. The guidance "preserve the call id", "keep

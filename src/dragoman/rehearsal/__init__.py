@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ..canon.events import Event, Fault
 from ..canon.request import Request
 from ..canon.response import Response
-from . import rules
+from . import rules_model
 from .compose import events_of, response_of, usage_of
 from .conversation_view import Talk, fingerprint, listen
 from .scenarios import SCENARIOS
@@ -81,7 +81,7 @@ class Rehearsed:
 
 def models() -> dict[str, str]:
     """The models that answer without a file, each with what it does."""
-    told = {rules.MODEL: "Answers by rules: calls tools whose arguments stand in the request, says plain things."}
+    told = {rules_model.MODEL: "Answers by rules: calls tools whose arguments stand in the request, says plain things."}
     return told | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
 
 
@@ -107,11 +107,11 @@ def answer(request: Request, *, script: Script | None = None, seals: Seals = "ch
 
 
 def _by_rules(request: Request, wrong: Fault | None) -> Rehearsed:
-    said = wrong or rules.respond(request)
+    said = wrong or rules_model.respond(request)
     if isinstance(said, Fault):
-        return Rehearsed(rules.MODEL, said)
+        return Rehearsed(rules_model.MODEL, said)
     usage = usage_of(request, said)
-    return Rehearsed(rules.MODEL, response_of(said, _id(request, rules.MODEL), rules.MODEL, usage))
+    return Rehearsed(rules_model.MODEL, response_of(said, _id(request, rules_model.MODEL), rules_model.MODEL, usage))
 
 
 def _played(script: Script, step: Step | None, request: Request, talk: Talk, wrong: Fault | None) -> Rehearsed:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ..codec import json_text
-from ..codec.schema.exact_json import too_deep
+from ..codec.schema.number_preserving_json import too_deep
 from ..codec.schema.source_document import Document
 from . import pattern_samples
 

@@ -20,7 +20,7 @@ from ..codec.call_ids import hashed
 from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
 from ..context import Context
 from . import same_account
-from .claude_signatures import for_upstream, left_over, record_for_upstream
+from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
 from .conversation_digest import Asked, Conversation, ConversationDigest
 from .outbound import call_key, place_key, text_key
 from .placing_on_parts import Placing

@@ -15,7 +15,7 @@ from ..canon.parts import Opaque, Part
 from ..canon.request import Request
 from ..canon.response import Response
 from ..codec import json_text
-from ..codec.caches import small_cache
+from ..codec.cache_budget import small_cache
 from ..codec.failed_answers import ended
 from ..codec.faults import unsaid
 from ..codec.hosted_tools import cross
@@ -32,10 +32,10 @@ from ..seals.outbound import place_seals
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from .error_answers import is_answer, read_answer
-from .remembered import StreamTranslator, translate_with
 from .request import Binary, make_options
 from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .result import FaultTranslation, Translation, check_losses, checked_tolerance, settled, translated
+from .with_fast_memories import StreamTranslator, translate_with
 
 if TYPE_CHECKING:
     from ..repair.request import Policy

@@ -11,8 +11,8 @@ from ..canon.losses import Loss
 from ..codec import json_array_splitter
 from ..codec.json_text import decode
 from ..codec.ndjson import one_line
+from ..codec.passthrough_stream_end import decoded, events_in
 from ..codec.sse import MAX_FRAME, named
-from ..codec.stream_end import decoded, events_in
 from ..context import Context
 from ..dialect import Dialect, StreamEnd
 from ..dialects import get

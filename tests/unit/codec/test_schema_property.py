@@ -14,8 +14,8 @@ from dragoman.codec import schema as module
 from dragoman.codec.schema import Change, adapt, from_openapi
 from dragoman.codec.schema.already_fits import clean
 from dragoman.codec.schema.document_writer import build_document
-from dragoman.codec.schema.exact_json import decode
 from dragoman.codec.schema.keywords import REFS
+from dragoman.codec.schema.number_preserving_json import decode
 from dragoman.codec.schema.ref_and_allof_layers import Job
 from dragoman.codec.schema.source_document import Document
 

@@ -16,8 +16,8 @@ import pytest
 import dragoman
 from dragoman import MemoryVault, fast
 from dragoman.dialects import names
-from dragoman.translate.remembered import known_beginning
 from dragoman.translate.request import peek
+from dragoman.translate.with_fast_memories import known_beginning
 
 TOOLS = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {}}}]
 PAIRS = list(itertools.permutations(names(), 2))

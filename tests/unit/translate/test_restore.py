@@ -11,7 +11,7 @@ from bench import payloads
 
 import dragoman
 from dragoman import translate
-from dragoman.codec import caches, json_text
+from dragoman.codec import cache_budget, json_text
 from dragoman.dialects import get
 from dragoman.errors import ConfigError
 from dragoman.seals.vault import MemoryVault
@@ -90,7 +90,7 @@ def test_what_is_remembered_of_fields_is_bounded() -> None:
         assert (read(body) is not None) is short
         made = dragoman.translate_response(body, source="openai-responses", target="anthropic")
         assert [loss.path for loss in made.losses].count(f"/output/{many - 1}/id") == 1
-    assert translate._dropped.cache_clear in caches._CACHES  # a small cache, which `memory.forget` empties
+    assert translate._dropped.cache_clear in cache_budget._CACHES  # a small cache, which `memory.forget` empties
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])

@@ -6,12 +6,12 @@ text alone in which nothing has to change, and never raise for valid JSON. Dupli
 
 from __future__ import annotations
 
-from ..caches import remembered
+from ..cache_budget import remembered
 from .already_fits import clean
 from .copy_limit import UNFOLDING, TooManyCopies, allowance
 from .document_writer import build_document, build_nothing
-from .exact_json import MAX_NESTING, decode, encode, too_deep
 from .keywords import REFS
+from .number_preserving_json import MAX_NESTING, decode, encode, too_deep
 from .openapi import from_openapi
 from .ref_and_allof_layers import Job
 from .source_document import Document

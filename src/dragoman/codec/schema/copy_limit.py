@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .exact_json import Number
 from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
+from .number_preserving_json import Number
 
 SMALL: Final = 200
 """A keyword's value of at most so many bytes is still copied when nothing larger may be."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .exact_json import Number, dump, fingerprint, note
 from .keywords import (
     ANNOTATIONS,
     BOOLEANS,
@@ -27,6 +26,7 @@ from .keywords import (
     UPPER_BOUNDS,
     vacuous,
 )
+from .number_preserving_json import Number, dump, fingerprint, note
 from .ref_and_allof_layers import Job, Layer, Layers, Lifted, expand, types_of
 from .subset import DROPPED, INVALID, REWRITTEN, Path
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ..caches import remembered
+from ..cache_budget import remembered
 from .already_fits import standard
-from .exact_json import MAX_NESTING, Number, decode, encode, too_deep
 from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
+from .number_preserving_json import MAX_NESTING, Number, decode, encode, too_deep
 from .subset import DROPPED, INVALID, Change, Path
 
 _SNAKE: Final = {

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from ..caches import remembered
+from ..cache_budget import remembered
 from . import adapt
-from .exact_json import decode, fingerprint, too_deep
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
+from .number_preserving_json import decode, fingerprint, too_deep
 from .openai_subsets import STRICT
 from .source_document import Document, positions
 from .subset import Change, Path

@@ -16,7 +16,7 @@ from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.history_facts import facts_of
 from ...codec.request_steps import leading, read, write
-from ...codec.result_order import results_after_calls
+from ...codec.results_after_calls import results_after_calls
 from ...context import Context
 from . import wire
 from .beta_header import ask_for

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.stream_end import EventStreamEnd, decoded
+from ...codec.passthrough_stream_end import EventStreamEnd, decoded
 
 
 class _Event(msgspec.Struct):

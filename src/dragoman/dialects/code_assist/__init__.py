@@ -15,7 +15,8 @@ from .faults import is_answer, read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results
 from .stream_end import StreamEnd
-from .stream_reader import StreamReader, StreamWriter
+from .stream_reader import StreamReader
+from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.stream_end import decoded
+from ...codec.passthrough_stream_end import decoded
 from ..gemini import stream_end as gemini
 
 

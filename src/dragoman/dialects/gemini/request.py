@@ -16,7 +16,7 @@ from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, gather
 from ...codec.format_and_system_fallbacks import with_system_as_user, with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
-from ...codec.result_order import results_after_calls
+from ...codec.results_after_calls import results_after_calls
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

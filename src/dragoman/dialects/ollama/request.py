@@ -12,7 +12,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.dialect_extras import gather, misplaced, take_shared, with_shared
 from ...codec.request_steps import PlainDocument, leading, read, write
-from ...codec.result_order import results_after_calls
+from ...codec.results_after_calls import results_after_calls
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

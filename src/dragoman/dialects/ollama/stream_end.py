@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.stream_end import decoded
+from ...codec.passthrough_stream_end import decoded
 
 
 class _Line(msgspec.Struct):

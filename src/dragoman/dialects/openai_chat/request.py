@@ -16,7 +16,7 @@ from ...codec.call_ids import from_chat_client
 from ...codec.dialect_extras import carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
-from ...codec.result_order import results_after_calls
+from ...codec.results_after_calls import results_after_calls
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.stream_end import AnswersStreamEnd, decoded
+from ...codec.passthrough_stream_end import AnswersStreamEnd, decoded
 
 
 class _Choice(msgspec.Struct):

@@ -54,7 +54,7 @@ def _codex(base: str, key: str, model: str) -> str:
 
 
 def _client() -> Client:
-    from .client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # only the conformance kit needs it
 
     return CLIENT
 

@@ -27,7 +27,7 @@ from ...codec.dialect_extras import (
 from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.host_refused_fields import without_refused_fields
 from ...codec.request_steps import PlainDocument, leading, read, write
-from ...codec.result_order import results_after_calls
+from ...codec.results_after_calls import results_after_calls
 from ...context import Context
 from . import wire
 from .client_tool_search import NAME as SEARCH

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.stream_end import EventStreamEnd, decoded
+from ...codec.passthrough_stream_end import EventStreamEnd, decoded
 
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.cancelled"})
 _FAILED = ("error", "response.failed")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...canon.loss_codes import CODES
 from ...canon.losses import Loss, Severity
-from ...codec.caches import small_cache
+from ...codec.cache_budget import small_cache
 from ...dialects import endpoints, installed
 from ...transport.client_interface import Headers
 from ...transport.known_response_heads import HeadShape, ResponseHead

@@ -5,7 +5,7 @@ the library's; here is what happens in between: waiting, retrying, giving up, an
 
 Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. What
 happens when it does not is in `_again` (the same place) and at the end of `run` (the next one). After which faults
-that is done, `fault_table.py` says.
+that is done, `fault_reactions.py` says.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ...errors import ConfigError, FaultError, LossError, RepairError, Transport
 from ...fast.remembered_requests import Known
 from ...seals.vault import keep
 from ...translate.error_answers import is_answer
-from ...translate.remembered import known_beginning, translate_with
 from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
+from ...translate.with_fast_memories import known_beginning, translate_with
 from ...transport.client_interface import Answer, Post, too_long
 from ...transport.known_response_heads import NONE
 from ...transport.retry import wait
@@ -48,9 +48,10 @@ from . import (
     upstream_request_headers,
 )
 from .child_process import LARGE, SMALL, NotedVault, takes_long
-from .failover import Failover
-from .fault_table import TABLE
+from .failover_order import Failover
+from .fault_reactions import TABLE
 from .memory_seal_vault import ClientVault
+from .prepared_upstream_calls import HOPS, INSTANCE, UpstreamPlan
 from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
 from .refused_exchange import (
     Refused,
@@ -71,7 +72,6 @@ from .side_requests import ask_upstream as aside
 from .stream_reply import StreamReply, Translator
 from .upstream_faults import UpstreamFaults
 from .upstream_key_faults import key_missing
-from .upstream_plan import HOPS, INSTANCE, UpstreamPlan
 
 if TYPE_CHECKING:
     from .response_continuation import PreviousResponses

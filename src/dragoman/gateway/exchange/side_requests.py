@@ -19,7 +19,7 @@ from ...transport.redaction import Redactor
 from ..config import Upstream
 from ..services import Services
 from . import upstream_request_headers
-from .fault_table import TABLE
+from .fault_reactions import TABLE
 from .secret_redaction import passed_on
 from .upstream_key_faults import key_missing, key_refused, refuses_key
 

@@ -24,8 +24,8 @@ from ..config import Bounds
 from ..http.answer_framing import array_frames, keep_alive, media_type
 from ..http.server import Reply
 from .fault_messages import unanswered
+from .frame_secret_search import SecretSearch, has_error
 from .recent_exchanges import Recording
-from .secrets_in_frames import SecretSearch, has_error
 
 BURST = 4096
 """Bytes of a stream that come at once, and then some."""

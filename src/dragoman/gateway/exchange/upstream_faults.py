@@ -17,13 +17,13 @@ from ...transport.redaction import Redactor
 from ...transport.retry import until
 from ..services import Services
 from . import fault_messages
-from .fault_table import KEY_REFUSED, Origin
+from .fault_reactions import KEY_REFUSED, Origin
+from .frame_secret_search import SecretSearch
+from .prepared_upstream_calls import UpstreamPlan
 from .recent_exchanges import Exchange
 from .routes import Choice
 from .secret_redaction import passed_on
-from .secrets_in_frames import SecretSearch
 from .upstream_key_faults import key_refused, refuses_key
-from .upstream_plan import UpstreamPlan
 
 
 class UpstreamFaults:

@@ -1,7 +1,7 @@
 """Faults about the gateway's own keys: an upstream that refuses a key, or wants one that the gateway does not have.
 
 Such a fault is not the client's. A client that receives a 401 takes it for its own login and asks again for minutes. So
-it gets another fault (`fault_table.py`), whose message names the upstream and the variable to set.
+it gets another fault (`fault_reactions.py`), whose message names the upstream and the variable to set.
 
 A 401 is always about the key. A 403 is only where its body says so: most are about one request (moderation, a region, a
 model that the account may not use), and those stay the refusal of that request.
@@ -17,7 +17,7 @@ from ...canon.events import Fault
 from ...errors import ConfigError
 from ...transport.upstream import Upstream
 from .fault_messages import readable
-from .fault_table import KEY_REFUSED
+from .fault_reactions import KEY_REFUSED
 from .upstream_request_headers import auth
 
 LOOKED = 4000

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...codec.caches import small_cache
+from ...codec.cache_budget import small_cache
 from ...transport.http_bytes import lower
 
 MAX_KNOWN = 256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dragoman.canon.parts import Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.result_order import results_after_calls
+from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.context import Context
 
 

@@ -8,7 +8,7 @@ from time import monotonic
 
 from ...canon.events import Fault
 from .breaker import Breaker, Breakers, request_digest
-from .fault_table import FaultRow
+from .fault_reactions import FaultRow
 from .recent_exchanges import Try
 from .routes import Choice
 from .upstream_key_faults import serves_nothing

@@ -11,7 +11,7 @@ import pytest
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import names
-from dragoman.gateway.exchange.fault_table import TABLE, Origin
+from dragoman.gateway.exchange.fault_reactions import TABLE, Origin
 from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.transport.retry import RETRIED

@@ -22,10 +22,10 @@ from ...transport.client_interface import Answer, Post
 from ...transport.http_bytes import prepared
 from ...transport.redaction import upstream_secrets
 from ..http.known_request_heads import KnownHead
-from .fault_table import Origin
+from .fault_reactions import Origin
 from .forwarded_headers import plan
+from .frame_secret_search import SecretSearch
 from .routes import Choice
-from .secrets_in_frames import SecretSearch
 from .upstream_request_headers import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"

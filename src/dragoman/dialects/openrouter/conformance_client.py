@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ..openai_chat.client import CLIENT as CHAT
-from ..openai_chat.client import with_answer
+from ..openai_chat.conformance_client import CLIENT as CHAT
+from ..openai_chat.conformance_client import with_answer
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls", "reasoning", "reasoning_details")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...endpoints.records import Client
-from ..gemini import client as gemini
+from ..gemini import conformance_client as gemini
 
 
 def said(request: dict[str, Any], text: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Route
 from dragoman.gateway.exchange import upstream_request_headers
+from dragoman.gateway.exchange.prepared_upstream_calls import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
 from dragoman.gateway.exchange.routes import Choice
-from dragoman.gateway.exchange.upstream_plan import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
 from dragoman.gateway.http.known_request_heads import KnownHead, KnownHeads
 from dragoman.transport.known_response_heads import listed
 from dragoman.transport.upstream import Auth, Upstream
