@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...canon.parts import Path
-from ...facts.profile import DEFAULT_PROFILE
 from ...rules.helpers import Object, Place, arguments, given, items, listed, no_image, quoted, sub, twice, word
 from ...rules.rule import Breach, Level, Subject, rule
 
@@ -154,12 +153,16 @@ def arguments_are_text(subject: Subject) -> Iterator[Breach]:
                 yield from arguments((*at, "function", "arguments"), sub(call, "function").get("arguments"))
 
 
+_OPENAI_MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4")
+"""How the names of OpenAI's own models begin (2026-11)."""
+
+
 @rule("OAC-008", "error")
 def results_hold_text(subject: Subject) -> Iterator[Breach]:
     """The content of a `tool` message is a text, or a list of `text` parts.
 
-    Why: images, audio and files are refused there; they can follow in a user message after the last result. Some
-    compatible hosts take them, so it is a warning where nothing is known of the model.
+    Why: OpenAI refuses images, audio and files there; they can follow in a user message after the last result. Some
+    compatible hosts take them, so the rule warns about models of others.
 
     Good: `{"role": "tool", "tool_call_id": "a", "content": "12 degrees"}`
 
@@ -167,7 +170,7 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
 
     Source: protocols/openai-chat.md sections 3 and 10 [T]; llama.cpp took an image: openai-chat-29c3248fd4b1.
     """
-    severity: Level | None = "warning" if subject.profile == DEFAULT_PROFILE else None
+    severity: Level | None = None if subject.model.startswith(_OPENAI_MODELS) else "warning"
     for at, message in messages(subject):
         if word(message, "role") != "tool":
             continue
