@@ -346,7 +346,12 @@ CASES: list[Case] = [
         ),
         holds={
             "/output_config/format/type": "json_schema",
-            "/output_config/format/schema": {"type": "object", "properties": {}, "additionalProperties": False},
+            "/output_config/format/schema": {
+                "title": "r",
+                "type": "object",
+                "properties": {},
+                "additionalProperties": False,
+            },
         },
         lacks=["/response_format"],
     ),
