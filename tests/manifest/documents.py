@@ -89,7 +89,7 @@ def _content(role: str, text: str) -> dict[str, Any]:
     return {"role": "user" if role == "user" else "model", "parts": [{"text": text}]}
 
 
-_TURNS: dict[str, tuple[tuple[str, ...], Callable[[str, str], dict[str, Any]]]] = {
+TURNS: dict[str, tuple[tuple[str, ...], Callable[[str, str], dict[str, Any]]]] = {
     "anthropic": (("messages",), _message),
     "code-assist": (("request", "contents"), _content),
     "gemini": (("contents",), _content),
@@ -105,7 +105,7 @@ def variants(document: Document) -> Variants:
     """The request as the client sends it first, sends it again, goes on from it, and goes on from its beginning in
     another way, in this order: what one request leaves in a memory is what the next one finds."""
     first = {"first": document.body, "again": document.body}
-    field, turn = _TURNS[document.dialect]
+    field, turn = TURNS[document.dialect]
     value: Any = msgspec.json.decode(document.body)
     holder = value
     for name in field[:-1]:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman import translate_request
+from dragoman import fast, translate_request
 from dragoman.canon import Turn
 from dragoman.canon.parts import ToolCall, ToolResult
 from dragoman.codec.results_after_calls import results_after_calls
@@ -81,11 +81,16 @@ def test_a_call_without_a_result_stays_before_what_was_said_later(target: str) -
     assert "result.invented" in [loss.code for loss in out.losses]
 
 
-def test_a_history_that_goes_on_with_a_neighbour() -> None:
+@pytest.mark.parametrize("known", [1, 2, 3])
+@pytest.mark.parametrize("times", [0, 1, 2, 3])
+def test_a_history_that_goes_on_with_a_neighbour(times: int, known: int) -> None:
     """The beginning was seen before; the turn behind it belongs to the same step."""
-    begun = STEPS["two turns"]["contents"][:2]
-    translate_request({"contents": begun}, source="gemini", target="openai-chat", model="m")
-    out = translate_request(STEPS["two turns"], source="gemini", target="openai-chat", model="m")
+    fast.forget()
+    words = {"role": "user", "parts": [{"text": "Look for it, please. " * 20}]}  # short histories are not remembered
+    contents = [words, *STEPS["two turns"]["contents"][1:]]
+    for _ in range(times):
+        translate_request({"contents": contents[:known]}, source="gemini", target="openai-chat", model="m")
+    out = translate_request({"contents": contents}, source="gemini", target="openai-chat", model="m")
     assert _pairs(out.body, "openai-chat") == [("a", "RA"), ("b", "RB")]
 
 

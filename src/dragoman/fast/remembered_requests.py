@@ -12,6 +12,7 @@ that another thread has just learned.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from ..canon.request import Request
 from ..canon.turns import SYSTEM_ROLES, Turn
 from ..codec import json_text
 from ..codec.cache_budget import Memory, largest
-from ..codec.history_facts import HistoryFacts, bare, survey
+from ..codec.history_facts import HistoryFacts, bare, facts_of, survey
 from ..codec.request_steps import RequestWriter
 from ..context import Context
 from ..dialect import Dialect, Fast
@@ -62,6 +63,11 @@ class Known(Struct, frozen=True, gc=False, eq=False):
         return len(self.text) - len(self.prefix.text)
 
 
+def _same_module(function: Callable[..., Any], steps: Callable[..., Any]) -> bool:
+    """Whether a dialect reads or writes requests by these steps: both stand in one module."""
+    return bool(function.__module__ == steps.__module__)
+
+
 class RequestMemory:
     """What was read and written of requests."""
 
@@ -82,9 +88,11 @@ class RequestMemory:
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Known | None = None
     ) -> Begun | None:
         """See `translate.request.RequestMemory`."""
-        fast = reader.fast
-        if fast is None or writer.fast is None:
+        fast, written = reader.fast, writer.fast
+        if fast is None or written is None:
             return None
+        if not _same_module(reader.read_request, fast.reader) or not _same_module(writer.write_request, written.writer):
+            return None  # a plug-in that took over the record of another dialect, and reads or writes in its own way
         if context.binary != "native" or context.resolver is not None or context.host is not None:
             return None
         pair = (reader.name, writer.name)
@@ -298,6 +306,8 @@ class Begun:
             return self._writer.write_request(request, context)
         if fast.simple and self._end != len(request.turns):
             return self._writer.write_request(request, context)
+        if not facts_of(request.turns, context).arranged:
+            return self._writer.write_request(request, context)  # `begin` moves results to their calls
         writer = fast.writer(request, context)
         came_from, context.source = context.source, writer.source
         try:
@@ -319,6 +329,7 @@ class Begun:
             if known.early:
                 losses.replay(known.early)
             lead, messages = len(known.lead), [Raw(known.messages)] if known.messages else []
+            writer.lead = lead
         early, count, skipped = len(losses), len(messages), lead - self._lead
         resumable = known is not None or writer.resumable
         written = prefix.written.get(model)

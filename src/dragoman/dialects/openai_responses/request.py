@@ -504,6 +504,7 @@ class RequestWriter(PlainDocument):
             return
         if not self.messages:
             self.messages, self._first = some_input(self.turns, self._first, self.context), None
+            self.resumable = False  # the instructions became the input
         if self._wordy:
             say_json(self.messages, self._request, self.context)
 
