@@ -52,18 +52,12 @@ def _of_memory(name: str) -> Callable[[], Any] | None:
 
 
 _forget = _of_memory("forget")
-_held = _of_memory("held")
 
 
 def forget() -> None:
     """Empty the memory, where the commit has a function that does."""
     if _forget is not None:
         _forget()
-
-
-def held() -> int | None:
-    """The bytes that the memory holds; None where the commit does not count them."""
-    return None if _held is None else int(_held())
 
 
 def switched_off() -> bool:

@@ -23,10 +23,14 @@ HISTORIES = 40
 
 
 @pytest.fixture(autouse=True)
-def _fast_again() -> Iterator[None]:
+def _as_before() -> Iterator[None]:
+    enabled = fast.enabled()
     yield
-    fast.on()
     fast.forget()
+    if enabled:
+        fast.on()
+    else:
+        fast.off()
 
 
 def outcome(body: bytes, source: str, target: str) -> Any:
