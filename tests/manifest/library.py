@@ -26,7 +26,6 @@ __all__ = [
     "StreamTranslator",
     "Translation",
     "forget",
-    "held",
     "switched_off",
     "translate_fault",
     "translate_request",
