@@ -37,7 +37,7 @@ class FrameMatcher(Protocol):
     """Frames learned since one was known again."""
 
     def learn(self, frame: bytes, text: str) -> bool:
-        """The frame says `text` and nothing else. Whether it can be told apart by that."""
+        """Learn a frame that holds `text` and nothing else. Gives whether the text can be found in such frames."""
         ...
 
     def hear(self, frame: bytes) -> str | None:
@@ -69,7 +69,7 @@ def _first_end(chunk: bytes) -> int:
 class FrameReader:
     """Chunks in, events out. A dialect's reader takes the frames.
 
-    Two underscores: the readers built on it have words of their own for what is open and what was said.
+    Attributes begin with two underscores: readers built on this class have attributes of similar names.
     """
 
     def __init__(self, frames: Splitter, *, keeps_count: bool) -> None:
@@ -158,7 +158,7 @@ class FrameReader:
         return self.__matcher.lane(template, told) if self.__matcher is not None else None
 
     def heard(self, said: list[str], last: bytes) -> None:
-        """These texts were heard elsewhere; `last` is the frame of the last one."""
+        """Another way has read these texts; `last` is the frame of the last one."""
         self.__last = last
         if self.__counts:
             self.__said += said

@@ -130,7 +130,7 @@ class RepeatedFrame:
         """Frames learned since one was heard again."""
 
     def learn(self, frame: bytes, text: str) -> bool:
-        """The frame says `text` and nothing else. Whether it can be told apart by that."""
+        """Learn a frame that holds `text` and nothing else. Gives whether the text can be found in such frames."""
         literal = encode(text)
         head, _, rest = frame.partition(literal)
         if self.tries > _PATIENCE or not rest or rest.find(literal) >= 0 or not head.rstrip(b" ").endswith(self._keys):

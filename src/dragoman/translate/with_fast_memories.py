@@ -1,4 +1,7 @@
-"""Requests and streams, translated with `dragoman.fast` where that is on. The road does not know that package."""
+"""Translates requests and streams with the memories of `dragoman.fast` while these are on.
+
+Only this module and the package's `__init__` know `dragoman.fast`; the rest of `translate` does not import it.
+"""
 
 from __future__ import annotations
 

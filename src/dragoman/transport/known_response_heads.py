@@ -1,7 +1,7 @@
 """Heads of answers. An upstream sends the same headers again and again, with other values.
 
-So which headers there are is found out once, and makes a `Shape`, with an expression that finds the values in the next
-head with the same names, all in one go.
+So the names of the headers are found once and make a `HeadShape`. Its expression finds the values in the next head
+with the same names, all in one go.
 """
 
 from __future__ import annotations

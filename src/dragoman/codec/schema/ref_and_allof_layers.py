@@ -1,7 +1,7 @@
 """A schema node as layers: the schemas that hold together at one place. Resolves references and `allOf` into layers.
 
 `$ref` with siblings and `allOf` mean the same: several schemas hold at once. A node is therefore a tuple of layers,
-each of which remembers where it stands in the original. Merging the layers word by word is the business of `merge`.
+each of which remembers where it stands in the original. Merging the layers word by word is done in `layer_merging.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The flavour of Gemini inside: what Code Assist does not take, left out of a request that comes from elsewhere.
+"""Leaves out the Gemini fields, parts and tools that Code Assist does not take, in requests of other dialects.
 
 Clients copy a fixed list of fields into the envelope, and what is inside is read as Vertex reads it: Developer-only
 fields, parts and tools stay behind. A history has no thoughts.
