@@ -1,19 +1,32 @@
-"""Translates requests and streams with the memories of `dragoman.fast` while these are on.
+"""Translates requests, answers and streams with the shortcuts of `dragoman.fast` while these are on.
 
-Only this module and the package's `__init__` know `dragoman.fast`; the rest of `translate` does not import it.
+Only this module knows `dragoman.fast`; the rest of `translate` does not import it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
+from msgspec import Raw, Struct
+
 from .. import fast
+from ..canon.losses import Loss, Severity
+from ..canon.request import Request
+from ..codec.cache_budget import small_cache
 from ..codec.frames import FrameMatcher
-from ..codec.json_body import Body
+from ..codec.json_body import Body, check_text, loose_bytes
+from ..context import Context
 from ..dialect import Dialect
+from ..dialects import get
+from ..fast.plain_answers import Named, Plain, place_seals_in_plain, plain_calls
 from ..fast.remembered_requests import Known, RequestMemory
+from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
-from . import request, stream
+from . import request, response, stream
 from .request import Options
-from .result import Translation
+from .restore import answer_context, seal_plan
+from .result import Translation, check_losses, checked_tolerance
 
 _MEMORY = RequestMemory()
 
@@ -29,6 +42,102 @@ def translate_with(
     """A request in another dialect (`translate.request.translate_with`). `known`: what `known_beginning` gave."""
     memory = _MEMORY if fast.enabled() else None
     return request.translate_with(body, options, vault, asked, memory, known)
+
+
+def answer_with(
+    body: Body,
+    source: str,
+    target: str,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None = None,
+) -> Translation:
+    """`translate_response` with positional arguments: the gateway calls this often, and names cost time."""
+    document = body if type(body) is bytes else loose_bytes(body, source)
+    if not document.isascii():
+        check_text(document, source)
+    if seals != "auto":
+        check_strategy(seals, vault)
+    if tolerance is not None:
+        checked_tolerance(tolerance)
+    way = _short_way(source, target) if fast.enabled() else None
+    if way is not None and not (
+        answers is not None and (answers.renamed or answers.wrapped or answers.stand_ins or answers.absent)
+    ):
+        short = _plain_response(document, way, answers, tolerance, created, seals, vault, host)
+        if short is not None:
+            return short
+    return response.answer_with(document, source, target, answers, tolerance, created, seals, vault, host)
+
+
+class _ShortWay(Struct, frozen=True):
+    """What is the same for all plain answers from one dialect to another."""
+
+    read: Callable[[bytes], Plain | None]
+    write: Callable[[Plain, str, int, Request | None], bytes | None]
+    reader: Dialect
+    writer: Dialect
+    context: Context
+    """One on which nothing is ever noted."""
+
+
+@cache  # for every two dialects
+def _short_way(source: str, target: str) -> _ShortWay | None:
+    reader, writer = get(source), get(target)
+    read = reader.fast.read_plain if reader.fast is not None else None
+    write = writer.fast.write_plain if writer.fast is not None else None
+    if read is None or write is None or reader is writer or source in writer.kin:
+        return None
+    return _ShortWay(read, write, reader, writer, Context(source, target))
+
+
+def _plain_response(
+    document: bytes,
+    way: _ShortWay,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Translation | None:
+    """A plain answer, without the road; None where the answer needs the road."""
+    read, write, context = way.read, way.write, way.context
+    plain = read(document)
+    if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
+        return None
+    source, target = context.source, context.target
+    if plain.seals is not None:
+        plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
+        if plan is not None and plan.way == "vault":
+            context = answer_context(source, target, answers, created)
+        if plan is None or not place_seals_in_plain(plain, plan, context):
+            return None
+    if answers is None:
+        out = write(plain, "", created, None)
+    else:
+        out = write(plain, answers.asked, created, answers.request)
+    if out is None:
+        return None
+    losses = _dropped(source, plain.kept) if plain.kept else ()
+    if tolerance is not None:
+        check_losses(losses, tolerance)
+    return Translation(out, source, target, losses)
+
+
+@small_cache(256)  # an upstream's answers have the same fields again and again
+def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
+    context = Context(source, "", ends=get(source).ends)
+    context.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
+    context.settle(get(source).noise)
+    return context.losses.all()
+
+
+_SAID = Raw(b"0")
+"""In place of a value that nobody asks for."""
 
 
 class StreamTranslator(stream.StreamTranslator):

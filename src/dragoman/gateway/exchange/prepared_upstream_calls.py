@@ -15,9 +15,10 @@ from ...dialects import endpoints, get
 from ...errors import ConfigError, TransportError
 from ...facts import hosts
 from ...seals.vault import Vault
-from ...translate import StreamTranslator, Translation, answer_with
+from ...translate import StreamTranslator, Translation
 from ...translate.request import Peek as Looked
 from ...translate.request import make_options, pass_request
+from ...translate.with_fast_memories import answer_with
 from ...transport.client_interface import Answer, Post
 from ...transport.http_bytes import prepared
 from ...transport.redaction import upstream_secrets

@@ -1,0 +1,112 @@
+"""Owns the road of a whole answer: read with the upstream's dialect, restore names and ids, place seals, write with the
+client's dialect. Knows no shortcut: `with_fast_memories` tries those first."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.losses import Severity
+from ..canon.parts import Opaque, Part
+from ..canon.response import Response
+from ..codec import json_text
+from ..codec.failed_answers import ended
+from ..codec.surrogates.documents import lose_replaced, without_surrogates
+from ..context import Context
+from ..dialect import Dialect
+from ..dialects import get
+from ..errors import WireError
+from ..seals.outbound import place_seals
+from ..seals.strategy import Strategy
+from ..seals.vault import Vault
+from .error_answers import is_answer, read_answer
+from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
+from .result import Translation, check_losses, settled, translated
+
+
+def answer_with(
+    document: bytes,
+    source: str,
+    target: str,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Translation:
+    """An answer in another dialect. The arguments are those of `translate_response`; they were checked before."""
+    try:
+        return _translated(document, source, target, answers, tolerance, created, seals, vault, host)
+    except WireError:
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
+    result = _translated(mended, source, target, answers, None, created, seals, vault, host)
+    if result.body == mended:
+        result.body = document
+        return result
+    context = Context(source, target)
+    lose_replaced(document, mended, context)
+    result._losses = (*context.losses.all(), *result.losses)
+    if tolerance is not None:
+        check_losses(result._losses, tolerance)
+    return result
+
+
+def _translated(
+    document: bytes,
+    source: str,
+    target: str,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Translation:
+    reader, writer = get(source), get(target)
+    plan = seal_plan(reader, writer, answers, seals, vault, host)
+    context = answer_context(source, target, answers, created)
+    if source == target and not (answers is not None and answers.wrapped):
+        _check_json(document, reader)
+        return translated(document, context, ())
+    response = answer_with_distinct_ids(
+        ended(read_answer(document, reader, context), context, writer.broken_calls), context
+    )
+    response = with_client_names(response, answers)
+    if writer.write_hosted is not None and _has_hosted(response):
+        from ..codec.hosted_calls import cross_answer  # few answers have uses of hosted tools
+
+        response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
+    if answers is not None and answers.stand_ins:
+        for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
+            report_stand_in(part, answers.stand_ins, context)
+    if reader.logprobs != writer.logprobs and (response.extra is not None or _has_extras(response.parts)):
+        # Late: few answers have them.
+        from ..codec.logprobs import cross as cross_logprobs
+
+        response = cross_logprobs(response, reader.logprobs, writer.logprobs, context)
+    if plan is not None:
+        response = place_seals(response, plan, context)
+    out = writer.write_response(response, context)
+    return translated(out, context, settled(context, reader, writer, tolerance))
+
+
+def _has_hosted(response: Response) -> bool:
+    parts = (*response.parts, *[part for other in response.alternatives for part in other.parts])
+    return any(isinstance(part, Opaque) for part in parts)
+
+
+def _has_extras(parts: tuple[Part, ...]) -> bool:
+    return any(part.extra is not None for part in parts)
+
+
+def _check_json(document: bytes, dialect: Dialect) -> None:
+    """FaultError where the document is an error, WireError where it is no JSON."""
+    try:
+        json_text.fields(document)
+    except (msgspec.DecodeError, RecursionError):
+        dialect.read_response(document, Context(dialect.name, dialect.name))
+    else:
+        if b'"error"' in document:
+            is_answer(document, dialect)
