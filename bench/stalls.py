@@ -119,10 +119,21 @@ def items(size: int) -> bytes:
     return json.dumps({"model": "m", "input": [one] * (size // len(json.dumps(one)))}).encode()
 
 
+def sealed(size: int) -> bytes:
+    """A long session of a Chat client, whose answer has a seal that the gateway keeps for the conversation."""
+    call = {"type": "function", "function": {"name": "f", "arguments": '{"path":"/a"}'}}
+    one = [
+        {"role": "user", "content": "go on " * 40},
+        {"role": "assistant", "content": None, "tool_calls": [{**call, "id": "c"}]},
+        {"role": "tool", "tool_call_id": "c", "content": "a line of a file\n" * 40},
+    ]
+    return json.dumps({"model": "m", "messages": one * (size // len(json.dumps(one)))}).encode()
+
+
 REQUESTS = {one.__name__: one for one in (session, images, tiny, parts, brackets, tools)}
 FRAME = 8 * 1024 * 1024
 """Larger frames, which only pictures have, hold the loop for longer (docs/how-to/run-the-gateway.md)."""
-KINDS = (*REQUESTS, "answer", "stream", "count", "within", "stored")
+KINDS = (*REQUESTS, "answer", "stream", "count", "within", "stored", "sealed")
 
 
 def _answering(size: int) -> live.Answering:
@@ -154,6 +165,22 @@ def _answering(size: int) -> live.Answering:
     return answering
 
 
+async def _thinking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """An upstream of Messages that answers with a signed thought and a call."""
+    content = [
+        {"type": "thinking", "thinking": "hm", "signature": "c2VhbA=="},
+        {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}},
+    ]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content, "usage": usage}
+    out = json.dumps({**message, "stop_reason": "tool_use", "stop_sequence": None}).encode()
+    while True:
+        await live.request_of(reader)
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(out)
+        writer.write(head + out)
+        await writer.drain()
+
+
 def _ask(port: int, message: bytes) -> tuple[int, float]:
     """Status of one request, and the seconds it took."""
     began = time.monotonic()
@@ -181,6 +208,8 @@ def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
         path, body = "/v1/chat/completions", session(size).replace(b'"max_tokens"', b'"max_completion_tokens"', 1)
     elif kind == "stored":
         path, body = "/v1/responses", items(size)
+    elif kind == "sealed":
+        path, body = "/v1/chat/completions", sealed(size)
     message = live.post(port, path, body).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n", 1)
     # A copy of the message while the probe asks would hold up the probe.
     with Probe(port) as probe:
@@ -188,6 +217,14 @@ def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
         status, seconds = _ask(port, message)
         time.sleep(0.2)
     return status, seconds, probe.worst
+
+
+def _shown(kind: str, size: int, port: int, pid: int) -> float:
+    """Measure, print, and give the slowest answer of `/healthz`."""
+    status, seconds, stall = measure(kind, size, port)
+    memory = live.resident(pid)
+    print(f"{kind:10} {status} in {seconds:5.1f} s; /healthz {stall * 1000:6.1f} ms; {memory:.0f} MiB", flush=True)
+    return stall
 
 
 def main() -> int:
@@ -204,13 +241,10 @@ def main() -> int:
         print(
             f"nothing to do: /healthz {idle.worst * 1000:.1f} ms, which is the machine's own restlessness", flush=True
         )
-        for kind in given.only:
-            status, seconds, stall = measure(kind, size, port)
-            worst = max(worst, stall)
-            memory = live.resident(pid)
-            print(
-                f"{kind:10} {status} in {seconds:5.1f} s; /healthz {stall * 1000:6.1f} ms; {memory:.0f} MiB", flush=True
-            )
+        worst = max([_shown(kind, size, port, pid) for kind in given.only if kind != "sealed"], default=0.0)
+    if "sealed" in given.only:
+        with live.upstream(_thinking) as up, live.gateway(up, "anthropic") as (port, pid):
+            worst = max(worst, _shown("sealed", size, port, pid))
     print(f"slowest /healthz: {worst * 1000:.1f} ms (limit {given.limit:g})")
     return 0 if worst * 1000 <= given.limit else 1
 

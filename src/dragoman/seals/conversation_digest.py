@@ -15,7 +15,7 @@ texts of the user the texts of the assistant and the calls are two separate sequ
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -38,6 +38,25 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
+class _Hash(Protocol):
+    """A digest to which more bytes can be added."""
+
+    def update(self, words: bytes, /) -> None: ...
+    def digest(self) -> bytes: ...
+    def copy(self) -> _Hash: ...
+
+
+class ConversationState(NamedTuple):
+    """A digest that can go to another process: of texts that may still go on, their bytes."""
+
+    past: bytes
+    user: bytes | None
+    texts: bytes | None
+    calls: bytes
+    step: bytes
+    between: bool
+
+
 class Conversation:
     """The digest of a conversation, as far as it was added."""
 
@@ -45,11 +64,20 @@ class Conversation:
 
     def __init__(self) -> None:
         self._past = _NOTHING  # all before the last text of the user
-        self._user: hashlib.blake2b | None = None  # the last text of the user,
-        self._texts: hashlib.blake2b | None = None  # and since then the texts of the assistant,
+        self._user: _Hash | None = None  # the last text of the user,
+        self._texts: _Hash | None = None  # and since then the texts of the assistant,
         self._calls = _NOTHING  # and the calls
         self._step = _NOTHING  # the texts of the assistant before the answer that is being added
         self._between = True  # an answer begins with the next turn of the assistant
+
+    @classmethod
+    def of(cls, state: ConversationState) -> Conversation:
+        """The digest with this state, to which other turns can be added."""
+        made = cls()
+        made._past, user, texts, made._calls, made._step, made._between = state
+        made._user = _begun(user) if user is not None else None
+        made._texts = _begun(texts) if texts is not None else None
+        return made
 
     def copy(self) -> Conversation:
         """The same digest, to which other turns can be added."""
@@ -90,7 +118,7 @@ class Conversation:
         words = _squeezed(text)
         if words:
             if self._texts is None:
-                self._texts = hashlib.blake2b(words, digest_size=_SIZE)
+                self._texts = self._begun(words)
             else:
                 self._texts.update(words)
 
@@ -107,9 +135,13 @@ class Conversation:
             self._past = self._joined(_digest(self._texts))
             self._user, self._texts, self._calls = None, None, _NOTHING
         if self._user is None:
-            self._user = hashlib.blake2b(words, digest_size=_SIZE)
+            self._user = self._begun(words)
         else:
             self._user.update(words)
+
+    @staticmethod
+    def _begun(words: bytes) -> _Hash:
+        return _begun(words)
 
     def before_call(self) -> str:
         """The digest of all before the next call: without the texts of the answer that the call belongs to, since
@@ -123,6 +155,48 @@ class Conversation:
     def _joined(self, texts: bytes) -> bytes:
         user = _digest(self._user)
         return hashlib.blake2b(self._past + user + texts + self._calls, digest_size=_SIZE).digest()
+
+
+class _HashWithBytes:
+    """A digest that keeps the bytes that were added: the digest of hashlib itself cannot go to another process."""
+
+    __slots__ = ("_hash", "pieces")
+
+    def __init__(self, words: bytes) -> None:
+        self._hash = _begun(words)
+        self.pieces = [words]
+
+    def update(self, words: bytes, /) -> None:
+        self._hash.update(words)
+        self.pieces.append(words)
+
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+    def copy(self) -> _Hash:
+        return self._hash.copy()
+
+
+class _PortableConversation(Conversation):
+    __slots__ = ()
+
+    @staticmethod
+    def _begun(words: bytes) -> _Hash:
+        return _HashWithBytes(words)
+
+    def state(self) -> ConversationState:
+        user, texts = (
+            b"".join(one.pieces) if isinstance(one, _HashWithBytes) else None for one in (self._user, self._texts)
+        )
+        return ConversationState(self._past, user, texts, self._calls, self._step, self._between)
+
+
+def conversation_state(turns: tuple[Turn, ...]) -> ConversationState:
+    """The digest of turns, for another process."""
+    found = _PortableConversation()
+    for turn in turns:
+        found.add(turn)
+    return found.state()
 
 
 class Asked(NamedTuple):
@@ -175,7 +249,11 @@ class ConversationDigest:
         return ConversationDigest, (self._turns,)
 
 
-def _digest(under_way: hashlib.blake2b | None) -> bytes:
+def _begun(words: bytes) -> _Hash:
+    return hashlib.blake2b(words, digest_size=_SIZE)
+
+
+def _digest(under_way: _Hash | None) -> bytes:
     return _NOTHING if under_way is None else under_way.digest()
 
 

@@ -11,7 +11,13 @@ import pytest
 
 from dragoman.canon.parts import Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Role, Turn
-from dragoman.seals.conversation_digest import Conversation, ConversationDigest, plain_arguments, without_added_blocks
+from dragoman.seals.conversation_digest import (
+    Conversation,
+    ConversationDigest,
+    conversation_state,
+    plain_arguments,
+    without_added_blocks,
+)
 
 
 def turn(role: Role, *parts: Part | str) -> Turn:
@@ -186,3 +192,26 @@ def test_a_block_that_does_not_end_stays() -> None:
     many: Any = "<system-reminder>" * 20_000
     assert without_added_blocks(many) == many
     assert json.dumps(without_added_blocks("plain <b>text</b>")) == '"plain <b>text</b>"'
+
+
+@pytest.mark.parametrize("cut", range(len(TALK) + 1))
+def test_a_digest_goes_on_in_another_process(cut: int) -> None:
+    state = pickle.loads(pickle.dumps(conversation_state(tuple(TALK[:cut]))))
+    found = Conversation.of(state)
+    for one in TALK[cut:]:
+        found.add(one)
+    found.begin_answer()
+    assert (found.before_call(), found.with_texts()) == digest(TALK)
+
+
+def test_texts_that_go_on_in_another_process_are_one_text() -> None:
+    first, second = turn("user", "Which is ", "warm"), turn("user", "er?")
+    found = Conversation.of(conversation_state((first,)))
+    found.add(second)
+    found.begin_answer()
+    assert (found.before_call(), found.with_texts()) == digest([turn("user", "Which is warmer?")])
+
+
+def test_the_state_of_a_long_conversation_is_small() -> None:
+    """The event loop continues the digest: what comes from a child must not grow with the history."""
+    assert len(pickle.dumps(conversation_state(tuple(TALK * 5_000)))) < 1_000

@@ -1,7 +1,7 @@
 """The long pieces of an exchange's work, each as a function whose result is small enough to come back from a child.
 
 A request of many megabytes comes back as the bytes to send and what the way back needs of it: the ids of its calls, the
-texts that its vault's keys are made of, its tools and settings. Not its results and media, which are most of it.
+digest of its conversation, its tools and settings. Not its results and media, which are most of it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 
 from ...canon.events import Fault
 from ...canon.losses import Loss
-from ...canon.parts import Text, ToolCall
-from ...canon.turns import Role, Turn
+from ...canon.parts import ToolCall
+from ...canon.turns import Turn
 from ...codec.request_steps import leading
 from ...dialects import endpoints, get
-from ...seals.conversation_digest import Conversation, ConversationDigest
+from ...seals.conversation_digest import Conversation, ConversationDigest, ConversationState, conversation_state
 from ...translate.result import Translation
 from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long
 from .refused_exchange import Refused
@@ -60,8 +60,9 @@ class Light(NamedTuple):
     turns: int
     ids: list[str]
     """Of all calls in it."""
-    texts: bytes
-    """What the digest of the conversation is made of, packed; b"" where no seals will have to be kept."""
+    conversation: ConversationState | None
+    """The digest of the conversation; None where no seals will have to be kept. The digest is made in the child: the
+    digest of a long history would hold up the event loop when the answer comes."""
 
 
 def lightened(asked: Translation) -> Light:
@@ -69,61 +70,30 @@ def lightened(asked: Translation) -> Light:
     asked._losses = fewer(asked.losses)
     request, history, asked.history = asked.request, asked.history, None
     if request is None:
-        return Light(asked, 0, [], b"")
+        return Light(asked, 0, [], None)
     turns = request.turns
     tools = request.tools if endpoints(asked.source).served.repeats_tools else ()
     asked.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
     ids = [part.id for turn in turns for part in turn.parts if type(part) is ToolCall]
-    packed = b""
+    conversation = None
     if history is not None and get(asked.target).sealed:
-        packed = _pack([_packed(turn) for turn in history.turns])
-    return Light(asked, len(turns), ids, packed)
+        conversation = conversation_state(history.turns)
+    return Light(asked, len(turns), ids, conversation)
 
 
 def restored(light: Light) -> Translation:
     """The same in the gateway: as many turns as there were, and the calls in one of them."""
-    asked, count, ids, texts = light
+    asked, count, ids, conversation = light
     request = asked.request
     if request is not None:
         calls = Turn("assistant", tuple([ToolCall(call_id, "", "{}") for call_id in ids]))
         empty = Turn("user", ())
         turns = [*request.turns, calls, *[empty] * (count - len(request.turns) - 1)][:count]
         asked.request = msgspec.structs.replace(request, turns=tuple(turns))
-        asked.history = _PackedHistory(texts) if texts else None
+        if conversation is not None:
+            asked.history = ConversationDigest(())
+            asked.history.reached(Conversation.of(conversation), 0)
     return asked
-
-
-class _PackedHistory(ConversationDigest):
-    """The history of a large request, unpacked only where an answer has seals to keep."""
-
-    __slots__ = ("_texts",)
-
-    def __init__(self, texts: bytes) -> None:
-        super().__init__(())
-        self._texts = texts
-
-    def conversation(self) -> Conversation:
-        found = Conversation()
-        for role, parts in _unpack(self._texts):
-            made = [Text(one[0]) if len(one) == 1 else ToolCall("", one[0], one[1]) for one in parts]
-            found.add(Turn(role, tuple(made)))
-        return found
-
-
-def _packed(turn: Turn) -> tuple[Role, list[tuple[str, ...]]]:
-    """Texts and calls of a turn, as far as they are in the digest."""
-    parts: list[tuple[str, ...]] = []
-    if turn.role in ("assistant", "user"):
-        for part in turn.parts:
-            if type(part) is ToolCall:
-                parts.append((part.name, part.arguments))
-            elif type(part) is Text and not part.refusal:
-                parts.append((part.text,))
-    return turn.role, parts
-
-
-_pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(list[tuple[Role, list[tuple[str, ...]]]]).decode
 
 
 def fewer(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
