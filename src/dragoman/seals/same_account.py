@@ -3,7 +3,7 @@ account on both.
 
 OpenRouter passes these seals on in `reasoning_details` (formats `google-gemini-v1` and `openai-responses-v1`, and one
 for each other host of Responses) and accepts them there. Google and OpenAI refuse a seal of another account or endpoint
-with 400 (recorded), so such a seal normally goes back only to the upstream that sent it. A caller who gave OpenRouter a
+with 400, so such a seal normally goes back only to the upstream that sent it. A caller who gave OpenRouter a
 provider key of its own has one account on both ways. Then, and only for the model that made the seal:
 
     an entry of Google's      becomes the signature of the call that the entry names, of the first call without one,

@@ -8,7 +8,7 @@ from .subset import Subset
 
 LOOSE: Final = Subset(root_object=True, complete=True, modern=True)
 """Without strict, OpenAI demands an object at the root, `items` in every array (also beside `prefixItems`), and the
-keywords of 2020-12: 400 "[] is not of type 'object', 'boolean'". It does not check anything else (recorded).
+keywords of 2020-12: 400 "[] is not of type 'object', 'boolean'". It does not check anything else.
 """
 
 _STRICT_WORDS: Final = frozenset(
