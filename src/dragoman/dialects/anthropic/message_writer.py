@@ -140,7 +140,7 @@ class BlockWriter:
         if nested and self.context.binary == "summarise":
             self.context.lose("media.summarised", media.at)
         else:
-            # Messages refuses images in an assistant turn; version 2026-10-21 also refuses documents there (docs, 2026-10).
+            # Messages refuses images in an assistant turn; version 2026-10-21 also refuses documents (docs, 2026-10).
             if not assistant or self.own:
                 found = self._image(media) if media.kind == "image" else self._document(media)
             if found is None:
