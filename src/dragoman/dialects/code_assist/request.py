@@ -60,7 +60,7 @@ class RequestReader(gemini.RequestReader):
         self._model: str | None = None
         self._session: dict[str, Raw] = {}
 
-    def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # the envelope instead of its Gemini request
+    def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # takes the envelope
         """Read the envelope, then the beginning of the Gemini request."""
         context, held = self._context, head.request
         fields = carried(head, wire.ENVELOPE_EXTRAS) or {}
