@@ -1,7 +1,8 @@
-"""Context: what is known and written down while one document crosses from one dialect to another.
+"""Owns Context: the state of one translation.
 
-Readers and writers get it as their last argument. It holds the loss log, the facts about the target's model, and the
-tables by which an answer finds its way back (renamed tools, wrapped custom tools).
+Readers and writers get the Context as their last argument. It holds the log of losses, the facts about the target's
+model and host, and the tables that map an answer back to the client's names (renamed tools, wrapped custom tools). It
+does no I/O and has no clock.
 """
 
 from __future__ import annotations
@@ -24,97 +25,102 @@ from .facts.profile import DEFAULT_PROFILE, Profile
 
 
 class HalfCharacters(Protocol):
-    """Knows the halves of characters in the frames of a stream."""
+    """Joins the halves of characters that a stream splits between frames."""
 
     def marked(self, data: bytes) -> bytes:
-        """A frame that the decoder refused, as a decoder takes it."""
+        """The bytes of a frame that the JSON decoder refused, changed so that the decoder accepts them."""
         ...
 
 
 class Resolver(Protocol):
-    """Knows the conversations that a server holds. The store itself is the caller's."""
+    """Finds conversations that a server holds. The caller owns the store."""
 
     def __call__(self, name: str, /) -> Request | Sequence[Turn | Mapping[str, Any]] | None:
-        """The conversation that an id stands for (such as a `previous_response_id`), its answer included: in canon, or
-        as items of the source's dialect. None: it is not known."""
+        """The conversation with this id (such as a `previous_response_id`), with its answer: in canon, or as items of
+        the source's dialect. None: the id is unknown.
+        """
         ...
 
 
 ANSWER = ""
-"""Stands for the answer itself where tools are named: no tool has an empty name."""
+"""The key of the answer itself in tables keyed by tool name. No tool has an empty name."""
 
 
 class Context(Struct, eq=False):
-    """One translation under way."""
+    """The state of one translation, from the first byte read to the last byte written."""
 
     source: str
     target: str
     model: str = ""
-    """The model name to write; "" means the one the source names."""
+    """The model name to write. "": the name in the source document."""
     profile: Profile = DEFAULT_PROFILE
     binary: Literal["native", "summarise"] = "native"
     answers: Request | None = None
-    """On the way back: the request this answers, in canon."""
+    """For an answer: the request that it answers, in canon."""
     created: int = 0
-    """Unix time to write where the target wants one and the source has none. Passed in: there is no clock here."""
+    """Unix time to write if the target requires a time and the source has none. The caller passes the time in; this
+    layer has no clock.
+    """
     losses: Losses = field(default_factory=Losses)
     kept: list[tuple[Path, dict[str, Raw]]] = []
     headers: dict[str, str] = {}
-    """Headers without which the upstream refuses what was written."""
+    """Headers that the upstream requires for the written request."""
     renamed: dict[str, tuple[str, str]] = {}
-    """Tool names as sent -> (namespace, name) as the client wrote them."""
+    """Tool name as sent -> (namespace, name) as the client wrote them."""
     custom: set[str] = set()
-    """Tool names as sent whose calls wrap free text."""
+    """Tool names (as sent) whose calls wrap free text."""
     absent: dict[str, Any] = {}
-    """Shapes of arguments, by the tool's name as sent, and of the answer (""), in which null stands for an absent
-    property (`codec/schema/strict_subset.py`)."""
+    """Schemas in which null means an absent property (`codec/schema/strict_subset.py`): of arguments, by the tool's
+    name as sent; of the answer, under "".
+    """
     stand_ins: dict[str, str] = {}
-    """Functions that stand for hosted tools, which the client does not know: name -> family."""
+    """Functions that replace hosted tools: name -> family. The client does not know these functions."""
     spelled: dict[Path, str | int] = {}
-    """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
+    """Paths whose last step is spelled differently in the source (such as snake_case keys)."""
     moved: dict[Path, Path] = {}
-    """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
+    """Paths of values that stand at another path in the source (such as the address of a toolset's MCP server)."""
     marks: dict[Path, Path] = {}
-    """Where cache marks stand in the source that are not members of the part which they are on."""
+    """Paths of cache marks that the source holds outside the part that they belong to."""
     ends: AnswerPlaces = AnswerPlaces()
-    """On the way back: where the source says how its answers ended."""
+    """For an answer: where the source holds the stop reason and the usage."""
     scored: bool = False
-    """On the way back: both sides have a place for the log probabilities of tokens."""
+    """For an answer: both dialects have fields for the log probabilities of tokens."""
     resolver: Resolver | None = None
-    """Who knows what the source's server holds."""
+    """Finds the conversations that the source's server holds."""
     stands: bool = False
-    """Functions may stand for hosted tools that the target does not have: the caller runs them."""
+    """Functions may replace hosted tools that the target lacks. The caller runs these functions."""
     facts: Any = None
-    """What is known of its turns: a HistoryFacts (`codec/history_facts.py`)."""
+    """The facts about the history: a HistoryFacts (`codec/history_facts.py`)."""
     called: tuple[frozenset[str], ...] | None = None
-    """The ids of all calls in the history, each once; None: some have none, or the same."""
+    """The ids of all calls in the history. None: some calls have no id, or two calls share one."""
     offered: tuple[Tool | HostedTool, ...] = ()
-    """The tools that the request offers to the upstream, where its history holds searches for tools."""
+    """The tools that the request offers to the upstream. Set only if the history holds tool searches."""
     host: Host | None = None
-    """Where the upstream differs from its dialect; None: nothing is known of it."""
+    """Where the upstream differs from its dialect. None: no known difference."""
     gated: bool = False
-    """The request was written for another model of the same dialect: the facts about the model apply all the same."""
+    """The client wrote the request for another model of the same dialect, so the facts about the model apply."""
     unsealed: bool = False
     """The upstream has refused a seal of this history: the history is sent without seals."""
     suited: bool = False
-    """Something was changed for the host's sake."""
+    """The writer changed the request because of the host."""
     half_characters: HalfCharacters | None = None
-    """In streams: who joins halves of characters (`codec/surrogates/streams.py`)."""
+    """For a stream: joins the halves of characters (`codec/surrogates/streams.py`)."""
     within: Path = ()
-    """Where the document that is being read stands in the source's envelope, if it has one."""
+    """The path of the document inside the source's envelope, if the source has an envelope."""
 
     def gates(self, dialect: str) -> bool:
-        """Whether a writer of `dialect` holds a request to the facts about the model. What comes from that dialect for
-        the model that it names is the client's own affair."""
+        """Whether a writer of `dialect` applies the facts about the model to the request. A request in that dialect for
+        the model that the client itself named stays as the client wrote it.
+        """
         return self.gated or self.source != dialect
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
-        """Write down a loss. `at` is where it stands in the source."""
+        """Record a loss. `at` is its path in the source."""
         if self.marks and code.startswith("cache."):
             at = self.marks.get(at, at)
         there = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)]) if self.spelled else at
         if self.moved:
-            # The steps below a moved place are spelled as they are where the source was read.
+            # Below a moved path, the steps are spelled as at the path where the value was read.
             found = next((i for i in range(len(at), 0, -1) if at[:i] in self.moved), 0)
             there = self.moved[at[:found]] + there[found:] if found else there
         at = there
@@ -123,23 +129,27 @@ class Context(Struct, eq=False):
         self.losses.add(code, at, detail, severity)
 
     def stopped(self, stop: Stop, number: int = 0) -> Path:
-        """Where the source says why its answer of that number ended: the answer itself, where it does not say."""
+        """The path of the stop reason of the answer with this number; the path of the answer if the source gives no
+        reason.
+        """
         return stop.at or self.ends.answer(number) + (self.ends.stop if stop.reason != "unknown" else ())
 
     def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:
-        """Keep fields only the source dialect knows. Unless the target is its kin they become losses at the end."""
+        """Keep fields that only the source dialect knows. `settle` turns them into losses unless the target understands
+        them.
+        """
         self.kept.append((at, fields))
         return {self.source: fields}
 
     def settle(self, noise: frozenset[str]) -> None:
-        """The target does not understand the source's extras: each kept field that means something is a loss."""
+        """Turn the kept fields into losses, because the target does not understand the source's extras."""
         for at, fields in self.kept:
             for name, value in fields.items():
                 self.lose_field(at, name, value, noise)
         self.kept.clear()
 
     def lose_field(self, at: Path, name: str, value: Raw, noise: frozenset[str]) -> None:
-        """Write down that a field which only the source dialect knows is left out, unless it means nothing."""
+        """Record the loss of a field that only the source dialect knows, unless the field has no meaning."""
         severity = field_severity(at, name, bytes(value), quiet=name in noise, answer=bool(self.ends.stop))
         if severity is not None:
             self.lose("field.dropped", (*at, name), severity=severity)

@@ -1,4 +1,8 @@
-"""Dialect: what a folder under `dialects/` must offer, and the two state machines of a stream."""
+"""Owns Dialect, the record that each folder under `dialects/` fills in, and the interfaces of stream readers and
+writers.
+
+The module knows no dialect by name.
+"""
 
 from __future__ import annotations
 
@@ -31,78 +35,84 @@ Slot = Literal["reasoning", "call", "text"]
 
 
 def listed(document: Mapping[str, Any], key: str) -> list[Any]:
-    """The list at `key` of a decoded document, which may hold anything there; an empty one if it is none."""
+    """The list at `key` of a decoded document. The result is an empty list if the value is no list."""
     found = document.get(key)
     return found if isinstance(found, list) else []
 
 
 class StreamReader(Protocol):
-    """Bytes of an upstream's stream in, events out; the same events however the bytes are cut."""
+    """Turns the bytes of an upstream's stream into events. The events do not depend on how the bytes are cut into
+    chunks.
+    """
 
     def feed(self, chunk: bytes) -> list[Event]: ...
 
     def close(self) -> list[Event]:
-        """The bytes are over. Gives what was held back, and a Fault when the stream was cut."""
+        """The stream is over. Returns the events that were held back, and a Fault if the stream was cut."""
         ...
 
 
 class StreamWriter(Protocol):
-    """Events in, bytes of the client's dialect out: always its full legal grammar."""
+    """Turns events into bytes of the client's dialect. The bytes always follow the full grammar of the dialect."""
 
     def send(self, event: Event) -> bytes: ...
 
     def close(self) -> bytes:
-        """No event will follow. Ends the stream as the dialect demands if that has not happened."""
+        """No event will follow. Returns the end of the stream that the dialect demands, unless the end was already
+        written.
+        """
         ...
 
 
 class TemplateWriter(StreamWriter, Protocol):
-    """A writer that knows the short way, too."""
+    """A StreamWriter that also offers templates for more text of a part (`dragoman.fast`)."""
 
     def template(self, index: int) -> Template | None:
-        """How more words of that part are written, if nothing else has to be done for them. They are told by `told`."""
+        """The template with which more text of that part is written; None if writing the text needs anything else.
+        After each use the caller reports the text with `told`.
+        """
         ...
 
     def told(self, index: int, texts: list[str]) -> None:
-        """More words of that part went out by its template."""
+        """Take note of text of that part that was written with its template."""
         ...
 
 
 class StreamEnd(Protocol):
-    """Finds the end of a stream whose frames pass as they are, without decoding them all."""
+    """Finds the end of a stream whose frames pass unchanged, without decoding all frames."""
 
     arrays: bool
-    """The dialect's streams also come as the elements of one JSON array."""
+    """Streams of the dialect may also come as the elements of one JSON array."""
 
     @property
     def ended(self) -> bool:
-        """The answer is whole, or an error ended it. Asked when the bytes are over."""
+        """Whether the answer is whole, or ended by an error. Valid after the last byte."""
         ...
 
     @property
     def error(self) -> bytes:
-        """The frame with the error that ended the answer; b"" for none."""
+        """The frame with the error that ended the answer; b"" if there is none."""
         ...
 
     def passed(self, frames: bytes) -> None:
-        """Some whole frames went by, and others followed."""
+        """Take note of whole frames that are not the last ones."""
         ...
 
     def look(self, frames: bytes) -> None:
-        """Some whole frames went by, which may have the end among them."""
+        """Search whole frames that may contain the end."""
         ...
 
     def last(self, chunks: list[bytes]) -> None:
-        """The last whole frames of the stream, in the order in which they came."""
+        """Search the last whole frames of the stream, in the order of arrival."""
         ...
 
     def frame(self, name: bytes, data: bytes) -> None:
-        """One frame went by: the name of its event, and its data."""
+        """Take note of one frame: the name of its event and its data."""
         ...
 
 
 class Endpoint(Struct, frozen=True):
-    """Where an upstream of this dialect listens."""
+    """The address of an upstream of this dialect, below its base address."""
 
     path: str
     stream_path: str
@@ -116,29 +126,28 @@ def _library_only() -> Endpoints:
 
 
 class Fast(Struct, frozen=True, eq=False):
-    """What a dialect offers only for speed, to `dragoman.fast`. Translations are the same without it."""
+    """The functions of a dialect that only save time (`dragoman.fast`). Translations are the same without them."""
 
     skim: Callable[[bytes], tuple[Any, Raw]]
-    """A request decoded but for its messages, which are given as they are. Raises what decoding raises."""
+    """Decodes a request without its messages; the messages are returned as bytes. Raises the exceptions of decoding."""
     message: Callable[[Raw], Any]
-    """One message, decoded strictly."""
+    """Decodes one message strictly."""
     reader: Callable[[Context], RequestReader]
     writer: Callable[[Request, Context], RequestWriter]
     simple: bool = False
-    """Its writer looks through all turns before it writes, and finds nothing to do in simple ones
-    (`fast.prefix.is_simple`)."""
+    """The writer examines all turns before it writes, and has no work for simple turns (`fast.prefix.is_simple`)."""
     read_plain: Callable[[bytes], Any] | None = None
-    """A short way for answers that are plain (`fast.plain_answers.Plain`); None for any other, which then goes through
-    parts."""
+    """Reads a plain answer (`fast.plain_answers.Plain`) without parts. Returns None for any other answer."""
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None
-    """The same for writing: the answer, the model's name ("" for its own), the time, the request; None where writing it
-    takes more than that."""
+    """Writes a plain answer: the answer, the model name ("" for its own), the time, the request. Returns None if the
+    answer needs the full writer.
+    """
     repeated: Callable[[], FrameMatcher] | None = None
-    """Knows frames of its streams that differ in their text only."""
+    """Recognises frames that differ from an earlier frame only in their text."""
 
 
 class Dialect(Struct, frozen=True, eq=False):
-    """One wire protocol. All functions are pure but for what they write into the Context."""
+    """One wire protocol. All functions are pure, except for the notes that they add to the Context."""
 
     name: str
     title: str
@@ -154,54 +163,61 @@ class Dialect(Struct, frozen=True, eq=False):
     read_fault: Callable[[bytes, int, Mapping[str, str]], Fault]
     write_fault: Callable[[Fault], tuple[bytes, int, dict[str, str]]]
     write_results: Callable[[Response, Request, Context], bytes]
-    """The continuation of a tool turn: what to append to the next request (the assistant's turn and the results)."""
+    """The continuation of a tool turn: the items to append to the next request (the assistant's turn and the results).
+    """
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
     endpoints: Callable[[], Endpoints] = _library_only
-    """How it is served, asked and judged; a function, because translation never needs that. Without one the gateway
-    serves no client of the dialect, and asks its upstreams as most are asked."""
+    """How clients are served, upstreams asked and errors judged. It is a function because translation never needs these
+    records. A dialect without one has no endpoint in the gateway, and its upstreams are asked in the usual way.
+    """
     broken_calls: BrokenCalls = "text"
-    """What its answers have for a call whose arguments never became a JSON object."""
+    """How its answers represent a call whose arguments are no JSON object."""
     is_answer: Callable[[Mapping[str, Raw]], bool] | None = None
-    """Whether the fields of a body are those of an answer: errors come with good statuses, too."""
+    """Whether the fields of a body are those of an answer. Some upstreams send an error with status 200."""
     stream_end: Callable[[], StreamEnd] | None = None
-    """Finds the end of a stream that passes as it is. Without it the reader has to read every frame."""
+    """Finds the end of a stream that passes unchanged. Without this function the reader decodes every frame."""
     fast: Fast | None = None
-    """What it offers only for speed."""
+    """The functions that only save time."""
     rules: Callable[[], tuple[Rule, ...]] = tuple
-    """What the linter checks documents of this dialect for; a function, because translation never needs them."""
+    """The lint rules. It is a function because translation never needs them."""
     requirements: HistoryRequirements = HistoryRequirements()
     hosted: tuple[Row, ...] = ()
     """The tools that its upstreams run themselves."""
     write_hosted: WriteHosted | None = None
-    """Makes its own parts of other dialects' calls and results of such tools (`codec/hosted_calls.py`)."""
+    """Makes parts of this dialect from other dialects' calls and results of hosted tools (`codec/hosted_calls.py`)."""
     moves_images: Callable[[Media], bool] | None = None
-    """Which images of an assistant's turn its requests cannot hold there, so that they move to the next user turn
-    (`codec/assistant_images.py`). None: none of them."""
+    """Whether an image cannot stand in an assistant turn of a request. Such an image moves to the next user turn
+    (`codec/assistant_images.py`). None: all images can stand there.
+    """
     logprobs: Place | None = None
-    """Where its answers have log probabilities."""
+    """Where its answers hold log probabilities."""
     ends: AnswerPlaces = AnswerPlaces()
     turns: str = ""
-    """The field of a request that has the list of turns; "" where it does not stand at the top."""
+    """The field of a request that holds the list of turns. "": the list is not at the top level."""
     splice_model: bool = True
-    """The model's name stands in the body (else in the address)."""
+    """The body holds the model name. False: the address holds it."""
     kin: tuple[str, ...] = ()
-    """Dialects whose extra fields this one understands as well."""
+    """Dialects whose extra fields this dialect understands."""
     noise: frozenset[str] = frozenset()
-    """Fields that say nothing a reader acts on: their loss is info."""
+    """Fields that no client acts on. The severity of their loss is info."""
     sealed: frozenset[Slot] = frozenset()
-    """On which parts its upstreams put seals."""
+    """The kinds of parts on which its upstreams put seals."""
     echoes: frozenset[Slot] = frozenset()
-    """On which parts its clients send back a seal that they do not know: where seals of other upstreams travel."""
+    """The kinds of parts on which its clients return a seal that they do not know. Seals of other upstreams travel
+    there.
+    """
     interleaves: bool = True
-    """Its clients send thoughts back where they stood among texts and calls."""
+    """Its clients return thoughts at their place among texts and calls."""
     call_slots: frozenset[str] = frozenset()
-    """Dialects whose seals on calls have a place here that some clients send back, and many do not."""
+    """Dialects whose seals on calls have a field here. Some clients return the field; many do not."""
     seal_list: bool = False
-    """Its answers have a list beside their parts (`reasoning_details`) for seals of other upstreams. Some clients send
-    the list back, and many do not."""
+    """Its answers have a list beside their parts (`reasoning_details`) for seals of other upstreams. Some clients
+    return the list; many do not.
+    """
     unsealed_thoughts: bool = False
-    """Some of its hosts take back the thoughts that they have sent, and demand them, though they have no seal."""
+    """Some of its hosts accept, or even demand, the thoughts that they have sent, although the thoughts have no seal.
+    """
     origin: str = ""
-    """In which dialect's name its seals are, if not in its own."""
+    """The dialect in whose name its seals are kept. "": its own name."""

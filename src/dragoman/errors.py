@@ -1,14 +1,14 @@
-"""The exceptions a caller can meet.
+"""The exceptions that a caller can meet.
 
-DragomanError
-├── WireError    bytes do not fit the dialect: dialect, path, expected, got
-├── LossError    a translation lost more than the caller's tolerance allows: losses
-├── RepairError  a history is broken and the caller wants no repair: repairs
-├── FaultError   the upstream answered with a Fault: fault, body
-├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
-└── ConfigError  a name or an option that does not exist, or does not hold: says why, and what is valid
+    DragomanError
+    ├── WireError       the bytes do not fit the dialect: dialect, path, expected, got
+    ├── LossError       a translation lost more than the caller's tolerance allows: losses
+    ├── RepairError     a history is broken, and the caller wants no repair: repairs
+    ├── FaultError      the upstream answered with a Fault: fault, body
+    ├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
+    └── ConfigError     an unknown name or option, or one that cannot be used: the problem, and the valid values
 
-Translation itself never raises for meaning it cannot carry: that is a Loss.
+Translation never raises an exception for meaning that it cannot carry. That is a Loss.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class DragomanError(Exception):
-    """Base of every exception this package raises on purpose."""
+    """Base of every exception that this package raises on purpose."""
 
 
 class WireError(DragomanError):
-    """The bytes do not fit the dialect they were said to be in."""
+    """The bytes do not fit the dialect that the caller named."""
 
     def __init__(self, dialect: str, path: str, expected: str, got: str = "") -> None:
         self.dialect = dialect
@@ -50,19 +50,19 @@ class LossError(DragomanError):
 
 
 class RepairError(DragomanError):
-    """The history is broken by the rules of its own dialect, and the caller wants such refused; nothing was sent."""
+    """The history breaks the rules of its own dialect, and the caller refuses broken histories. Nothing was sent."""
 
     def __init__(self, dialect: str, repairs: tuple[Repair, ...]) -> None:
         self.dialect = dialect
         self.repairs = repairs
-        """What would have been repaired, all of it."""
+        """All repairs that the history would need."""
         first = "; ".join(map(str, repairs[:5]))
         more = f" and {len(repairs) - 5} more" if len(repairs) > 5 else ""
         super().__init__(f"the {dialect} history is broken: {first}{more}")
 
 
 class TransportError(DragomanError):
-    """An upstream could not be reached, or its answer did not come. `kind`: connect, timeout, closed, upstream_bad."""
+    """No answer arrived from an upstream. `kind`: connect, timeout, closed, upstream_bad."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
@@ -73,7 +73,7 @@ class FaultError(DragomanError):
     """The upstream answered with a fault instead of a response."""
 
     def __init__(self, fault: Fault, body: bytes = b"", losses: tuple[Loss, ...] = ()) -> None:
-        """`losses`: what had been lost of an answer that became a fault."""
+        """`losses`: losses in an answer that became a fault."""
         self.fault = fault
         self.body = body
         self.losses = losses
@@ -81,7 +81,7 @@ class FaultError(DragomanError):
 
 
 class ConfigError(DragomanError):
-    """A name or an option that does not exist; or that does, and `problem` says why it cannot be used."""
+    """An unknown name or option. With `problem`: a known one that cannot be used, for that reason."""
 
     def __init__(self, what: str, got: str, valid: tuple[str, ...] = (), problem: str = "") -> None:
         self.what = what

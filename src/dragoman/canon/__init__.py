@@ -1,4 +1,7 @@
-"""The neutral values every dialect is read into and written from. No vendor's words, no bytes of a wire."""
+"""The neutral values. Each dialect is read into these values and written from them.
+
+The package knows no provider, no field name of a wire and no bytes.
+"""
 
 from .events import Event, Fault, FaultKind, Finish, PartDelta, PartEnd, PartStart, Start
 from .losses import Effect, Loss, Losses, Severity

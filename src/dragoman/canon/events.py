@@ -1,9 +1,12 @@
-"""The six steps of a stream: Start PartStart PartDelta PartEnd Finish Fault.
+"""Owns the six events of a stream: Start PartStart PartDelta PartEnd Finish Fault.
 
-Grammar:  Start (PartStart PartDelta* PartEnd)* Finish   with Fault, if any, last and instead of what is missing.
-Parts of one answer never overlap: a reader whose wire interleaves them holds the later one back until the earlier ends.
-`index` numbers the parts of all answers in the order they start; `answer` says which answer (n > 1) a part belongs to,
-and parts of different answers do overlap. Text and arguments come in PartDeltas only; a PartStart never holds any.
+Grammar: Start (PartStart PartDelta* PartEnd)* Finish. A Fault, if there is one, comes last; it replaces the rest of the
+stream.
+
+Parts of one answer never overlap. If a wire interleaves parts, its reader holds the later part back until the earlier
+part ends. `index` numbers the parts of all answers in the order in which they start. `answer` is the number of the
+answer (n > 1) that the part belongs to. Parts of different answers may overlap. Text and arguments come in PartDeltas
+only; a PartStart never holds any.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ class Start(Struct, frozen=True, gc=False):
 
 
 class PartStart(Struct, frozen=True, gc=False):
-    """A part begins. `part` is what is known at once: a call has its id and name, an Opaque is whole."""
+    """A part begins. `part` holds the fields that are known at once: a call has its id and name, an Opaque is whole."""
 
     index: int
     part: Part
@@ -54,8 +57,9 @@ class PartStart(Struct, frozen=True, gc=False):
 
 
 class PartDelta(Struct, frozen=True, gc=False):
-    """More of a part: `text` is appended to its text or arguments; a seal or citations are added to it. `tokens`, the
-    log probabilities of a text so far, come in deltas of their own."""
+    """More of a part. `text` is appended to the part's text or arguments; a seal or citations are added to the part.
+    `tokens` are the log probabilities of the text so far; they come in deltas of their own.
+    """
 
     index: int
     text: str = ""
@@ -65,7 +69,9 @@ class PartDelta(Struct, frozen=True, gc=False):
 
 
 class PartEnd(Struct, frozen=True, gc=False):
-    """The part is over. `extra`: fields of one dialect that were known only now. `cut`: it breaks off."""
+    """The part is over. `extra`: fields of one dialect that the source sent only at the end. `cut`: the part breaks
+    off.
+    """
 
     index: int
     extra: Extra | None = None
@@ -73,7 +79,7 @@ class PartEnd(Struct, frozen=True, gc=False):
 
 
 class Finish(Struct, frozen=True, gc=False):
-    """The answer is complete. One for each answer when n > 1; the last one carries the usage."""
+    """The answer is complete. With n > 1 there is one Finish for each answer; the last one carries the usage."""
 
     stop: Stop
     usage: Usage | None = None
@@ -83,11 +89,11 @@ class Finish(Struct, frozen=True, gc=False):
 
 
 NO_MESSAGE = "no message came with the error"
-"""The beginning of the message of a fault whose sender wrote none."""
+"""How the message of a fault begins if the sender wrote no message."""
 
 
 class Fault(Struct, frozen=True, gc=False):
-    """An error said on the wire: instead of a response, or in the middle of a stream. Its message is never empty."""
+    """An error on the wire, in place of a response or in the middle of a stream. The message is never empty."""
 
     kind: FaultKind
     message: str

@@ -1,4 +1,4 @@
-"""A stream and its answer say the same: `fold` makes a Response of events, `unfold` makes events of a Response."""
+"""Turns a stream into its answer and back: `fold` makes a Response of events, `unfold` makes events of a Response."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Growing:
 
 
 def fold(events: Iterable[Event]) -> Response | Fault:
-    """The answer that a stream tells; the Fault, if it ended in one."""
+    """The answer that the events of a stream amount to. A stream that ended with a Fault gives that Fault."""
     start = Start()
     growing: dict[int, _Growing] = {}
     finishes: dict[int, Finish] = {}
@@ -88,7 +88,7 @@ def fold(events: Iterable[Event]) -> Response | Fault:
 
 
 def unfold(response: Response) -> list[Event]:
-    """The stream that tells `response`, each text and each call in one piece."""
+    """A stream of `response`, with each text and each call in one piece."""
     events: list[Event] = [
         Start(response.id, response.model, response.created, None, response.extra),
     ]

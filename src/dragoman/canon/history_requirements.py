@@ -1,4 +1,6 @@
-"""Demands: what the upstreams of a dialect refuse in a history. Data, a row for each dialect."""
+"""What the upstreams of a dialect refuse in a history, and where its answers hold their end: one row of data for each
+dialect.
+"""
 
 from __future__ import annotations
 
@@ -10,63 +12,69 @@ from .parts import Path
 
 
 class HistoryRequirements(Struct, frozen=True):
-    """What the upstreams of a dialect demand of a history, so what `repair` brings about. Every dialect demands that a
-    call gets one result, that a result has a call, and that the ids of one step differ."""
+    """The conditions that a history must meet for the upstreams of a dialect. `repair` brings a history into this
+    state. Three conditions hold in every dialect: a call has one result, a result has a call, and the call ids of one
+    step differ.
+    """
 
     history: str = "messages"
-    """The field the history stands in."""
+    """The field that holds the history."""
     adjacent: bool = True
-    """The results of a step stand directly behind it (else anywhere behind it)."""
+    """True: the results of a step must stand directly after the step. False: anywhere after the step."""
     unique_ids: bool = False
-    """No two calls of a conversation share an id (else: of a step)."""
+    """True: call ids must be unique in the conversation. False: unique in their step."""
     alternate: bool = False
-    """User and assistant alternate, and the results of a step stand in one turn."""
+    """User and assistant must alternate, and the results of a step must stand in one turn."""
     kinds: bool = False
-    """Results of custom tools are marked as such."""
+    """The result of a custom tool must be marked as such."""
     empty_texts: bool = True
-    """Texts without a character are taken."""
+    """A text of zero characters is accepted."""
     empty_last: bool = False
-    """A last turn of the assistant may be empty."""
+    """The last turn may be an empty assistant turn."""
     sealed_thoughts: bool = False
     """Thinking without a seal is refused."""
     thoughts_lead: bool = True
-    """Thinking stands before what it led to, never alone."""
+    """Thinking must stand before the text or call that followed from it, and never alone."""
     held: frozenset[str] = frozenset()
-    """Fields and parts that refer to a history on the server: results may answer calls in there."""
+    """Fields and parts that refer to a history on the server. If one is present, a result may answer a call of that
+    history.
+    """
     later: str = ""
-    """The field by which a call says that its result may come later than the next turn."""
+    """The field with which a call allows its result to come later than the next turn."""
 
 
 Form = Literal["tokens", "content", "chosen"]
 
 
 class AnswerPlaces(Struct, frozen=True):
-    """Where the answers of a dialect say how they ended and what they cost: what is lost of that is told with its
-    place. Of a stream it is the place in the answer that the stream tells."""
+    """Where the answers of a dialect hold the stop reason and the usage. Losses name these places. For a stream, the
+    places are those in the whole answer that the stream amounts to.
+    """
 
     stop: Path = ()
-    """In an answer."""
+    """Inside one answer."""
     usage: Path = ()
     """In the document."""
     answers: Path = ()
-    """The list that the answers of a document stand in, where there can be several."""
+    """The list of answers, in dialects that can have several answers in one document."""
     calls: frozenset[str] = frozenset()
-    """Words at `stop` that say that the model ended with calls. Empty: the dialect has no word for it."""
+    """Words at `stop` which mean that the model ended with calls. Empty: the dialect has no such word."""
 
     def answer(self, number: int) -> Path:
+        """The path of the answer with this number."""
         return (*self.answers, number) if self.answers else ()
 
 
 class Place(Struct, frozen=True):
-    """Where a dialect has the log probabilities of an answer, and in which form (`codec/logprobs.py`)."""
+    """Where a dialect holds the log probabilities of an answer, and in which form (`codec/logprobs.py`)."""
 
     dialect: str
-    """Whose extra they are in."""
+    """The dialect whose extra fields hold them."""
     form: Form
     name: str
     """The field of the answer, or of a text."""
     answers: str = ""
-    """The list that the answers of a document stand in."""
+    """The list of answers in a document."""
     on_texts: bool = False
     spelled: bool = True
-    """Tokens are told in bytes, too."""
+    """Each token also has its bytes."""

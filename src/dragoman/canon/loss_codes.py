@@ -1,4 +1,4 @@
-"""Every loss code, registered once: its meaning, effect, severity and an example. `dragoman loss CODE` shows it."""
+"""Owns the table of loss codes: meaning, effect, severity and example of each. `dragoman loss CODE` prints one."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ CODES: dict[str, Code] = {
     ),
     "header.dropped": _d(
         "warning",
-        "A header of the client that only its own family of upstreams acts on was not sent on.",
+        "A header that only upstreams of the client's own family read was not sent on.",
         "anthropic-beta: context-1m-2025-08-07 to a gemini upstream.",
     ),
     "state.dropped": _d(
         "error",
-        "State held by the source's server is referred to; the target cannot see it.",
+        "The request refers to state on the source's server; the target cannot see that state.",
         "openai-responses previous_response_id to anthropic: the earlier turns are missing.",
     ),
     # turns
@@ -69,48 +69,52 @@ CODES: dict[str, Code] = {
     "system.media.dropped": _d(
         "error", "The target's system prompt holds text only.", "An image in a system turn, sent to gemini."
     ),
-    "name.dropped": _d("info", "The author's name on a turn has no place.", "openai-chat user name to anthropic."),
+    "name.dropped": _d(
+        "info", "The target has no field for the author's name of a turn.", "openai-chat user name to anthropic."
+    ),
     "order.approximated": _a(
         "info",
         "Text and calls of one turn changed places, since the target keeps them in separate fields.",
         "anthropic text after tool_use, sent to openai-chat.",
     ),
     "turn.dropped": _d(
-        "info", "A turn had nothing left that the target can hold.", "A turn made of hosted-tool blocks only."
+        "info",
+        "A turn was left out: the target cannot hold any of its parts.",
+        "A turn made of hosted-tool blocks only.",
     ),
     "turn.invented": _i(
         "info",
-        "The target needs a turn that the source did not have; a minimal one was added.",
+        "The target needs a turn that the source did not have; a minimal turn was added.",
         "A Gemini history that begins with the model gets a user turn in front.",
     ),
     "prefill.trimmed": _a(
         "info",
-        "White space behind the assistant's last words was left out, since the target refuses it there.",
+        "White space at the end of the last assistant turn was removed: the target refuses such an ending.",
         'An openai-chat history that ends with the assistant\'s "The answer is ", sent to anthropic.',
     ),
     # parts
     "part.dropped": _d(
         "warning",
-        "A part that only the source dialect knows was left out. In a request the severity is error: it is something "
-        "that the user gave.",
+        "A part that only the source dialect knows was left out. In a request the severity is error: the part is "
+        "something that the user gave.",
         "An openai-responses compaction item to gemini.",
     ),
     "part.as_text": _a(
         "warning",
-        "A part that only the source dialect knows crossed as the text in it.",
+        "A part that only the source dialect knows was written as the text in the part.",
         "An anthropic search_result block to openai-chat.",
     ),
     "hosted.dropped": _d(
         "warning",
         "A call or result of a tool that the source's upstream ran itself was left out. The severity is error for a "
-        "compaction in a request, which is the only record of the turns before it, and for a question for approval in "
-        "an answer, for which the upstream waits.",
+        "compaction in a request, which is the only record of the turns before it, and for a request for approval in "
+        "an answer, because the upstream waits for the reply.",
         "anthropic server_tool_use and web_search_tool_result to openai-chat.",
     ),
     "hosted.mapped": _a(
         "info",
-        "A call or result of a tool that the source's upstream ran itself crossed in the target's form, without what "
-        "has no place there. In a history that is a warning where the model misses a part of the result.",
+        "A call or result of a tool that the source's upstream ran itself was written in the target's form, without "
+        "fields that the target lacks. In a history the severity is warning if the model misses a part of the result.",
         "anthropic web_search_tool_result to openai-responses: web_search_call has the addresses, not the titles.",
     ),
     "media.dropped": _d(
@@ -128,27 +132,31 @@ CODES: dict[str, Code] = {
     ),
     "media.moved": _a(
         "warning",
-        "An image of the assistant's turn stands in the user turn behind it, which says so in words.",
+        "An image of an assistant turn was moved to the next user turn, with a text that explains the move.",
         "An image that a Gemini model made, in a history sent to anthropic.",
     ),
     "media.retyped": _a(
         "info",
-        "Media crossed under another type, with the same content.",
+        "Media was written with another media type; the content is the same.",
         "A text/csv document to anthropic, which has text/plain.",
     ),
     "media.detail.dropped": _d(
-        "info", "The wished resolution has no counterpart.", "openai-chat image detail low to anthropic."
+        "info",
+        "The target has no setting for the requested image resolution.",
+        "openai-chat image detail low to anthropic.",
     ),
-    "media.name.dropped": _d("info", "The file name of media has no place.", "openai-chat file.filename to gemini."),
+    "media.name.dropped": _d(
+        "info", "The target has no field for the file name of media.", "openai-chat file.filename to gemini."
+    ),
     "citation.dropped": _d(
         "warning",
-        "A citation without a counterpart in the target was left out. In a request the severity is info: the cited "
-        "text is there.",
+        "A citation without a counterpart in the target was left out. In a request the severity is info: the text "
+        "that was cited is there.",
         "anthropic char_location citations to openai-chat, which knows addresses only.",
     ),
     "citation.approximated": _a(
         "info",
-        "A citation crossed without some of its details.",
+        "A citation was written without some of its details.",
         "anthropic cited_text to openai-responses, which has positions instead.",
     ),
     "character.replaced": _a(
@@ -162,24 +170,24 @@ CODES: dict[str, Code] = {
     # reasoning and seals
     "reasoning.dropped": _d(
         "warning",
-        "Thinking text was left out: the target has no place for it, or its origin is another upstream.",
+        "Thinking text was left out: the target has no place for it, or the thinking comes from another upstream.",
         "anthropic thinking blocks in a history sent to openai-chat.",
     ),
     "reasoning.invented": _i(
         "warning",
-        "The host demands thinking text with calls and there is none of its own; an empty one was written.",
+        "The host demands thinking text beside calls, and the history has none of its own; an empty one was written.",
         "A history from claude sent to deepseek: reasoning_content on every message with calls.",
     ),
     "seal.dropped": _d(
         "warning",
-        "A seal (signature, encrypted reasoning) was not sent: only its origin may see it, or nothing can hold it. "
-        "In a request for another upstream the severity is info: that one could not have read it.",
+        "A seal (signature, encrypted reasoning) was not sent: only its origin may read it, or no field can hold it. "
+        "In a request for another upstream the severity is info: that upstream cannot read the seal.",
         "Gemini thoughtSignature in a history sent to anthropic.",
     ),
     "seal.loosened": _a(
         "info",
-        "The model's seals hold behind an unchanged history only: its upstream is asked to leave out those that no "
-        "longer fit, where it would refuse the request.",
+        "The seals of this model are valid only if the history is unchanged. The request asks the upstream to drop "
+        "seals that are no longer valid, instead of refusing the request.",
         "A history with thinking of claude-fable-5-1, sent back to it by an openai-responses client.",
     ),
     "seal.dummy": _i(
@@ -190,12 +198,12 @@ CODES: dict[str, Code] = {
     # tools
     "tool.refused": _a(
         "error",
-        "The model takes no function tools in the target dialect; the request will be refused as it is.",
+        "The model takes no function tools in the target dialect; the upstream will refuse the request.",
         "Tools for gpt-6-astra over openai-chat: they go through openai-responses only.",
     ),
     "tool.duplicate": _d(
         "warning",
-        "A second tool of the same name was left out; the severity is info where both are declared in the same words.",
+        "A second tool of the same name was left out; the severity is info if both declarations are equal.",
         "openai-chat tools with two functions f, sent to anthropic.",
     ),
     "tool.hosted.dropped": _d(
@@ -205,7 +213,7 @@ CODES: dict[str, Code] = {
     ),
     "tool.hosted.mapped": _a(
         "info",
-        "A tool that the source's upstream runs itself became the one of the same kind that the target's runs.",
+        "A tool that the source's upstream runs itself became the target upstream's own tool of the same kind.",
         "anthropic web_search to gemini googleSearch: another index, other results.",
     ),
     "tool.hosted.option.dropped": _d(
@@ -216,8 +224,8 @@ CODES: dict[str, Code] = {
     ),
     "tool.hosted.as_function": _a(
         "warning",
-        "The target's upstream has no such tool: the model is offered a function instead. The client runs it, as it "
-        "runs the tool at home, or the caller does, which asked for stand-ins.",
+        "The target's upstream has no such tool: the model is offered a function instead. The client runs it if the "
+        "client also runs the original tool; else the caller runs it, who asked for stand-ins.",
         "anthropic web_search to ollama with stand_ins=True: the function google_web_search.",
     ),
     "tool.custom.wrapped": _a(
@@ -238,16 +246,18 @@ CODES: dict[str, Code] = {
     ),
     "tool.strict.dropped": _d(
         "info",
-        "The target does not hold the arguments of this tool to its schema.",
+        "The target does not enforce the schema of this tool's arguments.",
         "openai-chat strict:true to ollama, which has no strict mode.",
     ),
     "tool.strict.approximated": _a(
         "info",
-        "The target holds the arguments of all tools to their schemas, strict or not, and marks no single tool.",
+        "The target enforces the schemas of all tools, strict or not; it has no mark for a single tool.",
         "Two openai-chat tools, one with strict:true, to gemini: the mode VALIDATED is for both.",
     ),
     "tool.output_schema.dropped": _d(
-        "info", "The schema of a tool's results has no place.", "gemini responseJsonSchema to openai-chat."
+        "info",
+        "The target has no field for the schema of a tool's results.",
+        "gemini responseJsonSchema to openai-chat.",
     ),
     "tool.merged": _a(
         "info",
@@ -256,15 +266,17 @@ CODES: dict[str, Code] = {
     ),
     "schema.keyword.dropped": _d(
         "info",
-        "A schema keyword the target refuses was removed; as a constraint it stands in the description.",
+        "A schema keyword the target refuses was removed; if it is a constraint, the description states it.",
         "patternProperties to gemini.",
     ),
     "schema.rewritten": _a(
         "info",
-        "A schema was said in other keywords with the same or a wider meaning.",
+        "A schema was written with other keywords of the same or a wider meaning.",
         'const "a" to enum ["a"] for gemini.',
     ),
-    "schema.ref.inlined": _a("info", "A $ref was replaced by what it names.", "$ref #/$defs/node to ollama."),
+    "schema.ref.inlined": _a(
+        "info", "A $ref was replaced by the schema that it names.", "$ref #/$defs/node to ollama."
+    ),
     "schema.ref.cut": _a(
         "warning",
         "A recursive or dangling $ref became a permissive schema.",
@@ -278,11 +290,11 @@ CODES: dict[str, Code] = {
     # choice
     "choice.weakened": _a(
         "warning",
-        "The model refuses a forced choice; it is asked for in words instead.",
+        "The model refuses a forced choice; a sentence in the system prompt asks for the call instead.",
         "tool_choice required to claude-opus-5.5.",
     ),
     "choice.dropped": _d(
-        "warning", "The tool choice has no counterpart.", "A choice of a hosted tool the target lacks."
+        "warning", "The target has no such tool choice.", "A choice of a hosted tool the target lacks."
     ),
     "choice.by_filter": _a(
         "info",
@@ -291,7 +303,7 @@ CODES: dict[str, Code] = {
     ),
     "choice.none.by_omission": _a(
         "info",
-        "No tool may be called, and the target has no word for that: the tools are left out.",
+        "The request forbids all calls, and the target has no setting for that: the tools are left out.",
         "tool_choice none to ollama.",
     ),
     "parallel.unenforced": _d(
@@ -315,7 +327,7 @@ CODES: dict[str, Code] = {
     ),
     "call.truncated": _d(
         "error",
-        "A call whose arguments break off, or are no JSON object, was left out; nothing is made up for the rest.",
+        "A call whose arguments break off, or are no JSON object, was left out; the missing rest is never invented.",
         "Such a call in an answer to a gemini, code-assist, ollama or anthropic client, where a call is an object and "
         "clients run it; the last call of an answer that ended with its token limit, in a history translated with "
         'repair="report"; a '
@@ -329,18 +341,18 @@ CODES: dict[str, Code] = {
     "call.stand_in": _a(
         "warning",
         "The model called a function that stands for a tool which the source's upstream would have run; the client "
-        "never declared it, so it has to be run by whoever stands between, or answered as an unknown tool.",
+        "never declared the function. A program between client and upstream must run it, or report an unknown tool.",
         "google_web_search in an answer of openai-chat to an anthropic client that offered web_search.",
     ),
     "arguments.invalid": _a(
         "error",
-        "The arguments of a call break off, or are no JSON object. In a history for a target that needs one they stand "
-        "under __raw, else as they came. Nothing is made up, and an answer whose call breaks off ends as cut.",
+        "The arguments of a call break off, or are no JSON object. For a target that needs an object, a history holds "
+        "them under __raw, else unchanged. Nothing is invented. An answer whose call breaks off ends as cut.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(
         "info",
-        "The error flag of a result became words.",
+        "The error flag of a result became text.",
         "anthropic is_error:true to openai-chat: the text begins with Error.",
     ),
     "result.structured.as_text": _a(
@@ -383,8 +395,10 @@ CODES: dict[str, Code] = {
     "sampling.clamped": _a(
         "info", "A sampling setting was moved into the target's range.", "temperature 1.7 to anthropic."
     ),
-    "stop.dropped": _d("warning", "Stop sequences have no place.", "openai-chat stop to openai-responses."),
-    "stop.truncated": _d("warning", "More stop sequences than the target takes.", "Six sequences to openai-chat (4)."),
+    "stop.dropped": _d("warning", "The target takes no stop sequences.", "openai-chat stop to openai-responses."),
+    "stop.truncated": _d(
+        "warning", "The request has more stop sequences than the target takes.", "Six sequences to openai-chat (4)."
+    ),
     "limit.invented": _i(
         "info",
         "The target demands a token limit; its default was written.",
@@ -392,12 +406,12 @@ CODES: dict[str, Code] = {
     ),
     "limit.raised": _a(
         "info",
-        "The token limit was raised: the thinking budget has to fit under it, or the target takes no such small one.",
+        "The token limit was raised: the thinking budget must be below it, or the target refuses so small a limit.",
         "budget 8192, max_tokens 1024; anthropic max_tokens 1 to openai-responses, which wants 16.",
     ),
     "limit.lowered": _a(
         "info",
-        "The token limit was lowered to the most that the model takes, or that one request of it yields.",
+        "The token limit was lowered to the largest limit that the model takes.",
         "anthropic max_tokens 32000 to gpt-4o, which takes 16384.",
     ),
     "effort.approximated": _a(
@@ -405,21 +419,21 @@ CODES: dict[str, Code] = {
     ),
     "effort.dropped": _d("warning", "The target's model takes no effort setting.", "reasoning_effort to gemini-2.0."),
     "thoughts.dropped": _d(
-        "info", "The wish to see or hide thoughts has no place.", "gemini includeThoughts to openai-chat."
+        "info", "The target has no setting to show or hide thoughts.", "gemini includeThoughts to openai-chat."
     ),
     "thoughts.invented": _i(
         "info",
-        "The model says between its calls what it does in thoughts only, which stay hidden unless asked for; they are.",
+        "The model reports progress between calls in its thoughts only. The request now asks for visible thoughts.",
         "Tools for claude-opus-5-5 from openai-chat: display summarized.",
     ),
     "thoughts.approximated": _a(
         "info",
-        "The wish to see thoughts crossed, how long they should be did not.",
+        "The request asks for visible thoughts; their requested length was left out.",
         "openai-responses reasoning.summary concise to gemini includeThoughts.",
     ),
     "compaction.approximated": _a(
         "info",
-        "The upstream compacts the history at another number of tokens than asked for.",
+        "The upstream compacts the history at another number of tokens than the client requested.",
         "openai-responses compact_threshold 1000 to anthropic, which takes 50000 and more.",
     ),
     "compaction.dropped": _d(
@@ -427,28 +441,30 @@ CODES: dict[str, Code] = {
         "The target's model does not compact a long history itself.",
         "anthropic compact_20260112 to gpt-4o on openai-responses.",
     ),
-    "verbosity.dropped": _d("info", "Verbosity has no counterpart.", "openai-chat verbosity low to gemini."),
+    "verbosity.dropped": _d("info", "The target has no verbosity setting.", "openai-chat verbosity low to gemini."),
     "format.dropped": _d(
-        "warning", "The structured-output wish has no counterpart.", "A response format the target does not know."
+        "warning", "The target has no such structured output.", "A response format the target does not know."
     ),
     "format.as_text": _a(
         "warning",
-        "The wish for JSON output became words in the system prompt.",
+        "The request for JSON output became a sentence in the system prompt.",
         "response_format json_object to anthropic.",
     ),
     "format.strict.dropped": _d(
         "warning",
-        "The target gets the schema of the answer, but does not hold the answer to it.",
+        "The target gets the schema of the answer, but does not enforce it.",
         "A Gemini responseJsonSchema with minLength to openai-chat: strict mode does not take it.",
     ),
     "format.detail.dropped": _d(
-        "info", "A detail of the structured-output wish was left out.", "The schema's name, sent to anthropic."
+        "info", "A detail of the structured-output setting was left out.", "The schema's name, sent to anthropic."
     ),
     "n.dropped": _d("warning", "The target gives one answer only.", "n: 3 to anthropic."),
     "logprobs.dropped": _d("warning", "The target gives no log probabilities here.", "logprobs to anthropic."),
-    "cache.dropped": _d("info", "A cache hint has no counterpart.", "anthropic cache_control to gemini."),
+    "cache.dropped": _d("info", "The target has no such cache hint.", "anthropic cache_control to gemini."),
     "cache.approximated": _a(
-        "info", "A cache hint crossed with another lifetime or place.", "ttl 5m to openai-chat, which has 30m."
+        "info",
+        "A cache hint was written with another lifetime or at another place.",
+        "ttl 5m to openai-chat, which has 30m.",
     ),
     # answers
     "answer.dropped": _d(
@@ -456,13 +472,15 @@ CODES: dict[str, Code] = {
     ),
     "stop.approximated": _a(
         "info",
-        "The reason why the answer ended has no exact word, or is not the true one.",
+        "The target has no exact word for the stop reason, or the source's stop reason is not the true one.",
         "anthropic pause_turn to openai-chat stop; tool_calls with a call that breaks off, sent as length.",
     ),
-    "usage.dropped": _d("info", "A usage figure has no place.", "gemini toolUsePromptTokenCount details."),
+    "usage.dropped": _d(
+        "info", "The target has no field for a usage figure.", "gemini toolUsePromptTokenCount details."
+    ),
     "usage.approximated": _a(
         "info",
-        "The figures of the source contradict each other; all are kept, though the target counts otherwise.",
+        "The figures of the source contradict each other; all are kept, although the target defines them differently.",
         "openai-chat prompt_tokens 347 with cached_tokens 403 to anthropic: both numbers are kept.",
     ),
     "usage.invented": _i(
@@ -472,16 +490,16 @@ CODES: dict[str, Code] = {
     ),
     "id.invented": _i(
         "info",
-        "The target wants an id that the source does not have; one was made from the content.",
+        "The target requires an id that the source does not have; the id was computed from the content.",
         "A Gemini answer without responseId; the prompt's id in a Code Assist envelope.",
     ),
-    "id.dropped": _d("info", "The id of the answer has no place in the target.", "An openai-chat answer to ollama."),
+    "id.dropped": _d("info", "The target has no field for the id of the answer.", "An openai-chat answer to ollama."),
     "event.dropped": _d(
         "info", "A stream event that only the source dialect knows was left out.", "response.web_search_call.searching."
     ),
     "fault.approximated": _a(
         "info",
-        "A fault crossed with another status or type, since the target has no such word.",
+        "A fault was written with another status or type, because the target lacks the original one.",
         "409 to gemini ABORTED.",
     ),
 }

@@ -1,7 +1,8 @@
-"""Owns how grave a loss is: a document of the user's is an error, padding is no loss at all.
+"""Owns the severity of a loss. A document that the user gave is an error; padding is no loss at all.
 
-Most codes have one severity (`loss_codes.py`). This module holds the cases in which the place, or what was lost,
-decides. docs/how-to/losses.md states the rules for users."""
+Most codes have one severity (`loss_codes.py`). This module holds the cases in which the severity depends on the place
+or on the lost value. docs/how-to/losses.md states the rules for users.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +27,25 @@ _REQUEST = frozenset(
         "request",
     }
 )
-"""How paths into a request begin. Paths into answers begin with other words in every dialect."""
+"""First steps of paths into a request. Paths into answers begin with other words in every dialect."""
 
 _MINOR_OPTIONS = frozenset(
     {"city", "region", "country", "timezone", "context_size", "search_context_size", "description", "enabled"}
 )
-"""Options of hosted tools that tune an answer. Others restrict what the tool may do, or whom it may ask."""
+"""Options of hosted tools that only tune an answer. Other options restrict the tool, or the servers that the tool
+contacts.
+"""
 
 
 def severity_of(code: str, path: Path, detail: str) -> Severity:
-    """The severity of a loss for which nobody named another."""
+    """The severity of a loss that was reported without one."""
     if path and path[0] in _REQUEST:
         if code == "seal.dropped" and not detail:
-            return "info"  # another upstream's: this one could not have read the seal
+            return "info"  # the seal belongs to another upstream; this upstream could not have read it
         if code == "citation.dropped":
             return "info"  # the text that was cited is there; the client has the citation
         if code == "part.dropped" or (code == "hosted.dropped" and detail == "compaction"):
-            return "error"  # what the user gave, or the only record of the earlier turns
+            return "error"  # the user's own content, or the only record of the earlier turns
         if code == "tool.hosted.option.dropped":
             if detail == "file_ids":
                 return "error"  # the user's files are missing
@@ -54,26 +57,26 @@ def severity_of(code: str, path: Path, detail: str) -> Severity:
 # fields that only the source dialect knows
 
 _PADDING = frozenset({"obfuscation", "padding", "p"})
-"""Random text that hides the length of an answer on its way."""
+"""Random text that hides the length of an answer from someone who watches the network."""
 _TIMES = re.compile(r"(?:^|_)(?:time|duration|latency|timings?|ms|sec|per_second)$|^time_|^latency_")
-"""How long something took, or how fast it went."""
+"""Durations and speeds."""
 _FIGURES = frozenset({"usage", "usageMetadata"})
 _NEWS = frozenset({"context_management", "background", "input", "phase", "conversation"})
-"""What an answer tells of its request or for the next one, and a client of another dialect never asked for."""
+"""Fields about the request or the next request. A client of another dialect never asked for them."""
 _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 
 
 def field_severity(at: Path, name: str, value: bytes, *, quiet: bool, answer: bool) -> Severity | None:
-    """The severity of leaving out the field `name` of the object at `at`; None where that is no loss.
+    """The severity of leaving out the field `name` of the object at `at`. None: leaving it out is no loss.
 
-    `quiet`: the dialect lists the field among those that nobody acts on. `answer`: the field stands in an answer.
+    `quiet`: the dialect lists the field among those that no client reads. `answer`: the field stands in an answer.
     """
     if value == b"null":
         return None
     if not answer:
         if name == "prefix" and value == b"false":
             return None  # Mistral's SDK sends it with every message
-        # Only the model that wrote the turn makes use of its phase.
+        # Only the model that wrote the turn reads `phase`.
         return "info" if quiet or name == "phase" else "warning"
     if name in _PADDING or value in _EMPTY or _TIMES.search(name):
         return None

@@ -1,6 +1,6 @@
-"""Loss: meaning that was dropped, approximated or invented on the way; Losses: the log of one translation.
+"""Owns Loss (meaning that was dropped, approximated or invented) and Losses (the log of one translation).
 
-The codes, with their meaning and severity, are registered in `loss_codes.py`; an unregistered code is a KeyError.
+The codes are registered in `loss_codes.py`, with meaning and severity. An unregistered code is a KeyError.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from .parts import Path, pointer
 Effect = Literal["dropped", "approximated", "invented"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
-"""From harmless to grave. info: no change of meaning; warning: the model or the client may behave differently;
-error: content that the conversation depends on did not cross. What means nothing (padding, times) is no loss at all."""
+"""From harmless to grave. info: the meaning is unchanged. warning: the model or the client may behave differently.
+error: content that the conversation depends on is missing. Padding and times are no loss at all.
+"""
 
 
 class Loss(Struct, frozen=True, gc=False):
-    """One thing that did not cross as it was. `path` is a JSON pointer into the source document."""
+    """One piece of meaning that changed. `path` is a JSON pointer into the source document."""
 
     code: str
     effect: Effect
@@ -35,26 +36,28 @@ class Loss(Struct, frozen=True, gc=False):
 
 
 class Noted(Struct, gc=False):
-    """A loss as it was written down. What is written down again and again (`Losses.replay`) is spelled out once."""
+    """A loss as recorded. `Losses.replay` records the same value again, so the text form is made only once."""
 
     code: str
     path: Path
     detail: str
     severity: Severity | None
-    """If it is not the usual one."""
+    """None: the usual severity of the code."""
     spelled: Loss | None = None
 
 
 class Losses(Struct, eq=False):
-    """Append-only. The same code at the same place is said once, however many stream events repeat it.
+    """The append-only log of one translation. The same code at the same path is recorded once, even if many stream
+    events repeat it.
 
-    A loss is spelled out when someone looks: most translations have some, and few callers read them all.
+    A Loss is made of a record only on request: most translations have losses, and few callers read them all.
     """
 
     _noted: dict[tuple[str, Path], Noted] = {}
     _spelled: tuple[Loss, ...] = ()
 
     def add(self, code: str, path: Path = (), detail: str = "", severity: Severity | None = None) -> None:
+        """Record a loss once for each code and path. Raises KeyError for an unregistered code."""
         key = (code, path)
         if key not in self._noted:
             if code not in CODES:
@@ -65,22 +68,23 @@ class Losses(Struct, eq=False):
         return len(self._noted)
 
     def noted(self) -> tuple[Noted, ...]:
-        """What was written down so far."""
+        """The records so far."""
         return tuple(self._noted.values())
 
     def replay(self, noted: tuple[Noted, ...]) -> None:
-        """Write down again what was written down before."""
+        """Record losses of an earlier translation again."""
         for one in noted:
             self._noted.setdefault((one.code, one.path), one)
 
     def all(self) -> tuple[Loss, ...]:
+        """All losses so far, in the order in which they were recorded."""
         if len(self._spelled) < len(self._noted):
             self._spelled = tuple([one.spelled or _spell(one) for one in self._noted.values()])
         return self._spelled
 
 
 def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
-    """Those that are worse than `tolerance`."""
+    """The losses whose severity is above `tolerance`."""
     limit = SEVERITIES.index(tolerance)
     return tuple([loss for loss in losses if SEVERITIES.index(loss.severity) > limit])
 

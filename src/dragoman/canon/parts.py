@@ -1,8 +1,8 @@
 """The pieces of a turn: Text, Reasoning, Media, ToolCall, ToolResult, HostedCall, HostedResult, Opaque.
 
-Every part knows where it stood in its source (`at`), so that a loss found while writing can name the place.
-`at` is a tuple, not a JSON pointer, because nearly all of them are never shown: `pointer` spells one when needed.
-Canon values are frozen trees, which cannot form a cycle, so the garbage collector need not watch them (`gc=False`).
+Every part holds its place in the source document (`at`), so that a writer can name the place of a loss. `at` is a tuple
+and not a JSON pointer, because most paths are never printed; `pointer` makes the text when needed. Canon values are
+frozen trees and cannot form a cycle, so the garbage collector need not track them (`gc=False`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MediaKind = Literal["image", "audio", "video", "document"]
 
 
 def pointer(path: Path) -> str:
-    """Spell a path as a JSON pointer (RFC 6901)."""
+    """The JSON pointer (RFC 6901) of a path."""
     plain = "/".join(map(str, path))
     if "~" in plain or plain.count("/") >= max(len(path), 1):
         return "".join(["/" + str(step).replace("~", "~0").replace("/", "~1") for step in path])
@@ -30,19 +30,19 @@ def pointer(path: Path) -> str:
 
 
 class Seal(Struct, frozen=True, gc=False):
-    """A signature or an encrypted blob that its origin wants back unchanged, and that nobody else may see."""
+    """A signature or an encrypted blob. Its origin wants the seal back unchanged; no other upstream may read it."""
 
     dialect: str
     data: str
     kind: str = ""
-    """What the origin calls it, where it has several kinds (such as a redacted block)."""
+    """The origin's own word for the seal, if the origin has several kinds (such as a redacted block)."""
     model: str = ""
     host: str = ""
-    """Where its origin listens, when hosts of one dialect are told apart."""
+    """The host name of the origin, if several hosts of one dialect must be distinguished."""
 
 
 class Citation(Struct, frozen=True, gc=False):
-    """Where a piece of text comes from. `start` and `end` count characters of the text it hangs on."""
+    """The source of a piece of text. `start` and `end` count characters of the text that the citation belongs to."""
 
     url: str
     title: str = ""
@@ -51,21 +51,22 @@ class Citation(Struct, frozen=True, gc=False):
     end: int | None = None
     extra: Extra | None = None
     age: str = ""
-    """Of a page that a search found: when the page was published or changed, in the words of the search."""
+    """For a page that a search found: the date of publication or change, as the search wrote it."""
 
 
 class Part(Struct, frozen=True, gc=False, kw_only=True, tag_field="part", tag=str.lower):
-    """What all parts have."""
+    """The fields that all parts have."""
 
     seal: Seal | None = None
     cache: str | None = None
-    """A cache breakpoint after this part: its time to live as the source spelled it, "" for the default."""
+    """A cache breakpoint after this part. The value is the time to live as the source wrote it; "" is the default time.
+    """
     extra: Extra | None = None
     at: Path = ()
 
 
 class Text(Part, frozen=True, gc=False):
-    """Plain words; `refusal` when the model says no in them."""
+    """Plain text. `refusal`: the model declines in this text."""
 
     text: str
     refusal: bool = False
@@ -73,7 +74,7 @@ class Text(Part, frozen=True, gc=False):
 
 
 class Token(Struct, frozen=True, forbid_unknown_fields=True):
-    """A token that the model chose, its log probability, and what else it might have been."""
+    """A token that the model chose, its log probability, and the most likely other tokens."""
 
     token: str
     logprob: float
@@ -82,7 +83,9 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def plain_text(parts: tuple[Part, ...]) -> str | None:
-    """The text, when `parts` is one text with nothing hanging on it. Most turns are just that, so writers ask first."""
+    """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are; so
+    writers try this first.
+    """
     if len(parts) != 1:
         return None
     only = parts[0]
@@ -92,13 +95,13 @@ def plain_text(parts: tuple[Part, ...]) -> str | None:
 
 
 class Reasoning(Part, frozen=True, gc=False):
-    """What the model thought, as far as it is shown, and the seal that proves it."""
+    """The visible thinking of the model, and the seal that proves it."""
 
     text: str = ""
 
 
 class Media(Part, frozen=True, gc=False):
-    """An image, a sound, a film or a document: one of `data` (base64 text, as it came), `url`, `file` (an id)."""
+    """An image, audio, video or document. One of `data` (base64 text, unchanged), `url` and `file` (an id) is set."""
 
     kind: MediaKind
     mime: str = ""
@@ -110,7 +113,7 @@ class Media(Part, frozen=True, gc=False):
 
 
 class ToolCall(Part, frozen=True, gc=False):
-    """The model asks for a tool. `arguments` is the exact text: JSON for a function, anything for a custom tool."""
+    """A call of a tool by the model. `arguments` is the exact text: JSON for a function, any text for a custom tool."""
 
     id: str
     name: str
@@ -120,28 +123,32 @@ class ToolCall(Part, frozen=True, gc=False):
 
     @property
     def complete(self) -> bool:
-        """False for a call that was cut (`IncompleteCall`): it must not be run."""
+        """False for a call that was cut (`IncompleteCall`). Such a call must not be run."""
         return True
 
     @property
     def input(self) -> Any:
-        """The arguments, decoded; blank means an empty object. Raises ValueError when the model sent broken JSON, and
-        for a call that was cut."""
+        """The decoded arguments; blank text gives an empty object. Raises ValueError for broken JSON and for a call
+        that was cut.
+        """
         if self.custom:
             return self.arguments
         return msgspec.json.decode(self.arguments) if self.arguments.strip() else {}
 
 
 class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
-    """A call that the answer ended in. `arguments` holds the part that came. Only `tool_calls` makes such calls; a
-    conversation holds plain ones."""
+    """The last call of an answer that was cut. `arguments` holds the text that arrived. Only `tool_calls` makes such
+    calls; a conversation holds ToolCalls.
+    """
 
     @property
     def complete(self) -> bool:
+        """Always False."""
         return False
 
     @property
     def input(self) -> Any:
+        """Always raises ValueError: the arguments are not whole."""
         raise ValueError(
             f"the call {self.id!r} of {self.name} is truncated: the answer ended before the arguments were whole. "
             "Do not run the call; ask again, with a larger token limit if the limit was reached"
@@ -149,19 +156,19 @@ class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
 
 
 class ToolResult(Part, frozen=True, gc=False):
-    """What a tool gave back for the call `call_id`."""
+    """The result of the call `call_id`."""
 
     call_id: str
     parts: tuple[Part, ...] = ()
     name: str = ""
     is_error: bool = False
     structured: bool = False
-    """True when the source sent a JSON object: `parts` is then one Text holding its exact JSON text."""
+    """True if the source sent a JSON object. `parts` is then one Text with the exact JSON text."""
     custom: bool = False
 
 
 class Opaque(Part, frozen=True, gc=False):
-    """Something only `dialect` understands, kept whole: its type word and its exact JSON."""
+    """A part that only `dialect` understands, kept whole: its type word and its exact JSON."""
 
     dialect: str
     kind: str
@@ -169,46 +176,48 @@ class Opaque(Part, frozen=True, gc=False):
 
 
 ELSEWHERE = Raw(b"null")
-"""The value of a hosted call or result that has no JSON of its own in its source: the call's item holds its result too,
-or the facts stand in the metadata of the answer. No writer writes it."""
+"""The value of a hosted call or result without JSON of its own in the source: the item of the call also holds the
+result, or the facts stand in the metadata of the answer. No writer writes this value.
+"""
 
 
 class HostedCall(Opaque, frozen=True, gc=False):
-    """The model used a tool that the upstream ran itself. Never a ToolCall: no client is asked to run it.
+    """A call of a tool that the upstream ran itself. It is never a ToolCall, because no client has to run it.
 
-    `dialect`, `kind` and `value` hold the source's own JSON, for the way back to the same dialect. The fields below are
-    the same in all dialects, and of them another dialect's call is made (`codec/hosted_calls.py`).
+    `dialect`, `kind` and `value` hold the source's own JSON, for a target of the same dialect. The fields below have
+    the same meaning in all dialects. `codec/hosted_calls.py` makes the call of another dialect from these fields.
     """
 
     family: str = ""
-    """The word that all dialects share for such tools (`codec/hosted_tools.py`): web_search, web_fetch, code_execution,
-    mcp, tool_search. "": only its own dialect has such a tool."""
+    """The common name of such tools (`codec/hosted_tools.py`): web_search, web_fetch, code_execution, mcp, tool_search.
+    "": only the source's dialect has such a tool.
+    """
     id: str = ""
     name: str = ""
     arguments: str = ""
-    """A JSON object. Which members it has depends on the family (`codec/hosted_calls.py`)."""
+    """A JSON object. Its members depend on the family (`codec/hosted_calls.py`)."""
     server: str = ""
-    """The MCP server whose tool was called."""
+    """The MCP server that offers the tool."""
 
 
 class HostedResult(Opaque, frozen=True, gc=False):
-    """What a tool gave back that the upstream ran itself, for the HostedCall `call_id`."""
+    """The result of a tool that the upstream ran itself, for the HostedCall `call_id`."""
 
     family: str = ""
     call_id: str = ""
     sources: tuple[Citation, ...] = ()
-    """The pages that were found or fetched."""
+    """The pages that the tool found or fetched."""
     parts: tuple[Part, ...] = ()
-    """Texts and media that came back: the content of a page, the output of a program."""
+    """Texts and media of the result: the content of a page, the output of a program."""
     is_error: bool = False
     tools: tuple[str, ...] = ()
-    """The names of the tools that a search for tools found; `namespace__name` for one in a namespace."""
+    """The names of the tools that a tool search found; `namespace__name` for a tool in a namespace."""
     stderr: str = ""
-    """What a program wrote to its standard error, where the upstream tells that from its output."""
+    """The standard error of a program, if the upstream separates it from the output."""
     exit_code: int | None = None
-    """With what a program ended, where the upstream says so."""
+    """The exit code of a program, if the upstream reports one."""
 
 
 def held_elsewhere(part: Part) -> bool:
-    """Whether a hosted call or result has no JSON of its own, so that there is nothing to write for it."""
+    """True if a hosted call or result has no JSON of its own, so that a writer has nothing to write for it."""
     return isinstance(part, HostedCall | HostedResult) and part.value == ELSEWHERE

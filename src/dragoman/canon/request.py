@@ -1,4 +1,4 @@
-"""One question to a model: Request, its Settings and the Format asked for."""
+"""Owns the request to a model: Request, its Settings and the Format of the answer."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .turns import Turn
 
 
 class Format(Struct, frozen=True, gc=False):
-    """The shape the answer must have: any JSON object, or one that fits a schema."""
+    """The required shape of the answer: any JSON object, or an object that fits a schema."""
 
     kind: Literal["json", "schema"]
     schema: str | None = None
-    """JSON Schema as exact JSON text."""
+    """JSON Schema, as exact JSON text."""
     name: str = ""
     description: str = ""
     strict: bool | None = None
     extra: Extra | None = None
     schema_at: Path = ()
-    """Where the schema stands, seen from the place of the format."""
+    """The path of the schema, relative to the format."""
     enforced: bool = False
-    """Every upstream of the source's dialect holds its answers to the schema, whatever `strict` says."""
+    """Every upstream of the source's dialect enforces the schema, whatever `strict` is."""
 
 
 class Settings(Struct, frozen=True, gc=False):
-    """Sampling, limits and wishes. None means: not said."""
+    """Sampling, limits and other options. None: the request does not set the option."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -43,13 +43,13 @@ class Settings(Struct, frozen=True, gc=False):
     logprobs: bool | None = None
     top_logprobs: int | None = None
     parallel: bool | None = None
-    """False: at most one call a step."""
+    """False: at most one call in each step."""
     effort: str | None = None
     """none, minimal, low, medium, high, xhigh, max."""
     budget: int | None = None
-    """Thinking tokens; 0 is off, -1 lets the model decide."""
+    """Thinking tokens. 0 turns thinking off; -1 lets the model decide."""
     thoughts: bool | None = None
-    """Whether the answer should show what the model thought."""
+    """Whether the answer should show the model's thoughts."""
     verbosity: str | None = None
     format: Format | None = None
     user: str | None = None
@@ -57,21 +57,25 @@ class Settings(Struct, frozen=True, gc=False):
     tier: str | None = None
     cache_key: str | None = None
     cache: str | None = None
-    """Automatic caching of the longest prefix, with its time to live."""
+    """Automatic caching of the longest prefix; the value is its time to live."""
     stream_usage: bool | None = None
-    """The client of a stream asked for usage figures (False or None: it did not)."""
+    """True: the client of a stream asked for usage figures."""
     open_effort: str | None = None
-    """The effort that the source's upstreams take where thinking is on without one (a budget of -1)."""
+    """The effort that the source's upstreams use if thinking is on without an effort (a budget of -1)."""
     compact_at: int | None = None
-    """Input tokens at which the upstream itself puts a summary in place of the history; 0: the upstream decides."""
+    """The number of input tokens at which the upstream itself replaces the history by a summary. 0: the upstream
+    decides.
+    """
     images: bool | None = None
-    """The answer may hold images that the model makes. Read only for targets whose requests can ask for images."""
+    """The answer may hold images that the model makes. Readers set this only for targets whose requests can ask for
+    images.
+    """
     at: Mapping[str, Path] = {}
-    """Where each setting stands in the source, for the loss report; one shared table for each dialect."""
+    """The place of each setting in the source, for the loss report. All requests of a dialect share one table."""
 
 
 class Request(Struct, frozen=True, gc=False):
-    """One question to a model."""
+    """One request to a model: turns, tools and settings."""
 
     turns: tuple[Turn, ...]
     model: str = ""

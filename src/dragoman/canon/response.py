@@ -1,4 +1,4 @@
-"""A model's answer: Response, why it ended (Stop), what it cost (Usage)."""
+"""Owns the answer of a model: Response, the stop reason (Stop) and the token counts (Usage)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ StopReason = Literal[
 
 
 class Stop(Struct, frozen=True, gc=False):
-    """Why the answer ended. `unknown` when the source did not say.
+    """Why the answer ended. `unknown`: the source gives no reason.
 
-    `at`: where the source says so, if not in the usual place. `word`: the source's own word, where it says more than
-    `reason`. `detail`: a sentence about it, for people; `detail_at`: where that stands, if in a field of its own.
+    `at`: the place of the reason in the source, if it is not the usual one. `word`: the source's own word, if it is
+    more precise than `reason`. `detail`: a sentence for people. `detail_at`: the place of that sentence, if it has a
+    field of its own.
     """
 
     reason: StopReason
@@ -40,14 +41,16 @@ class Stop(Struct, frozen=True, gc=False):
 
 
 class Tier(Struct, frozen=True, gc=False):
-    """The service tier that gave an answer: standard, flex, priority, batch or scale; and where the source says so."""
+    """The service tier that gave an answer (standard, flex, priority, batch or scale), and its place in the source."""
 
     word: str
     at: Path = ()
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens. `input` counts cached tokens in, `output` counts thinking in, whatever the source's habit."""
+    """Token counts. `input` always includes cached tokens, and `output` always includes thinking, also where the source
+    counts otherwise.
+    """
 
     input: int | None = None
     output: int | None = None
@@ -56,12 +59,12 @@ class Usage(Struct, frozen=True, gc=False):
     reasoning: int | None = None
     extra: Extra | None = None
     total: int | None = None
-    """The source's own total, where it is not the sum of `input` and `output`."""
+    """The source's own total, if it is not the sum of `input` and `output`."""
     tier: Tier | None = None
 
 
 class Alternative(Struct, frozen=True, gc=False):
-    """A second, third ... answer to the same question (`n` > 1)."""
+    """A second, third ... answer to the same request (`n` > 1)."""
 
     parts: tuple[Part, ...]
     stop: Stop
@@ -69,7 +72,7 @@ class Alternative(Struct, frozen=True, gc=False):
 
 
 class Response(Struct, frozen=True, gc=False):
-    """One answer: the parts of an assistant turn and how it ended."""
+    """One answer: the parts of an assistant turn, and the stop reason."""
 
     parts: tuple[Part, ...]
     stop: Stop

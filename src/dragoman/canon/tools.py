@@ -1,4 +1,4 @@
-"""What a model may call: Tool (the client runs it), HostedTool (the upstream runs it), Choice."""
+"""Owns the tools that a model may call: Tool (the client runs it), HostedTool (the upstream runs it), Choice."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .parts import Extra, Path
 
 
 class Grammar(Struct, frozen=True, gc=False):
-    """The language a custom tool's input must be in."""
+    """The grammar that the input of a custom tool must follow."""
 
     syntax: str
     definition: str
 
 
 class Tool(Struct, frozen=True, gc=False, tag_field="tool", tag="tool"):
-    """A declared function, or with `custom` a tool that takes free text."""
+    """A declared function. With `custom`: a tool that takes free text."""
 
     name: str
     description: str = ""
     schema: str | None = None
-    """Standard JSON Schema of the arguments, as exact JSON text; None when the source declared none."""
+    """JSON Schema of the arguments, as exact JSON text. None: the source declared no schema."""
     strict: bool | None = None
     custom: bool = False
     grammar: Grammar | None = None
@@ -33,11 +33,11 @@ class Tool(Struct, frozen=True, gc=False, tag_field="tool", tag="tool"):
     extra: Extra | None = None
     at: Path = ()
     schema_at: Path = ()
-    """Where the schema stands, seen from `at`."""
+    """The path of the schema, relative to `at`."""
 
 
 class HostedTool(Struct, frozen=True, gc=False, tag_field="tool", tag="hosted"):
-    """A tool the upstream runs itself, kept whole under the dialect's own type word."""
+    """A tool that the upstream runs itself, kept whole under the type word of its dialect."""
 
     dialect: str
     kind: str
@@ -46,13 +46,15 @@ class HostedTool(Struct, frozen=True, gc=False, tag_field="tool", tag="hosted"):
 
 
 class Choice(Struct, frozen=True, gc=False):
-    """Which tools the model may or must call. `names` is the subset for auto and required, the tool for one."""
+    """Which tools the model may or must call. `names`: the allowed tools for auto and required, the tool for one."""
 
     mode: Literal["auto", "none", "required", "one"]
     names: tuple[str, ...] = ()
     extra: Extra | None = None
     at: Path = ()
     hosted: bool = False
-    """The one is a HostedTool, and `names` has its kind."""
+    """The chosen tool is a HostedTool, and `names` holds its kind."""
     hosted_at: tuple[Path, ...] | None = None
-    """Where the HostedTools of a subset stand. None: the subset is one of functions, and hosted tools may be used."""
+    """The places of the HostedTools of a subset. None: the subset limits functions only, and the model may use all
+    hosted tools.
+    """

@@ -1,4 +1,4 @@
-"""A turn: who speaks, and what."""
+"""Owns Turn: a role and its parts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from msgspec import Struct
 from .parts import Extra, Part, Path
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
-"""`developer` is a system turn in the dialects that tell the two apart, and plain `system` elsewhere.
-`tool` turns hold ToolResults only: all results of one step stand in one turn, in the order they were sent."""
+"""`developer` is a system turn in dialects that distinguish the two roles; other dialects write it as `system`. `tool`
+turns hold ToolResults only. All results of one step stand in one turn, in the order of the source.
+"""
 
 SYSTEM_ROLES: frozenset[str] = frozenset({"system", "developer"})
-"""The roles of turns that a request may begin with, and that some targets have another place for."""
+"""The roles of system text. Some targets have a separate field for such turns at the start of a request."""
 
 
 class Turn(Struct, frozen=True, gc=False):
-    """Role and parts. System text is a turn too, also at the start: there is no second place for it."""
+    """Role and parts. System text is always a turn, also at the start of a request."""
 
     role: Role
     parts: tuple[Part, ...]

@@ -1,1 +1,1 @@
-"""Sans-I/O helpers that know no dialect."""
+"""Helpers without I/O that know no dialect: JSON text, server-sent events, ids, names, media, schemas, seals."""

@@ -1,15 +1,15 @@
-"""Bytes to a wire Struct: strict first, tolerant second, and nothing unknown is lost without its path.
+"""Decodes bytes into a wire Struct. Unknown content is never lost without its path.
 
-Wire Structs forbid unknown fields, so the common case is one typed decode. When that refuses, the body is taken apart
-along the type, level by level, as raw JSON: fields the Struct does not know are cut out and noted with their path and
-exact text, objects of an unknown variant are wrapped whole, known fields keep their exact bytes; what is left is then
-decoded strictly again. Three conventions for wire Structs:
+Wire Structs forbid unknown fields, so the common case is one typed decode. If that fails, the body is walked along the
+type as raw JSON: unknown fields are cut out and kept with their path and exact text, objects of an unknown variant are
+wrapped whole, known fields keep their exact bytes. The rest is then decoded strictly again. Three conventions for wire
+Structs:
 
-- a Struct that stands for several variants told apart by `type` names those it knows in `__kinds__` and has a field
-  `strange: Raw`, which receives a variant it does not know, or one without `type` when `type` has no default;
-- `__alias__` maps other spellings of a field to its name (snake_case keys, say);
-- in an answer (`lenient`), a known field with a value of the wrong type is noted like an unknown one, not refused:
-  upstreams are not ours to correct.
+  - a Struct that covers several variants, distinguished by `type`, lists the known ones in `__kinds__`. Its field
+    `strange: Raw` receives an unknown variant, and an object without `type` if `type` has no default;
+  - `__alias__` maps other spellings of a field (such as snake_case keys) to its name;
+  - in an answer (`lenient`), a known field with a value of the wrong type is kept like an unknown field, and not
+    refused: a client cannot correct an upstream.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from ..errors import WireError
 T = TypeVar("T")
 
 Unknown = dict[Path, dict[str, Raw]]
-"""Path of an object -> its fields that were not understood."""
+"""Path of an object -> its unknown fields."""
 
 
 class Indexed(Unknown):
-    """Unknown fields by path, which also knows what stands below a path without a look at all of them: a hostile
-    document has one in every object."""
+    """Unknown fields by path, with an index of the paths below each path. A hostile document has an unknown field in
+    every object, so a search through all paths would be too slow.
+    """
 
     __slots__ = ("_index",)
 
@@ -62,11 +63,13 @@ class Indexed(Unknown):
         super().__setitem__(path, fields)
 
     def setdefault(self, path: Path, fields: dict[str, Raw]) -> dict[str, Raw]:
+        """As `dict.setdefault`, with the index kept up to date."""
         if path not in self:
             self[path] = fields
         return self[path]
 
     def update(self, other: Unknown) -> None:  # type: ignore[override]
+        """As `dict.update`, with the index kept up to date."""
         for path, fields in other.items():
             self[path] = fields
 
@@ -83,7 +86,7 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 class Admitted(NamedTuple, Generic[T]):
-    """A wire Struct, what it could not hold, and where keys were spelled differently."""
+    """A wire Struct, the fields that it cannot hold, and the keys with another spelling."""
 
     value: T
     unknown: Unknown
@@ -91,7 +94,7 @@ class Admitted(NamedTuple, Generic[T]):
 
 
 class Admitter(Generic[T]):
-    """Admits one type of document of one dialect. Make one for each type and keep it."""
+    """Decodes one type of document of one dialect. Make one for each type and keep it."""
 
     __slots__ = ("_decode", "_dialect", "_lenient", "_type")
 
@@ -102,7 +105,7 @@ class Admitter(Generic[T]):
         self._decode: Callable[[bytes | Raw], T] = msgspec.json.Decoder(type_).decode
 
     def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
-        """`base`: where the value stands in its document, when it is a part of one."""
+        """Decode a body. `base`: the path of the value in its document, if it is a part of one."""
         try:
             return Admitted(self._decode(body), {}, {})
         except _REFUSED as refusal:
@@ -124,7 +127,7 @@ class Admitter(Generic[T]):
                 except msgspec.ValidationError as misfit:
                     cut = _cut_misfit(body, misfit, unknown, base) if self._lenient else None
                     if cut is None:
-                        # When the field that was cut out is required, what was wrong with it says more.
+                        # If the removed field is required, the error about its value is more helpful than "missing".
                         cause = before if before is not None and "missing required" in str(misfit) else misfit
                         raise self._error(cause, base) from None
                     body, before = cut, misfit
@@ -159,7 +162,7 @@ def _steps(message: str) -> Path:
 
 
 def _strip(body: bytes | Raw, type_: Any, path: Path, unknown: Unknown, spelled: dict[Path, str | int]) -> bytes:
-    """`body` without what `type_` does not know."""
+    """`body` without the fields that `type_` does not know."""
     shape = _shape(type_)
     first = bytes(body[:1]) if isinstance(body, bytes) else bytes(memoryview(body)[:1])
     if first in b" \t\r\n":
@@ -187,7 +190,7 @@ def _strip_struct(
     if kinds is not None:
         kind = _plain_string(members.get("type"))
         if kind is None and members.get("type") == _NULL and known["type"] is str and "type" in _defaults(struct):
-            # Null says as little as no type at all.
+            # `"type": null` has no more meaning than an absent type.
             unknown.setdefault(path, {})["type"] = members.pop("type")
         if kind not in kinds and not (kind is None and "type" in _defaults(struct)):
             return _encode({"type": STRANGE, "strange": Raw(bytes(body))})
@@ -216,7 +219,7 @@ def _plain_string(raw: Raw | None) -> str | None:
 
 
 def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, base: Path) -> bytes | None:
-    """`body` without the field whose value has the wrong type; None when it cannot be cut out."""
+    """`body` without the field whose value has the wrong type; None if the field cannot be cut out."""
     steps = _steps(str(misfit))
     while steps and not isinstance(steps[-1], str):
         steps = steps[:-1]
@@ -251,7 +254,9 @@ def _without(body: bytes | Raw, path: Path, key: str) -> bytes:
 
 
 class _Shape(NamedTuple):
-    """What a type says about the inside of a JSON value: an object's Struct, an array's items, a mapping's values."""
+    """The inside of a JSON value by its type: the Struct of an object, the items of an array, the values of a
+    mapping.
+    """
 
     struct: type[Struct] | None = None
     items: Any = None
@@ -286,5 +291,5 @@ def _fields(struct: type[Struct]) -> dict[str, Any]:
 
 @cache
 def _defaults(struct: type[Struct]) -> frozenset[str]:
-    """Encoded names of the fields that may be left out."""
+    """Encoded names of the optional fields."""
     return frozenset([field.encode_name for field in msgspec.structs.fields(struct) if not field.required])

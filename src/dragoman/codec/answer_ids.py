@@ -1,8 +1,9 @@
-"""Ids of answers, in the form that clients of the target expect: `msg_`, `resp_`, `chatcmpl-` or `gen-` in front.
+"""Owns the ids of answers in the form that clients of the target expect: with `msg_`, `resp_`, `chatcmpl-` or `gen-` in
+front.
 
-The id of another dialect's answer is kept whole behind the prefix, whose last character then stands twice
-(`msg__chatcmpl-1` is Chat's `chatcmpl-1`). An upstream's own id has no such mark, and `original` takes the mark
-off again. Gemini and Code Assist have no form: their answers get the id as the upstream wrote it.
+The id of another dialect's answer is kept whole after the prefix, whose last character then occurs twice
+(`msg__chatcmpl-1` is Chat's `chatcmpl-1`). An upstream's own id never has this mark, so `original` can remove it.
+Gemini and Code Assist have no prefix: their clients get the upstream's id unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MARKED = re.compile(r"(?:msg__|resp__|chatcmpl--|gen--)(?=.)", re.DOTALL)
 
 
 def in_form(answer_id: str, prefix: str) -> str:
-    """The id of another dialect's answer as a client gets it whose ids begin with `prefix`."""
+    """The id of another dialect's answer, for a client whose ids begin with `prefix`."""
     answer_id = original(answer_id)
     return answer_id if answer_id.startswith(prefix) else prefix + prefix[-1] + answer_id
 
@@ -33,16 +34,16 @@ def original(answer_id: str) -> str:
 
 
 def for_response(answer_id: str, parts: tuple[Part, ...], prefix: str, context: Context) -> str:
-    """The id to write for an answer. One that came without is made of its content: the same in every process."""
+    """The id to write for an answer. A missing id is computed from the content, so it is the same in every process."""
     if not answer_id:
         context.lose("id.invented")
-        # Not of the parts' repr: where a part holds raw JSON, that shows an address in memory.
+        # The repr of the parts is not used: for raw JSON it contains an address in memory.
         return hashed(msgspec.json.encode(parts).decode("utf-8", "replace"), prefix)
     return answer_id if context.source == context.target else in_form(answer_id, prefix)
 
 
 def for_stream(answer_id: str, model: str, created: int | None, prefix: str, context: Context) -> str:
-    """The id to write for a stream, of whose content nothing is known yet where one has to be made."""
+    """The id to write for a stream. A missing id is computed without the content, which is still unknown."""
     if not answer_id:
         context.lose("id.invented")
         return hashed(f"{model}:{created or context.created}", prefix)

@@ -1,9 +1,9 @@
-"""Owns moving an assistant's images into the next user turn, for targets that take images from users only.
+"""Moves images of an assistant turn into the next user turn, for targets that accept images from users only.
 
-A model that made an image is often asked to change it. Chat and Messages refuse images in an assistant's turn, so the
-image stands at the beginning of the user turn that follows, behind a line that says whose image it is. An image moves
-only where the order of the conversation stays legal: a user turn follows directly, and the assistant's turn has no call
-that waits for a result. Any other image is left to the writer, which reports it as dropped.
+Users often ask a model to change an image that it made. Chat and Messages refuse images in an assistant turn, so the
+image moves to the beginning of the next user turn, after a line that names its author. An image moves only if the order
+of the conversation stays legal: a user turn follows directly, and the assistant turn has no call that waits for a
+result. The writer reports any other image as dropped.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from ..context import Context
 from .media import proper
 
 _TAKEN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""The types of images that every target with image input takes."""
+"""The image types that every target with image input accepts."""
 
 
 def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], context: Context) -> tuple[Turn, ...]:
-    """The turns with those images of the assistant in user turns that the target cannot hold (`moves`). Returns `turns`
-    itself when nothing moves."""
+    """The turns, with images that the target cannot hold (`moves`) in the user turns. Returns `turns` itself if no
+    image moves.
+    """
     if context.profile.media is not None and "image" not in context.profile.media:
         return turns
     out = list(turns)
@@ -49,7 +50,7 @@ def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], context
 
 
 def _takes_images(turn: Turn) -> bool:
-    """Whether a turn is a user's, and not a whole message of a role that only its dialect knows."""
+    """Whether a turn is a user turn, and not a whole message of a role that only its dialect knows."""
     return turn.role == "user" and not any(type(part) is Opaque and part.at == turn.at for part in turn.parts)
 
 

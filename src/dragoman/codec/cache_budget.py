@@ -1,11 +1,12 @@
-"""Owns the register of everything the library remembers, and the one budget for all of it.
+"""Owns the register of all caches, and the one budget for all of them.
 
-Here count the memories of `dragoman.fast`, and the bounded caches of pure facts on the road: adapted schemas, tool
-declarations, names. What was neither put nor used since the budget was last half spent is forgotten first, in all of
-them at once. Translations are the same with any budget; only their cost differs. `dragoman.fast` is the public face.
+The budget covers the memories of `dragoman.fast` and the bounded caches of pure facts: adapted schemas, tool
+declarations, names. When half of the budget is spent, all caches drop the entries that were not stored or used since
+the last time. Translations are the same with any budget; only their cost differs. `dragoman.fast` is the public
+interface.
 
-Threads need no lock: entries never change, and tables are changed in single steps. A thread may at worst forget what
-another has just put.
+Threads need no lock: entries never change, and tables change in single steps. At worst, a thread drops an entry that
+another thread has just stored.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT = 32 * 1024 * 1024
 _SHARE = 8
-"""One entry may take this part of the budget."""
+"""One entry may take this fraction of the budget."""
 
 
 class Aging(Protocol):
-    """Something that remembers."""
+    """A cache that can drop its old entries."""
 
     def age(self) -> None:
-        """Forget what was neither put nor used since the last call."""
+        """Drop the entries that were not stored or used since the last call."""
         ...
 
     def forget(self) -> None:
-        """Forget everything."""
+        """Drop all entries."""
         ...
 
 
 class _Budget:
-    """The bytes that may be held, and those that were put since the memories last aged, and before."""
+    """The allowed bytes, the bytes stored since the caches last aged (young), and those stored before (old)."""
 
     __slots__ = ("half", "largest", "old", "young")
 
@@ -46,6 +47,7 @@ class _Budget:
         self.set(size)
 
     def set(self, size: int) -> None:
+        """Change the size of the budget."""
         self.half = size // 2
         self.largest = size // _SHARE
 
@@ -56,7 +58,7 @@ _CACHES: list[Callable[[], None]] = []
 
 
 def budget(size: int) -> None:
-    """Let all memories of the process hold so many bytes together; 0: nothing is remembered."""
+    """Set the bytes that all caches of the process may hold together. 0: nothing is cached."""
     if size < 0:
         raise ValueError(f"a budget cannot be {size} bytes; 0 turns the memories off")
     _BUDGET.set(size)
@@ -65,7 +67,7 @@ def budget(size: int) -> None:
 
 
 def forget() -> None:
-    """Forget everything that is remembered."""
+    """Empty all caches."""
     for memory in tuple(_MEMORIES):
         memory.forget()
     for clear in _CACHES:
@@ -74,25 +76,25 @@ def forget() -> None:
 
 
 def held() -> int:
-    """About how many bytes the memories hold."""
+    """The approximate number of bytes that the caches hold."""
     return _BUDGET.young + _BUDGET.old
 
 
-# What follows is for the modules that remember.
+# The functions below are for modules with a cache.
 
 
 def largest() -> int:
-    """The bytes that one entry may take at most; 0 when nothing is to be remembered."""
+    """The largest allowed size of one entry in bytes; 0 if caching is off."""
     return _BUDGET.largest
 
 
 def register(memory: Aging) -> None:
-    """Count a memory to the budget: it is told when to age and when to forget, for as long as it lives."""
+    """Add a cache to the budget, as long as the cache exists. The budget calls `age` and `forget`."""
     _MEMORIES.add(memory)
 
 
 def grew(size: int) -> None:
-    """So many bytes more are held. When half of the budget is spent, all memories age."""
+    """Count `size` more bytes. If half of the budget is spent, all caches age."""
     young = _BUDGET.young + size
     if young <= _BUDGET.half:
         _BUDGET.young = young
@@ -103,7 +105,9 @@ def grew(size: int) -> None:
 
 
 class Memory(Generic[K, V]):
-    """Keeps what was put lately: two halves, of which the older goes when the younger is full, or all memories age."""
+    """A cache of recent values. It has two halves; the older half is dropped when the younger is full, or when all
+    caches age.
+    """
 
     __slots__ = ("__weakref__", "_old_sizes", "_sizes", "old", "young")
 
@@ -115,7 +119,7 @@ class Memory(Generic[K, V]):
         register(self)
 
     def get(self, key: K) -> V | None:
-        """A value that was put, or None. What is used stays."""
+        """The value of a key, or None. A used value stays."""
         found = self.young.get(key)
         if found is None and self.old:
             found = self.old.get(key)
@@ -124,7 +128,7 @@ class Memory(Generic[K, V]):
         return found
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value of about so many bytes."""
+        """Store a value of about `size` bytes."""
         if size > _BUDGET.largest:
             return
         grew(size - self._sizes.get(key, 0))
@@ -132,10 +136,12 @@ class Memory(Generic[K, V]):
         self.young[key] = value
 
     def age(self) -> None:
+        """Drop the older half; the younger half becomes the older."""
         self.old, self.young = self.young, {}
         self._old_sizes, self._sizes = self._sizes, {}
 
     def forget(self) -> None:
+        """Drop all entries."""
         self.old, self.young = {}, {}
         self._old_sizes, self._sizes = {}, {}
 
@@ -144,7 +150,7 @@ class Memory(Generic[K, V]):
 
 
 def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable[..., V]:
-    """The function with its results kept in a memory. `size` is given the result, then the arguments."""
+    """The function with its results in a cache. `size` gets the result, then the arguments."""
     kept: Memory[Hashable, V] = Memory()
 
     def recalled(*given: Any) -> V:
@@ -154,7 +160,7 @@ def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable
             kept.put(given, found, size(found, *given))
         return found
 
-    recalled.kept = kept  # type: ignore[attr-defined]  # alive as long as the function
+    recalled.kept = kept  # type: ignore[attr-defined]  # keeps the cache alive as long as the function
     return recalled
 
 
@@ -162,8 +168,9 @@ _SIZED = (str, bytes, tuple)  # made once: a union in the call would be made for
 
 
 def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
-    """A cache for a function of short words, such as names of models: longer ones, which a client may choose as it
-    likes, are not kept. Too small to be counted; `forget` empties it."""
+    """A cache for a function of short words, such as model names. Longer words are not cached, because a client may
+    choose them. The cache is too small to be counted; `forget` empties it.
+    """
 
     def decorate(function: F) -> F:
         cached = lru_cache(maxsize=entries)(function)

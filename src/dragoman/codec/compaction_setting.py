@@ -1,8 +1,8 @@
-"""The setting by which a client asks the upstream itself to compact a long history (`Settings.compact_at`).
+"""Owns the setting that asks the upstream to compact a long history (`Settings.compact_at`).
 
-Messages and Responses both have the setting: once the input has that many tokens, the upstream replaces the history by
-a summary, which stands in the answer and comes back with the next request. The dialects differ in the smallest number,
-and in what holds when none is given. No other dialect has such a setting.
+Messages and Responses have this setting: at that number of input tokens the upstream replaces the history by a summary.
+The answer holds the summary, and the next request returns it. The dialects differ in the smallest number and in the
+default. No other dialect has such a setting.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from ..canon.request import Settings
 from ..context import Context
 
 DIALECTS = frozenset({"anthropic", "openai-responses"})
-"""The dialects that have the setting. A reader puts it into the settings for these targets only."""
+"""The dialects with this setting. Readers set it for these targets only."""
 
 UPSTREAM_DECIDES = 0
-"""No number is given: the upstream compacts when it holds that to be right."""
+"""The request gives no number: the upstream decides when to compact."""
 
 
 def tokens_for(settings: Settings, least: int, context: Context) -> int | None:
-    """The number of tokens to write for a target whose smallest is `least`. None, with a loss, where the target's model
-    does not compact. Nothing is reported and None is returned where nothing is asked for."""
+    """The number of tokens to write for a target whose smallest number is `least`. None without a setting. None with a
+    loss if the target's model does not compact.
+    """
     asked = settings.compact_at
     if asked is None:
         return None

@@ -1,4 +1,4 @@
-"""Custom (free-text) tools for targets that have functions only: wrapped as a function with one string, `input`."""
+"""Wraps custom (free-text) tools for targets with functions only, as a function with one string, `input`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _strings = msgspec.json.Decoder(dict[str, str]).decode
 
 
 def wrap_tool(tool: Tool, sent: str, context: Context) -> Tool:
-    """The declaration as a function; the grammar's text goes into the description, where the model sees it."""
+    """The declaration as a function. The grammar goes into the description, where the model can read it."""
     context.custom.add(sent)
     context.lose("tool.custom.wrapped", tool.at, f"{tool.name} takes free text")
     description = tool.description
@@ -34,13 +34,14 @@ def wrap_tool(tool: Tool, sent: str, context: Context) -> Tool:
 
 
 def wrap_input(text: str) -> str:
-    """A custom call's text as the arguments of the wrapping function."""
+    """The text of a custom call as arguments of the wrapping function."""
     return f'{{"input":{json_text.encode(text).decode()}}}'
 
 
 def unwrap_input(arguments: str) -> str:
-    """The text inside wrapped arguments, also where the model gave its one string another name, as models do that know
-    the tool from training; anything that it wrote in another shape comes back as it is."""
+    """The text in wrapped arguments. Models that know the tool from training give the string another name, so any
+    single string is taken. Arguments of another shape are returned unchanged.
+    """
     try:
         return _wrapped(arguments).input
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
@@ -58,7 +59,7 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 
 
 class Unwrapper:
-    """Streams the free text out of wrapped arguments as their pieces arrive."""
+    """Extracts the free text from wrapped arguments while their pieces arrive."""
 
     __slots__ = ("_held", "_inside", "_over", "cut")
 
@@ -67,10 +68,10 @@ class Unwrapper:
         self._inside = False
         self._over = False
         self.cut = False
-        """Once closed: the text breaks off."""
+        """After `close`: the text breaks off."""
 
     def feed(self, piece: str) -> str:
-        """The text that `piece` brings. Nothing while it is not sure that the arguments have the wrapped shape."""
+        """The text in `piece`. Empty until it is certain that the arguments have the wrapped shape."""
         if self._over:
             return ""
         self._held += piece
@@ -84,7 +85,7 @@ class Unwrapper:
         return text
 
     def close(self) -> str:
-        """The arguments are complete: what is left. A model that did not use the shape gets its text through whole."""
+        """The arguments are complete. Returns the rest: the whole text if the model did not use the wrapped shape."""
         if self._inside:
             self.cut = not self._over
             return ""
@@ -93,7 +94,9 @@ class Unwrapper:
 
 
 def _string_prefix(held: str) -> tuple[str, str, bool]:
-    """Of the inside of a JSON string: (decoded text, rest not decodable yet, whether the closing quote was met)."""
+    """From the inside of a JSON string: (decoded text, rest that cannot be decoded yet, whether the closing quote was
+    found).
+    """
     out: list[str] = []
     i = 0
     while i < len(held):

@@ -1,7 +1,7 @@
-"""Extras: fields one dialect alone knows, gathered by its reader and put back by its writer.
+"""Owns extras: fields that only one dialect knows. Its reader collects them, its writer restores them.
 
-An extra's name is the field's name, or a path below the object it hangs on ("function/foo", steps escaped as in a JSON
-pointer), so that a field the canon has no object for finds its place again.
+The name of an extra is the field's name, or a path below the object that holds it ("function/foo", with steps escaped
+as in a JSON pointer). So a field inside an object that the canon does not have can be restored.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
 EMPTY_VALUES = (Raw(), Raw(b"null"), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
-"""A field that is absent, and the values that are no loss where they are left out of an answer
-(`canon.loss_severity.field_severity`)."""
+"""An absent field, and the values whose loss in an answer is not reported (`canon.loss_severity.field_severity`)."""
 _encode = msgspec.json.Encoder().encode
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Fields(tuple[str, ...]):
-    """Names of a wire Struct's fields, all of which are looked up at once."""
+    """Names of the fields of a wire Struct, read all at once."""
 
     values: Callable[[Struct], tuple[Any, ...]]
 
@@ -37,7 +36,7 @@ class Fields(tuple[str, ...]):
 
 
 def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
-    """The raw fields of `names` that were sent."""
+    """The raw fields among `names` that the source sent."""
     values = names.values(wire) if type(names) is Fields else tuple([getattr(wire, name) for name in names])
     if not any(values):
         return None
@@ -45,11 +44,10 @@ def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
 
 
 def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
-    """What the canon has no place for, at `at` and below it, kept under the source dialect; None if nothing.
+    """The fields at and below `at` that the canon cannot hold, kept under the source dialect. None: there are none.
 
-    `more`: fields the wire Struct knows and the canon does not, named as above.
-
-    Takes it out of `unknown`: readers gather for the inner objects first, and for the whole document last.
+    `more`: fields that the wire Struct knows and the canon does not. The fields are removed from `unknown`: readers
+    gather for inner objects first, and for the whole document last.
     """
     if more:
         if any("/" in name for name in more):
@@ -73,18 +71,19 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
 
 
 def take_shared(fields: dict[str, Raw], names: frozenset[str]) -> dict[str, Raw]:
-    """Those of `fields` that another dialect has under the same name and in the same form. They leave `fields`, so that
-    no loss reports them."""
+    """The fields among `fields` that another dialect has with the same name and form. They are removed from `fields`,
+    so that no loss is reported.
+    """
     return {name: fields.pop(name) for name in names if name in fields and fields[name] != NULL}
 
 
 def with_shared(extra: Extra | None, dialect: str, shared: dict[str, Raw]) -> Extra | None:
-    """`extra` with fields for another dialect's writer to put back."""
+    """`extra` with fields that the writer of another dialect restores."""
     return {**(extra or {}), dialect: {**(extra or {}).get(dialect, {}), **shared}} if shared else extra
 
 
 def without_cache_options(extra: Extra, dialect: str, context: Context) -> Extra:
-    """`extra` without options of the prompt's cache from another dialect, if the model is not known to take them."""
+    """`extra` without the cache options of another dialect, unless the model is known to accept them."""
     fields = extra.get(dialect, {})
     if CACHE_OPTIONS not in fields or context.profile.cache_marks:
         return extra
@@ -96,7 +95,7 @@ CACHE_OPTIONS = "prompt_cache_options"
 
 
 def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
-    """`extra` with those of `names` that were sent: fields the dialect has, but not in an object of this kind."""
+    """`extra` with the sent fields among `names`: the dialect has these fields, but not in this kind of object."""
     found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}
     if not found:
         return extra
@@ -105,7 +104,7 @@ def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], 
 
 
 def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str, Any]:
-    """Put a dialect's own extra fields back into the object it writes; what is written already stays."""
+    """Restore a dialect's own extra fields in the object that it writes. A field that is already written stays."""
     if extra is not None:
         for name, value in extra.get(dialect, {}).items():
             if "/" not in name:
@@ -127,7 +126,7 @@ def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
                 out[int(step)] = _object(out[int(step)])
             out = out[int(step)]
         elif isinstance(out, dict) and i == len(path) - 1 and last.isdigit():
-            out[step] = out = []  # a list of nothing but what was not understood
+            out[step] = out = []  # a list that holds only unknown values
         else:
             return
     if isinstance(out, dict):

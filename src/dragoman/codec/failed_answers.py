@@ -1,5 +1,8 @@
-"""Answers that failed, for dialects without a word for it: what the client reads instead of an empty success; and
-answers with a call that breaks off, which did not end as they say."""
+"""Owns the endings of answers that failed, or that hold a call which breaks off, for dialects without a word for such
+an ending.
+
+The client gets a sentence instead of an empty success.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,15 @@ FAILED: dict[StopReason, str] = {
     "bad_tool_call": "The model ended its answer with a tool call that cannot be used.",
     "error": "The model's answer ended with an error.",
 }
-"""Reasons for which `stop` alone would be untrue, and what is said when the upstream said nothing."""
+"""Stop reasons that `stop` would misrepresent, and the sentence for an upstream that gave none."""
 GAP = "\n\n"
-"""Between what the model said and these words, where texts run together."""
+"""Between the model's text and the sentence, in dialects that join texts."""
 
 
 def failure(stop: Stop, *own: str) -> str:
-    """The words for an answer that failed; none when it did not, or when one of the dialects `own` has its word."""
+    """The sentence for an answer that failed. Empty if the answer did not fail, or if one of the dialects `own` has its
+    own word.
+    """
     said = FAILED.get(stop.reason, "")
     if not said or (stop.extra is not None and any(name in stop.extra for name in own)):
         return ""
@@ -36,14 +41,14 @@ def failure(stop: Stop, *own: str) -> str:
 
 
 def finer(word: str, reason: StopReason) -> str:
-    """The detail of a stop whose word says more than the canon's reason does (Gemini's `RECITATION`, `NO_IMAGE`)."""
+    """The detail of a stop whose word is more precise than the canon's reason (Gemini's `RECITATION`, `NO_IMAGE`)."""
     if reason in FAILED:
         return f"{FAILED[reason][:-1]}: {word}."
     return f"the answer was stopped: {word}" if reason == "content_filter" else ""
 
 
 def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Part, ...]:
-    """The parts of an answer with the words of `failure` behind them."""
+    """The parts of an answer, with the sentence of `failure` at the end."""
     if not words:
         return parts
     said = any(type(part) is Text and part.text for part in parts)
@@ -51,7 +56,7 @@ def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Pa
 
 
 def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
-    """The events of a whole answer that came in place of a stream; none when it is no answer."""
+    """The events of a whole answer that came in place of a stream. Empty if the bytes are no answer."""
     if not stray.lstrip().startswith(b"{"):
         return []
     mended = None if json_text.is_whole(stray) else without_surrogates(stray)
@@ -63,19 +68,20 @@ def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context
         lose_replaced(stray, mended, context)
     if not response.parts and response.stop.reason in ("unknown", "error"):
         return []
-    from ..canon.fold import unfold  # hardly any stream is none
+    from ..canon.fold import unfold  # late: an upstream that ignores `stream` is rare
 
     return unfold(response)
 
 
 def says_it_all(stop: Stop, exact: frozenset[StopReason]) -> bool:
-    """Whether the target's word for one of the reasons `exact` leaves nothing of the stop untold. A sentence about it
-    from a field of its own is another matter."""
+    """Whether the target's word for the reason is exact. A sentence in a field of its own does not count."""
     return stop.reason in exact and not stop.word and not (stop.detail and not stop.detail_at)
 
 
 def lose_stop(stop: Stop, word: str, context: Context, number: int = 0, *, exact: bool, written: bool = False) -> None:
-    """Report a stop that is sent as `word`. `exact`: the word says the same; `written`: so is the sentence about it."""
+    """Report a stop that is sent as `word`. `exact`: the word has the same meaning. `written`: the sentence about the
+    stop is sent too.
+    """
     if not exact:
         said = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
         grave = stop.reason in FAILED and word not in _FAILURES
@@ -86,25 +92,25 @@ def lose_stop(stop: Stop, word: str, context: Context, number: int = 0, *, exact
 
 
 _FAILURES = frozenset({"failed", "OTHER"})
-"""Words that say as much as `error` does."""
+"""Words that mean the same as `error`."""
 
 
 def lose_missing_call(stop: Stop, called: bool, word: str, context: Context, number: int = 0) -> None:
-    """Report an answer that ended with calls and has none, where the target's `word` is the same with and without."""
+    """Report an answer that ended with calls but has none, if the target's `word` does not show the difference."""
     if stop.reason == "tool_calls" and not called:
         detail = f"tool_calls without a call is sent as {word}"
         context.lose("stop.approximated", context.stopped(stop, number), detail)
 
 
 def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative]:
-    """Several answers in the order of their own numbers, however the upstream listed them."""
+    """Answers sorted by their own numbers, in whatever order the upstream listed them."""
     if len(answers) < 2 or all(before <= after for before, after in pairwise(numbers)):
         return answers
     return [answers[place] for place in sorted(range(len(answers)), key=numbers.__getitem__)]
 
 
 def flawed(call: ToolCall, arguments: str, context: Context) -> bool:
-    """Report arguments that are no JSON object. True when they break off: half a call is no call."""
+    """Report arguments that are no JSON object. True: they break off, so the call is incomplete."""
     if call.custom or not arguments or json_text.is_whole(arguments) or json_text.object_raw(arguments) is not None:
         return False
     cut = json_text.breaks_off(arguments)
@@ -113,7 +119,7 @@ def flawed(call: ToolCall, arguments: str, context: Context) -> bool:
 
 
 def decoded_once(arguments: str, at: Path, context: Context) -> str:
-    """Arguments without the JSON string around them that hosts make which encode them twice."""
+    """Arguments without the JSON string around them, which some hosts add by encoding twice."""
     inner = json_text.encoded_twice(arguments)
     if inner is None:
         return arguments
@@ -122,10 +128,10 @@ def decoded_once(arguments: str, at: Path, context: Context) -> str:
 
 
 def first_only(response: Response, context: Context) -> None:
-    """Report the second and later answers, for dialects that have one only."""
+    """Report the second and later answers, for dialects with one answer only."""
     for number, other in enumerate(response.alternatives, 1):
         place = context.ends.answer(number)
-        # Upstreams do not list answers in the order of their numbers always: the parts know where they stood.
+        # Some upstreams do not list answers in the order of their numbers. The paths of the parts are reliable.
         stood = next((part.at[: len(place)] for part in other.parts if len(part.at) > len(place)), place)
         context.lose("answer.dropped", stood, "only the first answer is written")
 
@@ -134,8 +140,9 @@ _WHOLE: frozenset[StopReason] = frozenset({"tool_calls", "stop", "unknown"})
 
 
 def cut_short(stop: Stop, context: Context, number: int = 0) -> Stop:
-    """How an answer ended in which a call breaks off. Clients run the calls of an answer that is whole, so none may be
-    told as that; that it was cut is all that is known."""
+    """The stop of an answer with a call that breaks off. Clients run the calls of a complete answer, so the answer is
+    sent as cut. Nothing else is known about its end.
+    """
     if stop.reason not in _WHOLE:
         return stop
     said = f"{stop.reason} is sent as length: a call breaks off"
@@ -144,12 +151,14 @@ def cut_short(stop: Stop, context: Context, number: int = 0) -> Stop:
 
 
 BrokenCalls = Literal["text", "word", "fault"]
-"""What an answer of a dialect has for a call whose arguments are no JSON object: the text as it came; or nothing, since
-there a call is an object and clients run it, but a word for such an ending; or not even that."""
+"""How an answer of a dialect represents a call whose arguments are no JSON object. text: the text, unchanged. word: the
+call is left out, because arguments are objects there and clients run every call; the dialect has a word for such an
+ending. fault: not even a word, so the answer becomes a fault.
+"""
 
 
 def left_out(call: ToolCall, arguments: str, context: Context) -> bool:
-    """Whether a call of an answer is left out, since its arguments never became a JSON object; with the loss."""
+    """Whether a call of an answer is left out because its arguments are no JSON object. Reports the loss."""
     if call.custom or json_text.object_raw(arguments) is not None:
         return False
     why = "its arguments break off" if json_text.breaks_off(arguments) else "its arguments are no JSON object"
@@ -158,8 +167,9 @@ def left_out(call: ToolCall, arguments: str, context: Context) -> bool:
 
 
 def malformed(stop: Stop, context: Context, number: int = 0) -> Stop:
-    """How an answer ended of which a call was left out: as the upstream said where that explains it, a limit say; else
-    with a call that cannot be used."""
+    """The stop of an answer without one of its calls: the upstream's own reason if that explains the missing call (such
+    as a limit), else bad_tool_call.
+    """
     if stop.reason not in _WHOLE:
         return stop
     said = f"{stop.reason} is sent as bad_tool_call: a call is left out"
@@ -168,12 +178,12 @@ def malformed(stop: Stop, context: Context, number: int = 0) -> Stop:
 
 
 def unusable() -> Fault:
-    """The fault for an answer with such a call, where the dialect has no word for it."""
+    """The fault for an answer with such a call, in dialects without a word for it."""
     return Fault("upstream_bad", FAILED["bad_tool_call"], 502)
 
 
 def ended(response: Response, context: Context, broken: BrokenCalls = "text") -> Response:
-    """The response, ended as its calls show. FaultError where the target has no place for what came."""
+    """The response with a stop that fits its calls. Raises FaultError if the target cannot represent the answer."""
     parts, stop = _ended(response.parts, response.stop, context, 0, broken)
     if broken == "fault" and stop is not response.stop and stop.reason == "bad_tool_call":
         raise FaultError(unusable(), losses=tuple(context.losses.all()))

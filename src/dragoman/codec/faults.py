@@ -1,4 +1,4 @@
-"""Fault kinds, HTTP statuses, retry-after, and the error object that several dialects share."""
+"""Owns fault kinds, HTTP statuses, retry-after, and the error object that several dialects share."""
 
 from __future__ import annotations
 
@@ -57,19 +57,21 @@ _STATUSES: dict[FaultKind, int] = {
 
 
 def kind_of_status(status: int) -> FaultKind:
+    """The fault kind of an HTTP status."""
     if status in _KINDS:
         return _KINDS[status]
     return "server" if status >= 500 or status < 400 else "invalid_request"
 
 
 def status_of_kind(kind: FaultKind, given: int = 0, own: Mapping[FaultKind, int] | None = None) -> int:
-    """The status to answer with: `given` when it means the same kind, else the dialect's own, else the usual one."""
+    """The status to answer with: `given` if it has the same kind, else the dialect's own, else the usual one."""
     usual = (own or {}).get(kind, _STATUSES[kind])
     if given and kind_of_status(given) == kind and own is None:
         return given
     return usual
 
 
+# Texts of "the context is full" that Anthropic, OpenAI and compatible hosts send without a code.
 _FULL = re.compile(
     r"(?:prompt|input) is too long"
     r"|maximum context length is"
@@ -81,13 +83,16 @@ _BLURRED: frozenset[FaultKind] = frozenset({"invalid_request", "unprocessable", 
 
 
 def sharpened(kind: FaultKind, message: str) -> FaultKind:
-    """The kind, or that the context is full where only the words say so: most hosts have no code for it, and agents
-    that are told shorten their history."""
+    """The kind, or context_too_long if only the message reveals it. Most hosts have no code for a full context, and
+    agents shorten their history when they get this kind.
+    """
     return "context_too_long" if kind in _BLURRED and _FULL.search(message[:2000]) else kind
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or a numeric `retry-after`. Dates are left alone: there is no clock."""
+    """Seconds to wait, from `retry-after-ms` or a numeric `retry-after`. Dates are ignored, because this layer has no
+    clock.
+    """
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = next((v for k, v in headers.items() if k.lower() == name), "")
         try:
@@ -100,6 +105,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def retry_headers(fault: Fault) -> dict[str, str]:
+    """The `retry-after` header of a fault, in whole seconds, rounded up."""
     if fault.retry_after is None:
         return {}
     whole = int(fault.retry_after)
@@ -108,12 +114,13 @@ def retry_headers(fault: Fault) -> dict[str, str]:
 
 _ENDED = "the upstream's stream ended before the answer did"
 _TOLD = 200
-"""Characters of what came instead of a stream."""
+"""The largest number of quoted characters."""
 
 
 def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
-    """A stream that ended before the answer did. `stray` is what came and was no stream: an error object in it is read
-    as the fault it is, of anything else the beginning is told."""
+    """The fault of a stream that ended before its answer. `stray`: bytes outside of frames. An error object in them is
+    read as a fault; of anything else, the beginning is quoted.
+    """
     words = " ".join(stray[:4000].decode("utf-8", "replace").split())
     if not words:
         return Fault("upstream_bad", _ENDED, 502)
@@ -131,7 +138,7 @@ def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
 
 
 def _bare(value: dict[str, Any]) -> dict[str, Any] | None:
-    """An object without `error` that is one, as some hosts write them."""
+    """An error object without `error` around it, as some hosts write it."""
     said = value.get("message") or value.get("detail")
     if not isinstance(said, str):
         return None
@@ -142,14 +149,14 @@ _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
 
 
 def said_nothing(value: Raw | None) -> bool:
-    """Whether a field is absent, null or empty: `"error": null` is no error, and `"choices": []` no answer."""
+    """Whether a field is absent, null or empty: `"error": null` is no error, and `"choices": []` is no answer."""
     return value is None or bytes(value) in _NOTHING or bytes(value).translate(None, b" \t\r\n") in _NOTHING
 
 
 def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
-    """What a source said of a fault that is nowhere in the bytes written for it (body and headers), each by its place.
+    """The paths of a fault's fields that are missing in the bytes written for it (body and headers).
 
-    `document` is what the fault was read from; without it, as in a stream, its fields are taken to stand in `error`.
+    `document`: the source of the fault. Without it, as in a stream, the fields are assumed to stand in `error`.
     """
     whole = _decoded_fault(document)
     error = whole.get("error")
@@ -157,7 +164,7 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
     fields = dict(mine)
     told = b"".join(mine.values())
     for name, value in (("code", fault.code), ("param", fault.param)):
-        # What stands inside a kept field is counted there, and a code that is the status crosses as the status.
+        # A value inside a kept field is counted there. A code that equals the status crosses as the status.
         if value and name not in mine and json_text.string(value) not in told and value != str(fault.status):
             if json_text.string(value) not in written:
                 fields[name] = Raw(b"")
@@ -172,7 +179,8 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
     if isinstance(error, dict):
         beside = [name for name, value in whole.items() if name not in ("error", "type") and value is not None]
         for name in beside:
-            # A text (an id) may stand under another name, or in a header; of other values that would be chance.
+            # A text (an id) may have another name, or stand in a header. For other values an equal value would be
+            # chance.
             spelled = json_text.encode(whole[name])
             has = found.has_text(spelled) if isinstance(whole[name], str) else found.has_field(name, spelled)
             if name not in mine and not has:
@@ -181,7 +189,7 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
 
 
 _FEW = 16
-"""So many fields are searched for one by one: that is faster than a table, but each search reads all bytes."""
+"""Up to this number of fields, single searches are faster than a table; but each search reads all bytes."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
@@ -199,12 +207,14 @@ class _Written:
                 self._places.setdefault(found[0], []).append(found.end())
 
     def has_field(self, name: str, value: bytes) -> bool:
+        """Whether a member with this name and value was written."""
         member = json_text.string(name)
         if self._places is None:
             return member + b":" + value in self._written
         return any(self._written.startswith(b":" + value, place) for place in self._places.get(member, ()))
 
     def has_text(self, spelled: bytes) -> bool:
+        """Whether this JSON string was written."""
         return spelled in (self._written if self._places is None else self._places)
 
 
@@ -217,7 +227,8 @@ def _decoded_fault(document: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# Words of the `error` object that OpenAI's endpoints speak, and the many hosts that follow them.
+# Words of the `error` object of OpenAI's endpoints and of the many hosts that follow them (openai 3.49.0,
+# 2026-11).
 _BY_CODE: dict[str, FaultKind] = {
     "context_length_exceeded": "context_too_long",
     "data_residency_mismatch": "permission",
@@ -266,24 +277,28 @@ _TYPES: dict[FaultKind, tuple[str, str | None]] = {
     "overloaded": ("server_error", "overloaded"),
     "timeout": ("server_error", "timeout"),
 }
+# OpenAI answers an exhausted quota with 429 and the code insufficient_quota, not with 402 (as of 2026-11).
 _OWN_STATUSES: dict[FaultKind, int] = {"billing": 429}
-# Beginnings of the codes by which a stream says that the request, and not the server, was at fault.
+# First letters of codes in a stream which mean that the request, not the server, was wrong (openai 3.49.0,
+# 2026-11).
 _POLICIES = ("invalid_", "image_", "bio_", "misalignment_", "unsupported_", "empty_image", "failed_to_download")
 _FIELDS = frozenset({"message", "type", "param", "code"})
 
 
 class ErrorObjects:
-    """Faults said as `{"error": {message, type, param, code}}`. Make one for each dialect that says them so."""
+    """Reads and writes faults of the form `{"error": {message, type, param, code}}`. Make one for each dialect with
+    this form.
+    """
 
     __slots__ = ("_codes", "_dialect")
 
     def __init__(self, dialect: str, codes: Mapping[FaultKind, str] | None = None) -> None:
-        """`codes` are the dialect's own, where they differ from the usual."""
+        """`codes`: the dialect's own codes, if they differ from the usual."""
         self._dialect = dialect
         self._codes = codes or {}
 
     def read(self, body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
-        """A fault from a whole answer, whatever a host or a proxy wrote into it."""
+        """The fault in a whole answer, whatever form a host or a proxy gave it."""
         try:
             value = decode_tolerant(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -291,10 +306,10 @@ class ErrorObjects:
         error = value.get("error", value) if isinstance(value, dict) else value
         request_id = headers.get("x-request-id", "")
         if isinstance(error, str) and isinstance(value, dict):
-            # xAI writes the message where others write the object, and the code beside it.
+            # xAI writes the message in place of the object, and the code beside it.
             error = {**{name: field for name, field in value.items() if name != "error"}, "message": error}
         elif isinstance(error, dict) and isinstance(error.get("detail"), str) and "message" not in error:
-            # ChatGPT's own back end writes the message as `detail`, and nothing else.
+            # ChatGPT's own back end writes the message as `detail`, without other fields.
             error = {**{name: field for name, field in error.items() if name != "detail"}, "message": error["detail"]}
         if isinstance(error, dict):
             return self.read_object(error, status, headers, request_id)
@@ -304,7 +319,7 @@ class ErrorObjects:
     def read_object(
         self, error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = ""
     ) -> Fault:
-        """A fault from the inside of an `error` object. `status` 0: not known, as in a stream."""
+        """The fault in an `error` object. `status` 0: unknown, as in a stream."""
         code, type_ = error.get("code"), error.get("type")
         if not status and isinstance(code, int) and 400 <= code < 600:
             status = code
@@ -315,7 +330,7 @@ class ErrorObjects:
         if isinstance(message, str) and sharpened(kind, message) != kind:
             kind = "context_too_long"
             if code:
-                # It says less than the words do: clients look for the code that means what they say.
+                # The code is less precise than the message. Clients look for the code that fits the message.
                 rest["code"], code = json_text.raw(error["code"]), ""
         if isinstance(type_, str) and type_ not in ("error", _TYPES[kind][0]):
             rest["type"] = json_text.raw(type_)
@@ -331,7 +346,7 @@ class ErrorObjects:
         )
 
     def write(self, fault: Fault) -> tuple[bytes, int, dict[str, str]]:
-        """The body, the status and the headers of an answer."""
+        """Body, status and headers of an answer."""
         headers = retry_headers(fault)
         if fault.request_id:
             headers["x-request-id"] = fault.request_id
@@ -339,7 +354,7 @@ class ErrorObjects:
         return body, status_of_kind(fault.kind, own=_OWN_STATUSES), headers
 
     def write_object(self, fault: Fault) -> dict[str, Any]:
-        """The inside of the `error` object."""
+        """The content of the `error` object."""
         out: dict[str, Any] = {
             "message": fault.message,
             "type": _TYPES[fault.kind][0],

@@ -1,6 +1,6 @@
-"""Owns requests to models that lack an output format or a place for system text: both are said in words instead.
+"""Replaces output formats and system text by plain text, for models that take neither.
 
-Which of them a model takes is a fact of its profile (`Profile.formats`, `Profile.json_mode`, `Profile.system`).
+The profile of a model states which of them it takes (`Profile.formats`, `Profile.json_mode`, `Profile.system`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ _NO_JSON = "the model has no JSON mode"
 
 
 def with_taken_format(request: Request, profile: Profile, context: Context, *, objects: bool = False) -> Request:
-    """The request with the output format that the model takes. A format that the model refuses becomes a system turn in
-    front of the others. `objects`: the target's formats describe objects alone."""
+    """The request with an output format that the model takes. A refused format becomes a system turn before all others.
+    `objects`: the target's formats describe objects only.
+    """
     shape = request.settings.format
     if shape is None:
         return request
@@ -36,7 +37,7 @@ def with_taken_format(request: Request, profile: Profile, context: Context, *, o
     words = f"Answer with one valid JSON {kind} and nothing else."
     if shape.schema is not None:
         words += f" It must fit this JSON Schema:\n{shape.schema}"
-    # JSON mode gives objects alone.
+    # JSON mode yields objects only.
     left = Format("json") if profile.json_mode and kind == "object" else None
     settings = msgspec.structs.replace(request.settings, format=left)
     turns = (Turn("system", (Text(words),), at=at), *request.turns)
@@ -51,7 +52,7 @@ def _holds_objects(shape: Format) -> bool:
 
 
 def with_system_as_user(request: Request, context: Context) -> Request:
-    """The request with every system turn as one of the user's."""
+    """The request with every system turn as a user turn."""
     turns = []
     for turn in request.turns:
         if turn.role in SYSTEM_ROLES:

@@ -1,7 +1,7 @@
-"""The name and the description of a structured answer, for dialects whose formats are a schema and nothing else.
+"""Puts the name and the description of a structured answer into its schema, for dialects whose format is only a schema.
 
-The schema's own `title` and `description` say the same to the model, so that both can stand there. A schema that has
-another title or description keeps its own, and what found no place is reported.
+The schema's `title` and `description` have the same meaning for the model. A schema with another title or description
+keeps its own, and the loss is reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from ..context import Context
 from . import json_text
 
 UNNAMED = "answer"
-"""The name of a format that has none, for dialects which demand one."""
+"""The name of a format without one, for dialects that require a name."""
+# OpenAI: names of a json_schema match this pattern (openai 3.49.0, 2026-11).
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -24,7 +25,7 @@ _KEYWORDS = {"name": "title", "description": "description"}
 
 
 def with_words(shape: Format, at: Path, context: Context) -> Format:
-    """The format with its name and its description in its schema. `at` is where the format stands."""
+    """The format with its name and description in its schema. `at`: the path of the format."""
     words = {word: said for word in _KEYWORDS if (said := getattr(shape, word))}
     if not words:
         return shape
@@ -34,7 +35,7 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
     else:
         placed = {word: said for word, said in words.items() if schema.get(_KEYWORDS[word], said) == said}
     if words.get("name") == UNNAMED and "title" not in schema:
-        placed.pop("name", None)  # it may be our own word for a format without a name
+        placed.pop("name", None)  # it may be the name that a reader invented for a format without one
     if len(placed) < len(words):
         context.lose("format.detail.dropped", at, ", ".join([word for word in words if word not in placed]))
     new = {_KEYWORDS[word]: said for word, said in placed.items() if _KEYWORDS[word] not in schema}
@@ -47,7 +48,7 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
 
 
 def format_name(shape: Format) -> str:
-    """The name of a format: its own, else the title of its schema where that is a legal name, else `UNNAMED`."""
+    """The name of a format: its own, else the title of its schema if that is legal, else `UNNAMED`."""
     if shape.name or shape.schema is None or '"title"' not in shape.schema:
         return shape.name or UNNAMED
     schema = json_text.decode(shape.schema)

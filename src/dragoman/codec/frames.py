@@ -1,8 +1,8 @@
-"""Owns how the readers of server-sent events cut chunks into frames, and the short way for frames that repeat.
+"""Cuts the chunks of server-sent events into frames, with a short way for repeated frames.
 
-A stream repeats itself: frame after frame is the same bytes but for the next few words of the same text. A reader may
-be given a FrameMatcher (`fast/repeated_frames.py`), which is asked first. Frames that were only compared changed
-nothing but the open part's text: a reader that keeps count of it catches up before the next frame that it really reads.
+Many frames of a stream are equal except for the next words of the same text. A reader may get a FrameMatcher
+(`fast/repeated_frames.py`), which is tried first. A frame that was only compared changes only the text of the open
+part. A reader that counts this text catches up before the next frame that it decodes.
 """
 
 from __future__ import annotations
@@ -14,46 +14,52 @@ from ..canon.events import Event, PartDelta, PartEnd, PartStart
 from .sse import Frame, Splitter
 
 Lane = Callable[[bytes], bytes | None]
-"""The short way for a frame that is more of the same text: what it is in the client's dialect; None for any other."""
+"""Translates a frame with more of the same text into the client's dialect. Returns None for any other frame."""
 
 
 class Template(NamedTuple):
-    """How more words of an open part are written: what stands before and after them, and before them a number that
-    rises with every piece, if there is one. Nothing at all is written for a part that is held until its end."""
+    """How more text of an open part is written: the bytes before and after the text, and a number before it that rises
+    with every piece, if the dialect has one. Nothing is written for a part that is held until its end.
+    """
 
     before: bytes
     after: bytes
     between: bytes = b""
-    """What stands between the number and the words."""
+    """The bytes between the number and the text."""
     number: int = -1
     arguments: bool = False
-    """The words are arguments of a call: escapes of half characters in them have to be looked at."""
+    """The text is part of a call's arguments: half characters in its escapes must be checked."""
 
 
 class FrameMatcher(Protocol):
-    """Remembers a frame, and knows others that differ from it in their text only."""
+    """Remembers a frame, and recognises frames that differ only in their text."""
 
     tries: int
-    """Frames learned since one was known again."""
+    """The number of frames learned since the last match."""
 
     def learn(self, frame: bytes, text: str) -> bool:
-        """Learn a frame that holds `text` and nothing else. Gives whether the text can be found in such frames."""
+        """Remember a frame that holds `text` and no other content. Returns whether the text can be found in such
+        frames.
+        """
         ...
 
     def hear(self, frame: bytes) -> str | None:
-        """The text, when a frame is the remembered one but for it."""
+        """The text of a frame that differs from the remembered frame only in its text; else None."""
         ...
 
     def lane(self, template: Template, told: list[str]) -> Lane | None:
-        """From frame to frame: as long as one after the other is more of the same text, nobody else has to be asked.
-        None while nothing goes on."""
+        """A function that translates frame after frame, as long as all are more of the same text. None if no frame is
+        remembered.
+        """
         ...
 
     def forget(self) -> None: ...
 
 
 def begun(events: list[Event], before: int) -> bool:
-    """Whether what was added is a part that begins, with its first words, and the end of the last part at most."""
+    """Whether the added events are the start of a part with its first text, and at most the end of the previous
+    part.
+    """
     added = len(events) - before
     if added < 2 or type(events[-1]) is not PartDelta or type(events[-2]) is not PartStart:
         return False
@@ -61,15 +67,15 @@ def begun(events: list[Event], before: int) -> bool:
 
 
 def _first_end(chunk: bytes) -> int:
-    """Where the first frame in a chunk ends; where the chunk does, if none ends in it."""
+    """The end of the first frame in a chunk; the end of the chunk if no frame ends in it."""
     ends = [at + len(blank) for blank in (b"\n\n", b"\r\n\r\n") if (at := chunk.find(blank)) >= 0]
     return min(ends, default=len(chunk))
 
 
 class FrameReader:
-    """Chunks in, events out. A dialect's reader takes the frames.
+    """Takes chunks and returns events. A dialect's reader decodes the frames.
 
-    Attributes begin with two underscores: readers built on this class have attributes of similar names.
+    Attributes begin with two underscores, because subclasses have attributes with similar names.
     """
 
     def __init__(self, frames: Splitter, *, keeps_count: bool) -> None:
@@ -81,19 +87,20 @@ class FrameReader:
         self.__listens = False
         self.__blank = b"\n\n"  # between frames
         self.going_on = -1
-        """The part of which the last frame was more, if the next one may be, too; else -1."""
+        """The index of the part that the last frame added text to, if the next frame may continue it; else -1."""
 
     def match(self, matcher: FrameMatcher) -> None:
-        """Ask for repeated frames first."""
+        """Use a matcher for repeated frames."""
         self.__matcher = matcher
 
     def feed(self, chunk: bytes) -> list[Event]:
+        """The events of a chunk."""
         frame = self.one(chunk)
         if frame is not None:
             return self.take(chunk, frame)
         events: list[Event] = []
         if not self._frames.between:
-            # The end of a frame that came in pieces; whole ones may follow.
+            # The rest of a frame that came in pieces. Whole frames may follow.
             end = _first_end(chunk)
             self.__read_bytes(chunk[:end], events)
             chunk = chunk[end:]
@@ -116,11 +123,11 @@ class FrameReader:
         return events
 
     def one(self, chunk: bytes) -> Frame | None:
-        """The frame that a chunk is, if it is one, whole and in its usual form."""
+        """The frame of a chunk that is exactly one whole frame in the usual form; else None."""
         return self._frames.one(chunk)
 
     def take(self, chunk: bytes, frame: Frame) -> list[Event]:
-        """What such a chunk says."""
+        """The events of such a chunk."""
         events: list[Event] = []
         if not (self.__listens and self.__hear(chunk, events)):
             self.__read(chunk, frame, events)
@@ -146,25 +153,26 @@ class FrameReader:
                 self.__listens = True
 
     def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
-        """Bytes that are not whole frames, or not yet."""
+        """Read bytes that are not whole frames, or not yet."""
         self.settle()
         for name, data in self._frames.feed(chunk):
             self._frame(name, data, events)
 
     def lane(self, template: Template, told: list[str]) -> Lane | None:
-        """The short way for more of the open text, which nobody listens for here any more. What goes there is told by
-        `heard` when it is over."""
+        """The function for more of the open text; this reader no longer matches frames itself. The caller reports the
+        text with `heard` at the end.
+        """
         self.__listens = False
         return self.__matcher.lane(template, told) if self.__matcher is not None else None
 
     def heard(self, said: list[str], last: bytes) -> None:
-        """Another way has read these texts; `last` is the frame of the last one."""
+        """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
         self.__last = last
         if self.__counts:
             self.__said += said
 
     def settle(self) -> None:
-        """Something else comes: catch up with what was only compared."""
+        """Another frame comes: catch up with the frames that were only compared."""
         if self.going_on >= 0 and self.__matcher is not None:
             if self.__last:
                 self.__matcher.tries = 0
@@ -176,9 +184,10 @@ class FrameReader:
             self.going_on = -1
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
-        """Read one frame; True when it gave one PartDelta of text, the last event, and said nothing else: but for the
-        beginning of that part, the same frame with other words would give a PartDelta alone."""
+        """Read one frame. True: the last event is a PartDelta of text, and the frame holds nothing else. The same frame
+        with another text would give only a PartDelta, apart from the start of the part.
+        """
         raise NotImplementedError
 
     def _catch_up(self, said: list[str], last: bytes) -> None:
-        """The open part went on with the texts `said`; `last` is the frame of the last one."""
+        """The open part continued with the texts `said`; `last` is the frame of the last one."""

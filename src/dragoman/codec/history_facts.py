@@ -1,4 +1,4 @@
-"""What every stage of a translation wants to know of a history, found in one look through its turns."""
+"""Collects, in one pass over the turns, the facts that all stages of a translation need about a history."""
 
 from __future__ import annotations
 
@@ -12,38 +12,40 @@ from .packed_seals import MARK_BYTES
 
 
 class HistoryFacts(Struct, frozen=True, gc=False, eq=False):
-    """What is known of a history, so that nobody has to look through it again."""
+    """Facts about a history, so that no stage has to examine it again."""
 
     turns: tuple[Turn, ...]
     foreign_seals: bool = False
-    """A seal that came from elsewhere may be among them."""
+    """A seal may come from another upstream."""
     has_opaque: bool = False
-    """Something that only its dialect understands is among them."""
+    """A part is understood by its own dialect only."""
     calls: tuple[frozenset[str], ...] | None = ()
-    """The ids of their calls, each once; None if some have none, or the same."""
+    """The ids of all calls. None: some calls have no id, or two calls share one."""
     arranged: bool = True
-    """Every result stands next to the calls it answers."""
+    """Every result stands next to its calls."""
     open_calls: tuple[str, ...] | None = ()
-    """Which calls have no result yet, where all is texts and calls that say something, every step of them answered at
-    once and in order; None: something may be broken."""
+    """The ids of calls without a result. None: the history may be broken; it has other parts than non-empty texts and
+    calls, or a step whose results do not follow at once and in order.
+    """
     alternates: bool = True
-    """The sides have taken turns all along."""
+    """User and assistant alternate throughout."""
     ordinary: bool = True
-    """No stage has anything to do, but where the sides must take turns and do not: nothing came from elsewhere, nothing
-    waits or stands elsewhere, and every call has its own id."""
+    """No preparation stage has work to do: no foreign seals, no open calls, results next to their calls, unique call
+    ids. (Role alternation is a separate flag, `alternates`.)
+    """
     shows_media: bool = False
-    """An assistant's turn among them holds media."""
+    """An assistant turn holds media."""
 
 
 _LONG = 64
-"""Ids of upstreams are shorter, ids with seals in them are longer."""
+"""Ids of upstreams are shorter; ids with packed seals are longer."""
 NOTHING = HistoryFacts(())
 _NOBODY = Turn("", ())  # type: ignore[arg-type]
-"""Who spoke before the first turn."""
+"""Stands before the first turn."""
 
 
 def facts_of(turns: tuple[Turn, ...], context: Context) -> HistoryFacts:
-    """What is known of these turns. They are looked at once, as long as no stage changes them."""
+    """The facts about these turns. They are collected once, as long as no stage changes the turns."""
     found: HistoryFacts | None = context.facts
     if found is None or found.turns is not turns:
         context.facts = found = survey(turns)
@@ -51,19 +53,21 @@ def facts_of(turns: tuple[Turn, ...], context: Context) -> HistoryFacts:
 
 
 def sound(turns: tuple[Turn, ...], requirements: HistoryRequirements, context: Context) -> bool:
-    """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing."""
+    """Whether the history certainly needs no repair. Nearly all histories are sound, so this is checked first. False
+    does not mean broken.
+    """
     found = facts_of(turns, context)
     return found.open_calls == () and (found.alternates or not requirements.alternate)
 
 
 def bare(turns: tuple[Turn, ...]) -> bool:
-    """Whether nothing in the turns can matter to those behind them."""
+    """Whether the turns cannot affect later turns."""
     found = survey(turns)
     return not (found.foreign_seals or found.has_opaque or found.open_calls is None or found.open_calls or found.calls)
 
 
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
-    """What there is to know of turns, of which those before `begin` are known from `past`."""
+    """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
     foreign, opaque, calls, shows_media = past.foreign_seals, past.has_opaque, past.calls, past.shows_media
     arranged, alternates, fine = past.arranged, past.alternates, past.open_calls is not None
     waiting = [*past.open_calls] if past.open_calls else []
@@ -94,7 +98,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
             if waiting or not turn.parts:
                 fine = False
                 if waiting and role == last == "assistant":
-                    arranged = False  # neighbours that are one step
+                    arranged = False  # neighbouring turns that are one step
             if role == last or (role == "user" and last == "tool"):
                 at = before.at[:2]
                 if not at or turn.at[:2] != at:

@@ -1,4 +1,4 @@
-"""The fields at the head of a request, as a host takes them: renamed, or left out and reported."""
+"""Writes the top-level fields of a request as a host accepts them: renamed, or left out and reported."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _CANON = {
     "service_tier": "tier",
     "stream_options": "stream_usage",
 }
-"""What the canon calls a field, where it has another name for it."""
+"""The canon's name of a field, if it differs."""
 _DEFAULTS = {"n": 1, "tool_choice": "auto", "parallel_tool_calls": True, "logprobs": False}
-"""What means the same as nothing."""
+"""Values that mean the same as an absent field."""
 
 
 def without_refused_fields(
@@ -62,8 +62,9 @@ def without_refused_fields(
     *,
     own: bool,
 ) -> dict[str, Any]:
-    """What was written with the host's names for fields and without what it refuses. `own`: the source wrote it so
-    itself, and what changes nothing stays. `noise`: fields whose loss is info."""
+    """The written request with the host's field names, without the fields that it refuses. `own`: the source itself has
+    this dialect, so fields without effect stay. `noise`: fields whose loss is info.
+    """
     for name, fact in host.fields.items():
         if fact is True:
             continue
@@ -87,15 +88,16 @@ def without_refused_fields(
 
 
 def _holder(out: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
-    """The object a field stands in, which may be one below the request."""
+    """The object that holds a field. It may be one level below the request."""
     head, _, last = name.partition(".")
     below = out.get(head)
     return (below, last) if isinstance(below, dict) else ({}, last)
 
 
 def _without_word(out: dict[str, Any], name: str) -> bool:
-    """Take a word out of a list of words (`include[].WORD`); False where the list does not have the word. Lists of
-    anything else are the writer's own to change."""
+    """Remove a word from a list of words (`include[].WORD`). False if the list does not have the word. The writer
+    itself changes other lists.
+    """
     head, _, word = name.partition("[].")
     given = out.get(head)
     words = json_text.plain(given) if isinstance(given, Raw) else given
@@ -108,10 +110,10 @@ def _without_word(out: dict[str, Any], name: str) -> bool:
 def _report(name: str, settings: Settings, host: Host, context: Context, noise: frozenset[str], own: bool) -> None:
     context.suited = True
     if name == "stream_options" and settings.stream_usage is None and not own:
-        return  # nobody asked for it but the writer
+        return  # the writer added the field, not the client
     place: Path = tuple(name.split("."))
     if not own:
         place = settings.at.get(_CANON.get(name, name), place)
-    # Hosts without stream_options tell usage unasked.
+    # Hosts without stream_options send the usage without being asked.
     severity: Severity | None = "info" if name in noise or name == "stream_options" else None
     context.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

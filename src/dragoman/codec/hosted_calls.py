@@ -1,28 +1,26 @@
-"""Calls and results of tools that the upstream runs itself: from one dialect's form to another's.
+"""Owns the translation of hosted calls and results (of tools that the upstream runs itself) between dialects.
 
-`codec/hosted_tools.py` owns the declarations of such tools; this module owns their uses, in histories, answers and
+`codec/hosted_tools.py` owns the declarations of such tools; this module owns their uses in histories, answers and
 streams.
 
-A reader makes a HostedCall and a HostedResult of every use, also where its wire has one item for both (the result's
-value is then `ELSEWHERE`). Their `family` says what kind of tool it is, in the words of `codec/hosted_tools.py`. A
-dialect that can write uses of other dialects offers `Dialect.write_hosted`: it gets a call with its result and gives
-the parts of its own dialect to write (plain `Opaque` parts, which every writer writes as they are), or none, after it
-has reported a loss. Calls and results of the target's own dialect do not come here. Where a dialect has no
-`write_hosted`, its writer reports the parts as dropped.
+A reader makes a HostedCall and a HostedResult of every use, even if its wire has one item for both (the result's value
+is then `ELSEWHERE`). `family` names the kind of tool, in the words of `codec/hosted_tools.py`. A dialect that can write
+uses of other dialects offers `Dialect.write_hosted`. This function gets a call with its result, and returns the parts
+to write (`Opaque` parts, which every writer writes unchanged), or none after it has reported a loss. Uses of the
+target's own dialect do not come here. If a dialect has no `write_hosted`, its writer reports the parts as dropped.
 
 Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:
 
     family          arguments                    result
     web_search      query, queries               sources: the pages that were found
     web_fetch       url, pattern (words that     sources: the page; parts: its content, a Text or a Media
-                    were looked for in the page)
-    code_execution  code, language (python,      parts: what the program wrote; stderr; exit_code; is_error
+                    were searched in the page)
+    code_execution  code, language (python,      parts: the output of the program; stderr; exit_code; is_error
                     bash, text_editor)
-    mcp             those of the tool            parts: what the tool gave back; is_error
-    tool_search     query, queries, paths        tools: the names of those that were found
+    mcp             those of the tool            parts: the result of the tool; is_error
+    tool_search     query, queries, paths        tools: the names of the tools that were found
 
-A page among `sources` is a Citation without a place: address, title, and `quote` for the words of the page that are
-shown.
+A page in `sources` is a Citation without a position: address, title, and `quote` for the shown words of the page.
 """
 
 from __future__ import annotations
@@ -42,18 +40,19 @@ from . import json_text
 from .packed_seals import MARK, MARK_BYTES
 
 WriteHosted = Callable[[HostedCall, HostedResult | None, Context, bool], tuple[Part, ...]]
-"""Makes the target's own parts of a use. The last argument is True in a request, whose upstream must take the parts. In
-an answer, which a client reads, it is False."""
+"""Makes the target's own parts of a use. The last argument is True in a request, whose upstream must accept the parts,
+and False in an answer, which a client reads.
+"""
 
 Own = frozenset[str]
-"""The dialects whose hosted parts the target's writer writes as they are."""
+"""The dialects whose hosted parts the target's writer writes unchanged."""
 
 
-# what readers and writers need
+# for readers and writers
 
 
 def members(text: str | bytes) -> dict[str, Any]:
-    """The members of a JSON object; none of what is no object."""
+    """The members of a JSON object. Empty for any other value."""
     try:
         value = json_text.decode(text)
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -62,7 +61,7 @@ def members(text: str | bytes) -> dict[str, Any]:
 
 
 def word(value: Any, name: str) -> str:
-    """The text that stands under `name` in an object; "" for anything else."""
+    """The text at `name` of an object; "" for anything else."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
 
@@ -73,12 +72,12 @@ def objects(value: Any) -> list[dict[str, Any]]:
 
 
 def arguments(**named: Any) -> str:
-    """Arguments in the form that all dialects share, without those that are empty."""
+    """Arguments in the form that all dialects share, without empty ones."""
     return json_text.encode({name: value for name, value in named.items() if value}).decode()
 
 
 def queries(call: HostedCall) -> list[str]:
-    """What was searched for, each query once."""
+    """The search queries, each once."""
     found = members(call.arguments)
     listed = found.get("queries")
     several = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
@@ -99,7 +98,7 @@ def drop(
     *,
     severity: Severity | None = None,
 ) -> tuple[Part, ...]:
-    """Report that a use does not cross. What only the metadata of an answer told is nothing that the client misses."""
+    """Report that a use is dropped. The severity is info if only the metadata of an answer mentioned the use."""
     for part in (call, result):
         if part is not None:
             words = f"{part.kind}: {why}" if why else part.kind
@@ -110,8 +109,9 @@ def drop(
 def mapped(
     call: HostedCall, result: HostedResult | None, context: Context, kind: str, left: str = "", *, request: bool
 ) -> None:
-    """Report that a use is written as `kind`; `left`: what of the result has no place there. The model misses that in a
-    history, and an answer has been written with it already."""
+    """Report that a use is written as `kind`. `left`: the part of the result that `kind` cannot hold. In a history the
+    model misses it; an answer was already written with it.
+    """
     detail = f"{call.kind} is written as {kind}"
     severity: Severity | None = "warning" if left and request else None
     if result is None or result.at == call.at:  # one item for both, and one loss at its place
@@ -123,12 +123,12 @@ def mapped(
 
 
 def use_id(call: HostedCall) -> str:
-    """The id of a use, or one made of its place: several uses of an answer may have none."""
+    """The id of a use, or one computed from its path: several uses of an answer may have no id."""
     return call.id or "_".join(["call", *[str(step) for step in call.at if isinstance(step, int)]])
 
 
 def foreign_id(prefix: str, call_id: str) -> str:
-    """The id of a use that another dialect's upstream made, for a client: marked, so that it is known again."""
+    """The id of a use of another dialect's upstream, for a client. It is marked, so that it can be recognised."""
     plain = call_id.removeprefix(prefix)
     if plain.startswith(MARK):
         return call_id
@@ -137,18 +137,20 @@ def foreign_id(prefix: str, call_id: str) -> str:
 
 
 def legal_id(prefix: str, call_id: str) -> str:
-    """The id of a use for an upstream that takes others' uses: its own id comes back as it was."""
+    """The id of a use, for an upstream that accepts uses of others. The upstream's own id is restored."""
     safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id.removeprefix(prefix)])
     return f"{prefix}{safe or 'call'}"
 
 
 def own_id(prefix: str, call_id: str) -> str:
-    """The id without what `foreign_id` put in front."""
+    """The id without the mark of `foreign_id`."""
     return call_id.removeprefix(prefix + MARK)
 
 
 def made_elsewhere(part: Opaque) -> bool:
-    """Whether a hosted part of the target's dialect stands for one of another dialect: its upstream never made it."""
+    """Whether a hosted part of the target's dialect represents one of another dialect, which the target's upstream
+    never made.
+    """
     return isinstance(part, HostedCall | HostedResult) and MARK_BYTES in bytes(part.value)
 
 
@@ -156,8 +158,9 @@ def made_elsewhere(part: Opaque) -> bool:
 
 
 class Uses:
-    """Brings calls and results together, and has the target write them. A call waits for its result; what is written
-    stands where the result stood."""
+    """Pairs calls with their results, and lets the target write them. A call waits for its result; the written parts
+    stand at the place of the result.
+    """
 
     def __init__(self, write: WriteHosted, own: Own, context: Context, *, request: bool) -> None:
         self._write = write
@@ -165,14 +168,14 @@ class Uses:
         self._context = context
         self._request = request
         self._waiting: list[HostedCall] = []
-        self._names: dict[str, int] = {}  # ids of uses -> how often they came
+        self._names: dict[str, int] = {}  # ids of uses -> number of occurrences
 
     def takes(self, part: Part) -> bool:
-        """Whether a part is one that this stage writes anew."""
+        """Whether this stage rewrites the part."""
         return isinstance(part, HostedCall | HostedResult) and part.dialect not in self._own
 
     def feed(self, part: Part) -> tuple[Part, ...]:
-        """What is written once this part is there; nothing for a call, which waits."""
+        """The parts to write after this part. Empty for a call, which waits."""
         if isinstance(part, HostedCall):
             self._waiting.append(part)
             return ()
@@ -181,21 +184,22 @@ class Uses:
         return self._write(call, part, self._context, self._request)
 
     def rest(self) -> tuple[Part, ...]:
-        """What is written for calls that got no result."""
+        """The parts to write for calls without a result."""
         calls, self._waiting = self._waiting, []
         named = [self._named_once(call) for call in calls]
         return tuple([part for call in named for part in self._write(call, None, self._context, self._request)])
 
     def _named_once(self, call: HostedCall) -> HostedCall:
-        """The call, under an id that no other use of the answer has: streams repeat events, and metadata in chunks."""
+        """The call with an id that is unique in the answer: streams repeat events, and metadata in chunks."""
         count = self._names[call.id] = self._names.get(call.id, 0) + 1
         if count == 1 or not call.id or self._request:
             return call
         return msgspec.structs.replace(call, id=f"{call.id}_{count}")
 
     def _call_of(self, result: HostedResult) -> HostedCall:
-        """The call of a result: by its id; else the first that waits in the same family, since some recorders and
-        proxies replace one of the two ids; else one of which nothing is known."""
+        """The call of a result: by id; else the first waiting call of the same family, because some recorders and
+        proxies replace one of the two ids; else an empty call.
+        """
         waiting = self._waiting
         found = next((call for call in waiting if call.id and call.id == result.call_id), None)
         if found is None:
@@ -210,7 +214,7 @@ class Uses:
 def cross_parts(
     parts: tuple[Part, ...], write: WriteHosted, own: Own, context: Context, *, request: bool
 ) -> tuple[Part, ...]:
-    """The parts of one turn or answer, its hosted calls and results in the target's form."""
+    """The parts of one turn or answer, with hosted calls and results in the target's form."""
     if not any(isinstance(part, HostedCall | HostedResult) for part in parts):
         return parts
     uses = Uses(write, own, context, request=request)
@@ -222,7 +226,7 @@ def cross_parts(
 
 
 def cross_turns(turns: tuple[Turn, ...], write: WriteHosted, own: Own, context: Context) -> tuple[Turn, ...]:
-    """A history with its hosted calls and results in the target's form. A turn of which nothing is left is dropped."""
+    """A history with its hosted calls and results in the target's form. A turn that becomes empty is dropped."""
     out: list[Turn] = []
     changed = False
     for turn in turns:
@@ -253,11 +257,11 @@ def _crossed(other: Alternative, write: WriteHosted, own: Own, context: Context)
 
 
 _FIRST = 1 << 29
-"""Parts that are written anew are numbered from here on: no reader comes so far."""
+"""The index of the first added part. No reader counts so far."""
 
 
 class HostedEvents:
-    """The same for the events of a stream. Hosted parts come whole in their PartStart."""
+    """The same for the events of a stream. Hosted parts are whole in their PartStart."""
 
     def __init__(self, write: WriteHosted, own: Own, context: Context) -> None:
         self._made: WriteHosted = write
@@ -268,7 +272,7 @@ class HostedEvents:
         self._next = _FIRST
 
     def feed(self, event: Event) -> list[Event]:
-        """The events to write for this one."""
+        """The events to write for this event."""
         if type(event) is PartStart:
             part = event.part
             if not isinstance(part, HostedCall | HostedResult) or part.dialect in self._own:

@@ -1,9 +1,8 @@
-"""Uses of hosted tools in a history as text.
+"""Writes uses of hosted tools in a history as text.
 
-Runs of a program, calls of an MCP server's tool, searches, fetched pages and uses of tools that only one dialect has
-cross so to every upstream but the one that made the use; searches cross to Responses in its own form. What an upstream
-takes of others' uses differs by dialect, and is written in the dialects' READMEs. The text says what was asked and what
-came back, so that the model still knows of both.
+Program runs, MCP calls, searches, fetched pages and uses of tools that only one dialect has become text for every
+upstream but their own; only Responses gets searches in its own form. The READMEs of the dialects state which foreign
+uses an upstream accepts. The text holds the call and the result, so that the model still knows both.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from .hosted_calls import drop, members, queries, word
 
 
 def program(call: HostedCall) -> tuple[str, str]:
-    """What was run, and its language; "" where the language is not known."""
+    """The code that was run, and its language ("" if unknown)."""
     said = members(call.arguments)
     return word(said, "code"), word(said, "language")
 
 
 def output(result: HostedResult | None) -> str:
-    """All that came back in words, each text on lines of its own; what a program wrote to its standard error last."""
+    """All text of a result, each text on its own lines; the standard error of a program last."""
     return stacked([stdout(result), result.stderr if result is not None else ""])
 
 
 def stdout(result: HostedResult | None) -> str:
-    """The same without what a program wrote to its standard error."""
+    """The same without standard error."""
     return stacked([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
 
 
 def stacked(texts: Iterable[str]) -> str:
-    """Texts as one, each on lines of its own."""
+    """The texts joined, each on its own lines."""
     out = ""
     for text in texts:
         if text:
@@ -43,17 +42,17 @@ def stacked(texts: Iterable[str]) -> str:
 
 
 def files(result: HostedResult | None) -> list[Media]:
-    """The images and files that came back."""
+    """The images and files of a result."""
     return [part for part in result.parts if isinstance(part, Media)] if result is not None else []
 
 
 def has_text(call: HostedCall) -> bool:
-    """Whether a use is of a family that crosses as text."""
+    """Whether uses of this family can become text."""
     return call.family in _ASKED
 
 
 def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """The use as a text of the assistant's."""
+    """The use as a text of the assistant."""
     context.lose("part.as_text", call.at, call.kind)
     if result is not None and result.at != call.at:
         context.lose("part.as_text", result.at, result.kind)
@@ -106,14 +105,14 @@ def _other(call: HostedCall) -> str:
 
 
 _ASKED = {"": _other, "code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
-"""How each family says what was asked. "" are tools that only one dialect has."""
+"""The function that describes the call, by family. "": tools that only one dialect has."""
 
 _PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", "toolType", "tool_type"})
-"""Members of a use that say nothing of what was asked and what came back."""
+"""Members of a use that describe neither the call nor the result."""
 
 
 def said_in(value: Any) -> str:
-    """What a value of JSON says in words: its only text, else the value without ids, types and seals; "" for none."""
+    """The text in a JSON value: its only text, else the value without ids, types and seals; "" for none."""
     value = _bare({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
     while isinstance(value, dict | list) and len(value) == 1:
         value = value[0] if isinstance(value, list) else next(iter(value.values()))
@@ -134,7 +133,7 @@ def _bare(value: Any) -> Any:
 
 
 def _pages(result: HostedResult | None) -> str:
-    """The pages that came back, each with its title, its address and the words that are shown of it."""
+    """The pages of a result, each with title, address and shown words."""
     found = result.sources if result is not None else ()
     return "\n".join([_page(page) for page in found])
 
@@ -145,17 +144,17 @@ def _page(page: Citation) -> str:
 
 
 def write_as_text(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
-    """For dialects that have no hosted tools of these families: text in a history, nothing in an answer."""
+    """For dialects without hosted tools of these families: text in a history, nothing in an answer."""
     if request and has_text(call):
         return as_text(call, result, context)
     if call.family == "tool_search":
         return drop_search(call, result, context)
-    # A client that cannot see what was searched still has the words that were written with it.
+    # The client does not see the search, but gets the text that the model wrote with it.
     return drop(call, result, context, severity="info" if call.family in ("web_search", "web_fetch") else None)
 
 
 def drop_search(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """A search for tools says nothing where all tools are declared."""
+    """Drop a tool search: it has no use if all tools are declared."""
     for part in (call, result):
         if part is not None:
             context.lose("hosted.dropped", part.at, f"{part.kind}: the tools are declared in full", "info")

@@ -1,11 +1,11 @@
-"""Hosted tools (web search, URL fetch, code execution, MCP servers, tool search): from one upstream's to another's.
+"""Maps hosted tools (web search, URL fetch, code execution, MCP servers, tool search) from one dialect to another.
 
-Every dialect lists in its folder what its upstreams run, as rows of data: the family, which is a word that all dialects
-share, the type word, and where its options stand. A hosted tool of another dialect crosses by its family; options that
-the target's tool does not have are losses. Where the target has none of that family, the tool is dropped and reported.
-If the caller asked for stand-ins, a search or a fetch becomes a function instead, which the caller has to run.
+Each dialect lists the tools that its upstreams run, as rows of data: the family (a word that all dialects share), the
+type word, and the places of its options. A hosted tool of another dialect is mapped by its family; options that the
+target's tool lacks are losses. If the target has no tool of the family, the tool is dropped and reported. If the caller
+asked for stand-ins, a search or a fetch becomes a function that the caller runs.
 
-Options may hold secrets (tokens, headers): a loss names an option and its place, never its value.
+Options may hold secrets (tokens, headers): a loss names an option and its path, never its value.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Tools = tuple[Tool | HostedTool, ...]
 
 
 def same(value: Any) -> Any:
-    """The value as it is."""
+    """The value unchanged."""
     return value
 
 
 class Option(Struct, frozen=True):
-    """Where one option stands in the tool's value, and its form there."""
+    """The place of an option in the tool's value, and its form there."""
 
     path: Path
     read: Callable[[Any], Any] = same
-    """From the value there to the common form."""
+    """Converts the value to the common form."""
     write: Callable[[Any], Any] | None = same
-    """From the common form; None: it is read, never written."""
+    """Converts from the common form. None: the option is read but never written."""
 
 
 class Row(Struct, frozen=True):
@@ -53,29 +53,29 @@ class Row(Struct, frozen=True):
     options: Mapping[str, Option] = {}
     """Common name -> place."""
     fixed: Mapping[str, Any] = {}
-    """Fields that every written tool has."""
+    """Fields of every written tool."""
     implied: Mapping[str, Any] = {}
-    """Options in their common form that hold when nothing is said."""
+    """Options (in common form) that hold if the tool does not set them."""
     inside: str = ""
-    """The member of the value that holds the options, if it is not the value itself."""
+    """The member of the value that holds the options. "": the value itself."""
     many: bool = False
     """That member is a list of such tools."""
     beside: Mapping[str, Mapping[str, Any]] = {}
-    """Members to add to an object that is written for the sake of its options."""
+    """Members to add to an object that exists only because of its options."""
     quiet: frozenset[str] = frozenset({"type", "name"})
-    """Members that say nothing of their own."""
+    """Members without a meaning of their own."""
     needs: str = ""
-    """The fact of a model's profile that must be true; "": any model takes it."""
+    """The fact of a model's profile that must be true. "": every model takes the tool."""
     stands_for: re.Pattern[str] | None = None
-    """The only type words of other dialects' tools that become this one; None: all of the family."""
+    """The type words of other dialects' tools that become this tool. None: all of the family."""
     wants: frozenset[str] = frozenset()
-    """Options without which it cannot be written."""
+    """Options that the tool cannot be written without."""
     force: Mapping[str, Any] | None = None
-    """The tool choice by which the model must use it; None: it cannot be forced."""
+    """The tool choice that forces this tool. None: it cannot be forced."""
     covers: frozenset[str] = frozenset()
-    """Other families whose work this tool does as well, where the dialect has no tool of their own."""
+    """Other families that this tool covers as well, if the dialect has no tool for them."""
     function: Callable[[Any], Tool | None] | None = None
-    """For tools of this kind that the client runs itself: the value as a function, None for one the upstream runs."""
+    """For tools that the client may run itself: the value as a function; None if the upstream runs the tool."""
 
 
 FORMS: Mapping[str, Any] = {
@@ -99,10 +99,10 @@ FORMS: Mapping[str, Any] = {
     "deferred": bool,
     "live": bool,
 }
-"""The common names of options, and their form. What has another form there is not understood."""
+"""The common names of options, and their form. An option with another form is reported as unknown."""
 
 NOTHING_SAID: Mapping[str, Any] = {"approval": "never", "context_size": "medium", "deferred": False, "live": True}
-"""Options whose value is what holds anyway where there is no such option."""
+"""Values that an option has anyway if it is absent."""
 
 _SECRET_HEADER = "authorization"
 _BEARER = "Bearer "
@@ -121,7 +121,7 @@ STAND_INS: Mapping[str, Tool] = {
         ' and what to find out from them."}},"required":["prompt"]}',
     ),
 }
-"""Functions for a family that the target's upstreams do not run, with the names and arguments that clients know."""
+"""Functions for families that the target's upstreams do not run, with names and arguments that clients know."""
 
 
 class _Wish(Struct):
@@ -130,13 +130,13 @@ class _Wish(Struct):
     family: str
     options: dict[str, tuple[Path, Any]]
     rest: list[Path]
-    """What only its own dialect knows."""
+    """Paths of members that only its own dialect knows."""
 
 
 def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Tools:
-    """The tools with every hosted one of another dialect turned into what the target has for it.
+    """The tools, with every hosted tool of another dialect replaced by the target's counterpart.
 
-    `source` and `target` are the tables of the dialects that read and write. `crossing.profile` is asked what the model
+    `source` and `target` are the tables of the reading and the writing dialect. `context.profile` states what the model
     takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
     """
     for tool in tools:
@@ -161,14 +161,15 @@ def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
 
 
 def forced(kind: str, rows: tuple[Row, ...]) -> bool:
-    """Whether a choice of `kind` in a dialect with these tools is one of a hosted tool that may cross."""
+    """Whether `kind` names a hosted tool of a dialect with these rows, so that a choice of it may be mapped."""
     return _row_of(kind, rows) is not None
 
 
 def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Request:
-    """The request with `tools`, which `cross` made of its own, and with a choice of a hosted tool aimed at what it has
-    become: the target's own tool, or a function that the client runs. One that only stands for it is not forced: the
-    model would have to call what perhaps nobody runs, again and again."""
+    """The request with `tools`, which `cross` made, and with a choice of a hosted tool changed to its counterpart: the
+    target's own tool, or a function that the client runs. A stand-in is not forced: the model would have to call, again
+    and again, a function that perhaps nobody runs.
+    """
     choice = request.choice
     if choice is None or not choice.hosted:
         return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
@@ -179,7 +180,7 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
     if isinstance(there, Tool):
         aimed = None if there.name in context.stand_ins else Choice("one", (there.name,), at=choice.at)
     elif there is not None and len(tools) == 1:
-        aimed = Choice("required", at=choice.at)  # which every dialect with a choice can say
+        aimed = Choice("required", at=choice.at)  # every dialect with a tool choice can express this
     else:
         row = next((row for row in target if there is not None and row.kind == there.kind), None)
         if row is not None and row.force is not None:
@@ -190,7 +191,7 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
 
 
 def _covering(family: str, offered: Tools, own: tuple[Row, ...], target: tuple[Row, ...]) -> Row | None:
-    """The target's tool that does the work of a family, if the client offers a tool that becomes it."""
+    """The target's tool that covers a family, if the client offers a tool that becomes it."""
     families = {row.family for tool in offered if isinstance(tool, HostedTool) and (row := _row_of(tool.kind, own))}
     return next((row for row in target if family in row.covers and row.family in families), None)
 
@@ -209,7 +210,7 @@ def _crossed(
         for wish in _wishes(tool, row):
             _lose_options(wish, frozenset(), context)
         return [msgspec.structs.replace(run_there, at=tool.at)]
-    if run_there is not None:  # a tool that the client runs is none that the upstream runs
+    if run_there is not None:  # the client runs this tool, so it must not become a hosted one
         _drop(tool, context)
         return []
     there = _found(target, row.family, context, tool.kind)
@@ -238,7 +239,7 @@ def _crossed(
 
 
 def _drop(tool: HostedTool, context: Context) -> None:
-    """Report a tool that does not cross, and the fields of the request that were read as its options."""
+    """Report a dropped tool, and the fields of the request that were read as its options."""
     context.lose("tool.hosted.dropped", tool.at, tool.kind)
     for at, there in list(context.moved.items()):
         if at[:-1] == tool.at and len(there) == 1:
@@ -246,7 +247,9 @@ def _drop(tool: HostedTool, context: Context) -> None:
 
 
 def _is_free(row: Row, names: set[str]) -> bool:
-    """Whether nothing is offered yet under the name of a hosted tool, or as that tool: of most there can be but one."""
+    """Whether no tool is offered yet under the name of a hosted tool, or as that tool: most of them may be offered only
+    once.
+    """
     taken = {str(row.fixed.get("name", "")), f"{row.dialect}\x1f{row.kind}"} - {""}
     if taken & names:
         return False
@@ -255,7 +258,7 @@ def _is_free(row: Row, names: set[str]) -> bool:
 
 
 def _found(target: tuple[Row, ...], family: str, context: Context, kind: str = "") -> Row | None:
-    """The target's tool for a tool of another dialect, of this family and with this type word."""
+    """The target's counterpart of another dialect's tool of this family and type word."""
     for row in target:
         if row.family == family and (not row.needs or getattr(context.profile, row.needs)):
             if row.stands_for is None or row.stands_for.fullmatch(kind):
@@ -292,7 +295,7 @@ def _wish(value: Any, at: Path, row: Row) -> _Wish:
 
 
 def _take_token(options: dict[str, tuple[Path, Any]], at: Path, headers: dict[str, str]) -> None:
-    """A bearer token among the headers is the token, as dialects with a field for it call it."""
+    """Treat a bearer token among the headers as the option `token`."""
     for name, value in headers.items():
         if name.lower() == _SECRET_HEADER and value.startswith(_BEARER):
             options.setdefault("token", (at, value.removeprefix(_BEARER)))
@@ -313,7 +316,7 @@ def _at(members: Any, path: Path) -> Any:
 
 
 def _strange(members: dict[str, Any], above: Path, known: set[Path], quiet: frozenset[str]) -> list[Path]:
-    """Places of what no option stands for."""
+    """Paths of members that no option covers."""
     out: list[Path] = []
     for name, value in members.items():
         path = above + (name,)
@@ -371,12 +374,12 @@ def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
 
 
 def _loaded(tools: Tools, target: tuple[Row, ...], context: Context) -> Tools:
-    """Deferred tools can be found only where the target's upstream searches; else they are sent in full."""
+    """The tools, with deferred tools sent in full unless the target's upstream can search for tools."""
     if not any(isinstance(tool, Tool) and tool.deferred for tool in tools):
         return tools
     search = _found(target, "tool_search", context)
     if search is None:
-        return tools  # the writer has its own say
+        return tools  # the writer decides
     if any(isinstance(tool, HostedTool) and search.kinds.fullmatch(tool.kind) for tool in tools):
         return tools
     out: list[Tool | HostedTool] = []
@@ -389,15 +392,15 @@ def _loaded(tools: Tools, target: tuple[Row, ...], context: Context) -> Tools:
 
 
 def kinds(pattern: str) -> re.Pattern[str]:
-    """The type words of a row."""
+    """The pattern of the type words of a row."""
     return re.compile(pattern)
 
 
 def plain_options(names: Mapping[str, str]) -> dict[str, Option]:
-    """Options that stand at these paths ("filters/allowed_domains") in their common form."""
+    """Options at these paths ("filters/allowed_domains") in their common form."""
     return {name: Option(tuple(path.split("/"))) for name, path in names.items()}
 
 
 def location(path: str) -> dict[str, Option]:
-    """Where the user is, as an approximate location whose members stand at `path`."""
+    """The user's approximate location, with its members at `path`."""
     return plain_options({name: f"{path}/{name}" for name in ("city", "region", "country", "timezone")})

@@ -1,7 +1,7 @@
-"""One JSON array that grows while it is sent: byte chunks to its elements, the same however the bytes are cut.
+"""Splits a growing JSON array into its elements. The elements do not depend on how the bytes are cut.
 
-Google's servers stream this way unless asked for server-sent events. Also takes bare objects one after another (an
-error answered without the array), so that whatever begins with a bracket can be read here.
+Google's servers stream an array unless the request asks for server-sent events (`alt=sse`). The splitter also accepts
+bare objects one after another (an error without the array), so any stream that begins with a bracket can be read here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BETWEEN = b" \t\r\n,"
 
 
 class Splitter:
-    """Feed bytes, get the exact text of whole elements."""
+    """Takes bytes and returns the exact text of whole elements."""
 
     __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "broken", "ended", "whole")
 
@@ -29,17 +29,19 @@ class Splitter:
         self._string = False
         self._escaped = False
         self.whole = 0
-        """Where in the last chunk the last whole element ended, or the array: 0 when neither did."""
+        """The end of the last whole element, or of the array, in the last chunk; 0 if there is none."""
         self.ended = False
-        """The array's closing bracket was seen; what follows it is not looked at."""
+        """The closing bracket of the array was found. Later bytes are ignored."""
         self.broken: WireError | None = None
-        """Something stood between elements that may not stand there. Not raised, so that the elements before it are
-        given out however the bytes were cut; nothing comes after it."""
+        """An illegal byte stood between elements. The error is not raised, so that the elements before it do not depend
+        on how the bytes are cut. No element follows.
+        """
 
     def feed(self, chunk: bytes) -> list[bytes]:
+        """The elements that end in this chunk."""
         elements: list[bytes] = []
         self.whole = len(chunk) if self.ended else 0
-        start = place = 0  # of the open element's bytes in this chunk; of the scan
+        start = place = 0  # start of the open element in this chunk; position of the scan
         while True:
             if self._depth == 0:
                 begin = self._skip(chunk, place)
@@ -59,7 +61,7 @@ class Splitter:
             self._held = 0
 
     def _skip(self, chunk: bytes, place: int) -> int:
-        """Where the next element begins, past what stands between elements; -1 when the chunk has none."""
+        """The start of the next element, after separators; -1 if the chunk has none."""
         for at in range(place, len(chunk)):
             if self.ended or self.broken is not None:
                 return -1
@@ -74,7 +76,7 @@ class Splitter:
         return -1
 
     def _scan(self, chunk: bytes, place: int) -> int:
-        """Goes on inside an element. Gives the place after its end, or after the chunk."""
+        """Continue inside an element. Returns the position after its end, or after the chunk."""
         size = len(chunk)
         if self._escaped and place < size:
             self._escaped = False

@@ -1,4 +1,4 @@
-"""The bytes of a document that a caller gave as bytes, as text or as a decoded value."""
+"""Converts a caller's document (bytes, text or decoded value) to JSON bytes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
 
 
 def as_bytes(body: Body, dialect: str) -> bytes:
-    """A document as JSON bytes, which are UTF-8."""
+    """A document as JSON bytes in UTF-8."""
     document = loose_bytes(body, dialect)
     check_text(document, dialect)
     return document
 
 
 def check_text(document: bytes, dialect: str) -> None:
-    """WireError for what is not UTF-8: decoding checks no text that is merely carried."""
+    """Raise WireError for bytes that are not UTF-8. The JSON decoder does not check the UTF-8 of raw values."""
     if not document.isascii():
         try:
             document.decode()
@@ -30,7 +30,7 @@ def check_text(document: bytes, dialect: str) -> None:
 
 
 def loose_bytes(body: Body, dialect: str) -> bytes:
-    """A document as bytes, which may be cut or broken if they came as bytes."""
+    """A document as bytes. Bytes from the caller may be cut or broken."""
     if type(body) is bytes:
         return body
     if isinstance(body, bytes | bytearray | memoryview):
@@ -44,9 +44,9 @@ def loose_bytes(body: Body, dialect: str) -> bytes:
 
 
 def _escaped(body: Mapping[str, Any] | list[Any] | str, dialect: str) -> bytes:
-    """The same for text with lone surrogates, which UTF-8 cannot hold: as the escapes that JSON has for them."""
+    """The same for text with lone surrogates, which UTF-8 cannot hold: they become JSON escapes."""
     if isinstance(body, str):
-        return body.encode("utf-8", "backslashreplace")  # which spells a surrogate as JSON does
+        return body.encode("utf-8", "backslashreplace")  # this handler writes a surrogate like a JSON escape
     from json import dumps  # late: hardly any document needs it
 
     try:

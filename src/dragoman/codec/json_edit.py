@@ -1,7 +1,7 @@
-"""Edits of JSON text: a change is applied to the bytes of a document, and every byte beside the change stays.
+"""Edits JSON text: a change is applied to the bytes of a document, and all other bytes stay.
 
-Key order, spacing, spellings of numbers and fields that nobody knows are the client's own. The change is given as two
-values, how a document was read and how it has to become; only where the two differ is the text touched.
+Key order, spacing, spellings of numbers and unknown fields stay as the client wrote them. The change is given as two
+values: the document as it was read, and as it shall be. Only differences between the two values change the text.
 """
 
 from __future__ import annotations
@@ -20,31 +20,32 @@ _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class _Member(NamedTuple):
-    """Where one member of an object, or one item of an array, stands in the text."""
+    """The positions of one member of an object, or one item of an array, in the text."""
 
     name: str
     gap: int
-    """Where the blanks and the comma before it begin,"""
+    """Start of the white space and the comma before the member."""
     begin: int
-    """its key, or the item itself,"""
+    """Start of the key, or of the item."""
     colon: int
-    """the blanks and the colon behind the key,"""
+    """Start of the white space and the colon after the key."""
     value: int
-    """its value, and the end of that."""
+    """Start of the value; `end` is its end."""
     end: int
 
 
 _Piece = tuple[bytes | None, bytes]
-"""A member as it is written, behind the blanks and the comma that stood before it; None for a new one."""
+"""The text before a member (white space and comma; None for a new member), and the text of the member."""
 
 
 class _Unclear(Exception):
-    """The text cannot be followed: an object has the same key twice."""
+    """The text cannot be edited: an object has the same key twice."""
 
 
 def edited(document: bytes, before: Any, after: Any) -> bytes | None:
-    """The document with what differs between `before`, the value that it was read as, and `after`. None where the text
-    cannot be followed. Where the document itself says otherwise than `before`, it is left as it is."""
+    """The document with the differences between `before`, the value as it was read, and `after`. None: the text cannot
+    be edited. Where the document itself differs from `before`, it stays unchanged.
+    """
     begin = len(document) - len(document.lstrip())
     end = len(document.rstrip())
     try:
@@ -54,8 +55,9 @@ def edited(document: bytes, before: Any, after: Any) -> bytes | None:
 
 
 def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | None:
-    """A document with lone surrogates, which no decoder takes, with another value at a key of its own. None where the
-    text cannot be followed."""
+    """A document with lone surrogates, which decoders refuse, with another value at one of its keys. None: the text
+    cannot be edited.
+    """
     from .surrogates.documents import without_surrogates  # late: few documents have them
 
     mended = without_surrogates(document)
@@ -66,7 +68,7 @@ def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | N
         members = _members(mended, begin, end)
     except (_Unclear, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    # The mended text is as long as the document, so that each member stands at the same place in both.
+    # The mended text has the same length as the document, so members have the same positions in both.
     for member in members:
         if member.name == key:
             return document[: member.value] + json_text.encode(value) + document[member.end :]
@@ -76,7 +78,7 @@ def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | N
 
 
 def _edited(text: bytes, begin: int, end: int, before: Any, after: Any) -> bytes:
-    """The text of one value that stands between `begin` and `end`."""
+    """The text of the value between `begin` and `end`."""
     if isinstance(before, dict) and isinstance(after, dict) and text[begin : begin + 1] == b"{":
         return _edited_object(text, begin, end, before, after)
     if isinstance(before, list) and isinstance(after, list) and text[begin : begin + 1] == b"[":
@@ -104,7 +106,7 @@ def _edited_object(text: bytes, begin: int, end: int, before: dict[str, Any], af
 
 
 def _known(name: str, before: dict[str, Any], after: dict[str, Any]) -> str:
-    """A key as the values spell it: Google's APIs take snake_case for camelCase."""
+    """A key in the spelling of the values: Google's APIs accept snake_case for camelCase (google-genai 3.1.0)."""
     if name in before or name in after or "_" not in name:
         return name
     return _SNAKE.sub(lambda found: found.group(1).upper(), name)
@@ -132,7 +134,7 @@ def _edited_array(text: bytes, begin: int, end: int, before: list[Any], after: l
 
 
 def _joined(text: bytes, begin: int, end: int, members: list[_Member], pieces: list[_Piece]) -> bytes:
-    """Members between the brackets of the document, each behind its own blanks."""
+    """The members between the brackets of the document, each with its own white space."""
     if not members:
         return text[begin : begin + 1] + b",".join([piece for _, piece in pieces]) + text[end - 1 : end]
     usual = text[members[1].gap : members[1].begin] if len(members) > 1 else b","

@@ -1,4 +1,6 @@
-"""The exact JSON text of arguments and schemas: checked when someone needs it, never re-spelled."""
+"""Owns the exact JSON text of arguments and schemas. The text is checked when needed, and never written in another
+spelling.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,9 @@ def text(raw: Raw) -> str:
 
 
 def is_object(value: str | bytes | Raw) -> bool:
-    """Whether the text is exactly one JSON object that a decoder takes: numbers beyond all doubles are skimmed over by
-    is_whole, and whoever gets them trips."""
+    """Whether the text is exactly one JSON object that a decoder accepts. Unlike `is_whole`, this also checks that
+    numbers fit a double.
+    """
     try:
         return type(decode(value)) is dict
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -40,11 +43,12 @@ def is_object(value: str | bytes | Raw) -> bool:
 
 
 def is_whole(value: str | bytes | Raw) -> bool:
-    """Whether the text is one JSON object from its first bracket to its last; its numbers may be too large for all, and
-    a text may have half a character."""
+    """Whether the text is one complete JSON object. Its numbers may be too large for a double, and its texts may have
+    half characters.
+    """
     try:
-        # A Struct without fields is cheaper: all inside is skipped, though it has to be JSON. But what is skipped
-        # is not checked to be UTF-8; text is that already.
+        # A Struct without fields is cheaper: all members are skipped, but must be JSON. Skipped bytes are not checked
+        # for UTF-8; a str needs no such check.
         _checked(value) if isinstance(value, str) else _object(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return isinstance(value, str) and "\\u" in value and _is_whole_but_for_surrogates(value)
@@ -59,7 +63,7 @@ def _is_whole_but_for_surrogates(value: str) -> bool:
 
 
 def is_document(value: bytes) -> bool:
-    """Whether the bytes are one JSON object, all of it in UTF-8: nothing more is asked of what passes untouched."""
+    """Whether the bytes are one JSON object in UTF-8. A document that passes unchanged needs no other check."""
     try:
         if not value.isascii():
             value.decode()
@@ -70,7 +74,7 @@ def is_document(value: bytes) -> bool:
 
 
 def object_raw(value: str) -> Raw | None:
-    """Arguments as a JSON object: blank and null mean `{}`, anything else that is not an object gives None."""
+    """Arguments as a JSON object. Blank and null give `{}`; anything else that is no object gives None."""
     if not value or value.isspace() or value == "null":
         return EMPTY_OBJECT
     return Raw(value) if is_object(value) else None
@@ -86,7 +90,7 @@ def encoded_twice(value: str) -> str | None:
 
 
 def breaks_off(value: str) -> bool:
-    """Whether the text begins a JSON object and ends before the object does (a number in it, too)."""
+    """Whether the text begins a JSON object and ends before the object does (also inside a number)."""
     if "\\u" in value:
         from .surrogates.documents import without_surrogates
 
@@ -114,10 +118,10 @@ _STRING = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
 
 
 def respelled(document: bytes, key: str, value: str) -> bytes:
-    """A JSON object with another string at a key of its own, and every other byte as it was.
+    """A JSON object with another string at one of its keys. All other bytes stay.
 
-    That can be done on the bytes where the key is there, its name stands nowhere else in the document, and no letter is
-    written by its number: then what is found is the key. Else the text is followed from member to member.
+    The bytes are searched directly if the name of the key occurs exactly once and no letter is escaped: then the match
+    is the key. Else the text is walked member by member.
     """
     name = b'"%b"' % key.encode()
     if document.count(name) == 1 and document.find(b"\\u00") < 0:
@@ -133,7 +137,9 @@ def respelled(document: bytes, key: str, value: str) -> bytes:
 
 
 def plain(raw: Raw) -> Any:
-    """The decoded value of a raw JSON text, which was only skimmed so far: it may hold numbers that are none."""
+    """The decoded value of raw JSON text. The text was not checked before, so it may hold illegal numbers. Raises
+    WireError.
+    """
     try:
         return decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:

@@ -1,9 +1,9 @@
-"""Log probabilities of an answer's tokens: carried as extras by their own dialect, moved to the target's place here.
+"""Moves the log probabilities of an answer's tokens from the source's field to the target's field.
 
-Three forms are known. `tokens` is a list of `{token, logprob, bytes, top_logprobs}`; `content` is that list in an
-object that parts it from the refusal's; `chosen` is Google's, a list of what was chosen beside one of what else was
-likely. A list hangs on the whole answer, or on each text of it. In streams they come with the words: readers and
-writers of those use `read`, `write` and `unkeep`, where the crossing says that both sides have them.
+Three forms are known. `tokens` is a list of `{token, logprob, bytes, top_logprobs}`. `content` is an object with such a
+list for the text and one for the refusal. `chosen` is Google's form: a list of chosen tokens beside a list of likely
+ones. A list belongs to the whole answer, or to each text. In streams they come with the text: stream readers and
+writers use `read`, `write` and `unkeep` if both sides have log probabilities (`Context.scored`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Content(Struct):
 
 
 def cross(response: Response, source: Place | None, target: Place | None, context: Context) -> Response:
-    """The response with its log probabilities where the target has them. Where it has none, they stay a loss."""
+    """The response with its log probabilities in the target's field. If the target has none, they stay a loss."""
     if source is None or target is None or source == target:
         return response
     if response.extra is None and not (source.on_texts and any(part.extra is not None for part in response.parts)):
@@ -76,7 +76,7 @@ def _moved(
         return parts, extra
     unkeep(context, places)
     if source.form == "content":
-        # Lists beside that of the text: the refusal's, or that of the thoughts (DeepSeek).
+        # Lists beside that of the text: for the refusal, or for the thoughts (DeepSeek).
         rest = json_text.fields((extra or {})[source.dialect][_name(source, number)])
         context.keep(places[0], {name: value for name, value in rest.items() if name != "content"})
     if source.form == "chosen":
@@ -87,7 +87,7 @@ def _moved(
 
 
 def _name(place: Place, number: int) -> str:
-    """The name among the extras: those of the first answer hang on the response."""
+    """The name among the extras. The log probabilities of the first answer belong to the response."""
     return f"{place.answers}/0/{place.name}" if place.answers and number == 0 else place.name
 
 
@@ -96,7 +96,7 @@ def _with(extra: Extra | None, dialect: str, name: str, value: Raw) -> Extra:
 
 
 def unkeep(context: Context, places: list[Path]) -> None:
-    """They have crossed: they are not among the fields that only the source knows."""
+    """Remove fields that were translated from the fields that only the source knows."""
     for i, (at, fields) in enumerate(context.kept):
         left = {name: value for name, value in fields.items() if (*at, name) not in places}
         if len(left) < len(fields):
@@ -104,12 +104,12 @@ def unkeep(context: Context, places: list[Path]) -> None:
 
 
 def _takes_tokens(part: Part) -> bool:
-    """Refusals have no place for them."""
+    """Refusals have no field for tokens."""
     return type(part) is Text and not part.refusal
 
 
 def _hung(parts: tuple[Part, ...], tokens: list[Token], place: Place) -> tuple[Part, ...]:
-    """Each text with its own tokens; the last one gets the rest."""
+    """Give each text its own tokens; the last text gets the rest."""
     texts = [i for i, part in enumerate(parts) if _takes_tokens(part)]
     out = list(parts)
     begin = 0
@@ -127,7 +127,7 @@ def _hung(parts: tuple[Part, ...], tokens: list[Token], place: Place) -> tuple[P
 
 
 def read(value: Raw | None, form: Form) -> list[Token] | None:
-    """The tokens, None for nothing and for what does not have the form."""
+    """The tokens; None for an absent value or another form."""
     if value is None:
         return None
     try:
@@ -147,7 +147,9 @@ def read(value: Raw | None, form: Form) -> list[Token] | None:
 
 
 def joined(first: Raw, second: Raw) -> Raw:
-    """Two results of the form `chosen`, from chunks of one stream, as one. The second alone if they are none."""
+    """Two results of the form `chosen`, from chunks of one stream, joined. The second alone if they have
+    another form.
+    """
     try:
         both = [json_text.fields(value) for value in (first, second)]
         lists = {name: [msgspec.json.decode(one.get(name, b"[]"), type=list[Raw]) for one in both] for name in _LISTS}
@@ -164,6 +166,7 @@ def _token(candidate: _Candidate) -> Token:
 
 
 def write(tokens: list[Token], form: Form, spelled: bool = True) -> Raw:
+    """The tokens in a dialect's form. `spelled`: with the bytes of each token."""
     if form == "chosen":
         chosen = [{"token": one.token, "logProbability": one.logprob} for one in tokens]
         tops = [

@@ -1,4 +1,4 @@
-"""Data URLs, base64 and media types."""
+"""Owns data URLs, base64 and media types."""
 
 from __future__ import annotations
 
@@ -45,16 +45,17 @@ def split_data_url(url: str) -> tuple[str, str] | None:
 
 
 def proper(mime: str) -> str:
-    """The registered name of a media type that goes by another one, too."""
+    """The registered name of a media type with a common other name."""
     return "image/jpeg" if mime in ("image/jpg", "image/pjpeg") else mime
 
 
 def data_url(mime: str, data: str) -> str:
+    """The data URL of base64 text."""
     return f"data:{mime or 'application/octet-stream'};base64,{data}"
 
 
 def kind_of(mime: str) -> MediaKind:
-    """image, audio or video by the type's first word; everything else is a document."""
+    """image, audio or video by the first word of the type; any other type is a document."""
     word = mime.partition("/")[0]
     if word == "image":
         return "image"
@@ -66,7 +67,7 @@ def kind_of(mime: str) -> MediaKind:
 
 
 def guess_mime(name: str) -> str:
-    """The media type an address or a file name suggests by its ending, or ""."""
+    """The media type by the ending of an address or a file name, or ""."""
     path = name.partition("?")[0].partition("#")[0]
     return _BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
 
@@ -76,8 +77,9 @@ _OPENAI = frozenset({"openai-chat", "openai-responses", "openrouter"})
 
 
 def unknown_to_openai(media: Media, source: str) -> bool:
-    """Whether OpenAI and its kin would refuse media without data: a file that another provider holds. OpenAI checks
-    how an id begins (`file-`; `assistant-` at Azure: laravel/ai issue 716, 2026-06), and opens addresses of the web.
+    """Whether OpenAI's upstreams would refuse media without data, because another provider holds the file. OpenAI
+    checks the prefix of an id (`file-`; `assistant-` at Azure: laravel/ai issue 716, 2026-06), and fetches web
+    addresses.
     """
     if media.data or source in _OPENAI:
         return False
@@ -87,21 +89,22 @@ def unknown_to_openai(media: Media, source: str) -> bool:
 
 
 def missing(media: Media) -> str:
-    """The short text that stands in a turn for media which cannot be sent."""
+    """The short text in a turn for media that cannot be sent."""
     where = media.url or media.name
     return f"[{media.mime or media.kind} attached here could not be sent{f': {where}' if where else ''}]"
 
 
 def note(media: Media) -> str:
-    """The short text that stands in a tool's result for media which cannot be passed on."""
+    """The short text in a tool result for media that cannot be sent."""
     what = media.mime or media.kind
     where = f" ({media.url})" if media.url else f" ({media.name})" if media.name else ""
     return f"Binary content of type {what} was processed.{where}"
 
 
 def unannounced(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns without the texts that say of the media behind them what will be said in their place: tools announce
-    what they return in these very words, for targets that take both."""
+    """The turns without texts that announce the media after them with the words of `note`. Some tools announce their
+    media in these words, and the words would stand there twice.
+    """
     return tuple([_unannounced(turn) if turn.role == "tool" else turn for turn in turns])
 
 

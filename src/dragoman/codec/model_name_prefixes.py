@@ -1,4 +1,4 @@
-"""Names of models as other dialects know them: without the path that Google's resources have in front."""
+"""Removes the path of Google's resources from model names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 _RESOURCE = re.compile(r"(?:projects/[^/]+/)?(?:locations/[^/]+/)?(?:publishers/[^/]+/)?models/(?=[^/]+\Z)")
 """`models/NAME` of the Gemini API, `publishers/google/models/NAME` of Vertex, and its full form. Tuned models and
-endpoints have no name of their own, and Fireworks' `accounts/fireworks/models/NAME` is the name."""
+endpoints have no other name, and Fireworks' `accounts/fireworks/models/NAME` is the whole name.
+"""
 
 
 def bare(model: str) -> str:

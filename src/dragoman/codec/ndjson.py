@@ -1,6 +1,6 @@
-"""One JSON value a line (NDJSON): byte chunks to lines, the same lines however the bytes are cut.
+"""Splits NDJSON (one JSON value on each line) into lines. The lines do not depend on how the bytes are cut.
 
-Takes LF and CRLF line ends, a byte-order mark, blank lines (skipped), a last line without its end.
+It accepts LF and CRLF line ends, a byte-order mark, blank lines (skipped), and a last line without a line end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Splitter:
-    """Feed bytes, get whole lines without their ends."""
+    """Takes bytes and returns whole lines without their ends."""
 
     __slots__ = ("_dialect", "_held", "_started", "_tail", "broken")
 
@@ -22,10 +22,12 @@ class Splitter:
         self._held = 0
         self._started = False
         self.broken: WireError | None = None
-        """A line was longer than is held. Not raised, so that the lines before it are given out however the bytes were
-        cut; nothing comes after it."""
+        """A line exceeded the limit. The error is not raised, so that the lines before it do not depend on how the
+        bytes are cut. No line follows.
+        """
 
     def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that end in this chunk."""
         if self.broken is not None:
             return []
         pieces = chunk.split(b"\n")
@@ -55,7 +57,7 @@ class Splitter:
         return lines
 
     def close(self) -> list[bytes]:
-        """The last line, if the stream ended without the line's end."""
+        """The last line, if the stream ended without a line end."""
         return self.feed(b"\n")
 
     def _break(self) -> None:
@@ -64,7 +66,7 @@ class Splitter:
 
 
 def one_line(text: bytes) -> bytes:
-    """JSON text on one line: carried values may be spread over several, and a line end would end the value."""
+    """JSON text on one line: a raw value may span several lines, and a line end would end the NDJSON value."""
     if b"\n" in text or b"\r" in text:
         return text.replace(b"\r", b" ").replace(b"\n", b" ")
     return text

@@ -1,6 +1,6 @@
-"""Calls that wait for their results: the first one of an id or of a name is found without a search.
+"""Finds the first open call of an id or a name without a search.
 
-Results may come in any order, and a history may hold thousands of them: a search through a list for each result would
+Results may come in any order, and a history may hold thousands of them. A search through a list for each result would
 cost the square of their number.
 """
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class OpenCalls(Generic[T]):
-    """Calls in the order they were made, each under any number of keys. A call that was taken is gone from all."""
+    """Calls in their order, each under any number of keys. A call that was taken is removed from all keys."""
 
     __slots__ = ("_calls", "_count", "_places")
 
@@ -26,14 +26,14 @@ class OpenCalls(Generic[T]):
         self._count = 0
 
     def add(self, call: T, keys: Iterable[Hashable]) -> None:
-        """A call that waits, behind all others."""
+        """Add an open call after all others."""
         self._calls[self._count] = call
         for key in keys:
             self._places.setdefault(key, deque()).append(self._count)
         self._count += 1
 
     def take(self, key: Hashable) -> T | None:
-        """The first call under a key, which waits no longer; None when there is none."""
+        """Remove and return the first call under a key; None if there is none."""
         places = self._places.get(key)
         while places:
             call = self._calls.pop(places.popleft(), None)
@@ -42,11 +42,11 @@ class OpenCalls(Generic[T]):
         return None
 
     def left(self) -> list[T]:
-        """The calls that still wait, in their order."""
+        """The calls that are still open, in their order."""
         return [*self._calls.values()]
 
     def clear(self) -> None:
-        """No call waits any longer."""
+        """Remove all calls."""
         self._calls, self._places, self._count = {}, {}, 0
 
     def __len__(self) -> int:
@@ -54,28 +54,28 @@ class OpenCalls(Generic[T]):
 
 
 class UnansweredCalls:
-    """The calls of one step, where a wire may leave out their ids: found by id, else by name and order.
+    """The open calls of one step, for wires that may omit call ids: found by id, else by name and order.
 
-    Usually results come in the order of the calls: then no index is made.
+    Results usually come in the order of the calls; then no index is made.
     """
 
     __slots__ = ("_calls", "_index", "_without_id")
 
     def __init__(self, without_id: Callable[[ToolCall], bool]) -> None:
-        """`without_id`: whether a call came without an id, so that its id was made here."""
+        """`without_id`: whether a call came without an id, so that its id was computed here."""
         self._without_id = without_id
         self._calls: deque[ToolCall] = deque()
         self._index: OpenCalls[ToolCall] | None = None
 
     def add(self, call: ToolCall) -> None:
-        """A call that waits, behind all others."""
+        """Add an open call after all others."""
         if self._index is None:
             self._calls.append(call)
         else:
             self._enter(self._index, call)
 
     def answer_next(self, call_id: str) -> bool:
-        """Take the call that waits longest, if it has this id and results came in order so far."""
+        """Remove the first open call if it has this id and all results so far came in order."""
         calls = self._calls
         if calls and calls[0].id == call_id:
             calls.popleft()
@@ -83,15 +83,17 @@ class UnansweredCalls:
         return False
 
     def take(self, call_id: str) -> ToolCall | None:
-        """The first call with this id."""
+        """Remove and return the first call with this id."""
         return self._indexed().take(("id", call_id))
 
     def take_named(self, name: str | None, *, without_id: bool = False) -> ToolCall | None:
-        """The first call of a tool (of any, where `name` is None), perhaps among those that came without an id."""
+        """Remove and return the first call of a tool (of any tool if `name` is None), or the first such call without an
+        id.
+        """
         return self._indexed().take(("without id" if without_id else "name", name))
 
     def clear(self) -> None:
-        """No call waits any longer."""
+        """Remove all calls."""
         self._calls.clear()
         self._index = None
 

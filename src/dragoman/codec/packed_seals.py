@@ -1,15 +1,15 @@
-"""Seals in foreign slots: packed with a mark, so that they are known again and never sent to the wrong upstream.
+"""Packs seals into slots of other dialects, with a mark that keeps them from a wrong upstream.
 
-A client echoes what stands in its own dialect's slot (a thinking signature, encrypted reasoning, a thought signature),
-and the ids of calls. What travels there is base64 of one of
+A client returns the content of its own dialect's slots (a thinking signature, encrypted reasoning, a thought
+signature), and call ids. A packed slot holds base64 of one of
 
-    dragoman:1:<dialect>:<kind>:<model>:<data>     the seal of the very part whose slot it is
-    dragoman:2:<records>                           seals that belong elsewhere in the turn, each with its place
-    dragoman:id:<id and records>                   a call's id with such records in it (URL-safe, without padding)
+    dragoman:1:<dialect>:<kind>:<model>:<data>     the seal of the part that has the slot
+    dragoman:2:<records>                           seals of other parts of the turn, each with its place
+    dragoman:id:<id and records>                   a call id with such records (URL-safe, without padding)
 
-base64 because every such slot holds base64 already, and because the mark at its beginning is then constant and cheap to
-look for. In canon what a slot of the second kind holds is a Seal of the dialect `BUNDLE`, which no upstream speaks.
-Where a seal comes from, and whether that is where a request goes, is told by dialect, host and model (`Origin`).
+It is base64 because every such slot holds base64 anyway, and because the mark at the beginning is then constant and
+cheap to find. In canon, the content of a slot of the second kind is a Seal of the dialect `BUNDLE`, which no upstream
+has. Dialect, host and model identify the origin of a seal (`Origin`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..canon.parts import Seal
 from .cache_budget import small_cache
 
 MARK = "ZHJhZ29tYW46"
-"""base64 of "dragoman:", with which everything packed begins."""
+"""base64 of "dragoman:", the first characters of every packed value."""
 
 MARK_BYTES = MARK.encode()
 
@@ -36,10 +36,10 @@ BUNDLE = "dragoman"
 """The dialect of a Seal whose data are records."""
 
 GOOGLE_DUMMY = "skip_thought_signature_validator"
-"""What Google's documentation gives for a call whose signature does not exist (thought signatures, 2025-11)."""
+"""Google's documented value for a call whose signature does not exist (docs "Thought signatures", 2025-11)."""
 
 HERE = -1
-"""The offset of a record that travels where it belongs."""
+"""The offset of a record that travels at its own place."""
 
 _PLAIN = "dragoman:1:"
 _RECORDS = "dragoman:2:"
@@ -49,10 +49,10 @@ _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):
-    """A seal away from its part, and where in the turn that part stands.
+    """A seal away from its part, with the place of that part in the turn.
 
-    A call is named by its id. Other places are counted: `calls` that stand before it, and the characters of the turn's
-    texts before it (`offset`); so they are found again in dialects that keep texts, thoughts and calls apart.
+    A call is identified by its id. Other places are counted: the number of `calls` before it, and the characters of the
+    turn's texts before it (`offset`). So the place can be found in dialects that separate texts, thoughts and calls.
     """
 
     where: Literal["call", "text", "thought"]
@@ -65,11 +65,12 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
     calls: int = 0
     offset: int = 0
     length: int = 0
-    """Of a text. -1 on a thought: its words are those of the part it travels in."""
+    """Of a text. -1 on a thought: its text is that of the part that carries the record."""
     text: str = ""
-    """The words of a thought, for the seal is worth nothing without them; of a text, what `digest` makes of it."""
+    """For a thought: its text, without which the seal is invalid. For a text: its `digest`."""
 
     def seal(self) -> Seal:
+        """The seal itself."""
         return Seal(self.dialect, self.data, self.kind, self.model, self.host)
 
 
@@ -80,14 +81,14 @@ _read_id = msgspec.json.Decoder(tuple[str, tuple[Record, ...]]).decode
 
 
 def digest(text: str) -> str:
-    """By what a text is known again."""
+    """The digest by which a text is recognised."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def pack(seal: Seal) -> str:
     """A seal as text for a slot of another dialect."""
     if seal.dialect == BUNDLE and seal.data.startswith(MARK):
-        return seal.data  # it could not be read
+        return seal.data  # an unreadable slot is returned unchanged
     if seal.dialect == BUNDLE:
         return pack_written(seal.data)
     if seal.host:
@@ -99,7 +100,7 @@ def pack(seal: Seal) -> str:
 
 
 def pack_written(records: str) -> str:
-    """Records in JSON (`written`) as text for a slot."""
+    """Records in JSON (`written`), as text for a slot."""
     return _packed(records.encode())
 
 
@@ -113,7 +114,7 @@ def _packed(records: bytes) -> str:
 
 
 def unpack(slot: str) -> Seal | None:
-    """The packed seal in a slot, or None when there is none that can be read."""
+    """The packed seal in a slot; None if there is none, or it cannot be read."""
     if not slot.startswith(MARK):
         return None
     try:
@@ -130,17 +131,18 @@ def unpack(slot: str) -> Seal | None:
 
 
 def foreign(slot: str) -> Seal | None:
-    """The packed seal in a slot; None when the slot holds its own dialect's value.
+    """The packed seal in a slot; None if the slot holds a value of its own dialect.
 
-    What has the mark and cannot be read (cut, damaged, of a later version) is a Seal of `BUNDLE` with the slot as its
-    data: it belongs to no upstream, and must not be taken for the slot's own."""
+    A marked value that cannot be read (cut, damaged, of a later version) gives a Seal of `BUNDLE` with the slot as
+    data. It belongs to no upstream, and must not be used as the slot's own value.
+    """
     if not slot.startswith(MARK):
         return None
     return unpack(slot) or Seal(BUNDLE, slot)
 
 
 def origin(slot: str, dialect: str, kind: str = "", model: str = "") -> Seal:
-    """The seal in a slot of `dialect`: a packed foreign one, or its own."""
+    """The seal in a slot of `dialect`: a packed foreign seal, or its own."""
     return foreign(slot) or Seal(dialect, slot, kind, model)
 
 
@@ -150,7 +152,7 @@ def written(records: Sequence[Record]) -> str:
 
 
 def read(text: str) -> tuple[Record, ...] | None:
-    """Records from JSON text; None when it is something else."""
+    """Records from JSON text; None for any other text."""
     try:
         return _read_records(text)
     except (msgspec.DecodeError, RecursionError):
@@ -158,7 +160,7 @@ def read(text: str) -> tuple[Record, ...] | None:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts hold the same records. OpenRouter's seals are JSON, which a stream spells in another way."""
+    """Whether two texts hold the same records. OpenRouter's seals are JSON, which a stream may spell differently."""
     first, second = read(one), read(other)
     return first is not None and second is not None and list(map(_evened, first)) == list(map(_evened, second))
 
@@ -173,18 +175,18 @@ def _evened(record: Record) -> Record:
 
 
 def bundle(records: Sequence[Record]) -> Seal:
-    """Records as a Seal, to travel in a part that they need not belong to."""
+    """Records as a Seal, which may travel in another part."""
     return Seal(BUNDLE, written(records))
 
 
 def pack_id(call_id: str, records: Sequence[Record]) -> str:
-    """A call's id with records in it: of letters, digits, _ and -, but of any length."""
+    """A call id with records in it: letters, digits, _ and -, of any length."""
     plain = _ID.encode() + _encode((call_id, records))
     return base64.urlsafe_b64encode(plain).decode("ascii").rstrip("=")
 
 
 def unpack_id(call_id: str) -> tuple[str, tuple[Record, ...]] | None:
-    """The id and the records in an id; None for any other id."""
+    """The id and the records in a packed id; None for any other id."""
     if not call_id.startswith(MARK):
         return None
     try:
@@ -197,7 +199,7 @@ def unpack_id(call_id: str) -> tuple[str, tuple[Record, ...]] | None:
 
 
 class Origin(Struct, frozen=True):
-    """An upstream as seals know it. What is "" is not known, and tells nothing apart."""
+    """An upstream as seals identify it. "" means unknown, and matches anything."""
 
     dialect: str
     model: str = ""
@@ -206,8 +208,9 @@ class Origin(Struct, frozen=True):
 
 @small_cache(1024)
 def family(model: str) -> str:
-    """A model's name without its route and without the stamp of its version: an upstream answers for
-    claude-sonnet-4-5 as claude-sonnet-4-5-20250929."""
+    """A model name without its route and version stamp: an upstream answers a request for claude-sonnet-4-5 as
+    claude-sonnet-4-5-20250929.
+    """
     name = model.rpartition("/")[2].lower()
     while True:
         shorter = _STAMP.sub("", name)
@@ -217,7 +220,7 @@ def family(model: str) -> str:
 
 
 def same_origin(seal: Seal, upstream: Origin) -> bool:
-    """Whether this upstream made the seal, as far as can be told: only then it may see it."""
+    """Whether this upstream made the seal, as far as known. Only then may it get the seal."""
     if seal.dialect != upstream.dialect:
         return False
     if seal.host and upstream.host and seal.host != upstream.host:

@@ -1,7 +1,7 @@
-"""How the end of a stream is found among frames that pass as they are: the parts that all dialects share.
+"""Finds the end of a stream whose frames pass unchanged: the part that all dialects share.
 
-Only the first and the last frames of a stream are decoded, and of these only the few fields that decide. A search for
-words would not do: they may stand in the model's own text, or in the arguments of a call.
+Only the first and the last frames of a stream are decoded, and of these only the few decisive fields. A text search
+would not do: the words may stand in the model's text, or in the arguments of a call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _UNDECODED = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 
 def events_in(frames: bytes) -> list[Frame]:
-    """The name and the data of each whole server-sent event in some bytes. Comments have no data and are left out.
+    """The name and the data of each whole server-sent event in some bytes. Comments are left out.
 
     Lines end with LF, CRLF or a lone CR: `bytes.splitlines` knows exactly these three.
     """
@@ -32,7 +32,7 @@ def events_in(frames: bytes) -> list[Frame]:
         more = None
         if line.startswith(b"data:"):
             more = line[6:] if line[5:6] == b" " else line[5:]
-            # Hosts leave the blank line between two frames out. No JSON value goes on like that.
+            # Some hosts omit the blank line between two frames. A JSON value cannot continue in this way.
             over = bool(data) and data[-1].endswith(b"}") and more[:1] in (b"{", b"[")
         elif line.startswith(b"event:"):
             over = bool(data and name)
@@ -50,10 +50,10 @@ def events_in(frames: bytes) -> list[Frame]:
 
 
 def decoded(data: bytes, decode: Callable[[bytes], T], shape: type[T]) -> T | None:
-    """The fields of `shape` in some JSON text; None where the text is no such JSON.
+    """The fields of `shape` in JSON text; None if the text is no such JSON.
 
-    Half a character, as models cut at a limit leave it, makes a text that the fast decoder refuses. Such a text must
-    not hide the end of a stream, so the tolerant decoder of the standard library is asked as well.
+    A model that is cut at a limit may leave half a character, which the fast decoder refuses. Such text must not hide
+    the end of a stream, so the tolerant decoder of the standard library is tried as well.
     """
     try:
         return decode(data)
@@ -68,43 +68,43 @@ def decoded(data: bytes, decode: Callable[[bytes], T], shape: type[T]) -> T | No
 
 
 class EventStreamEnd:
-    """The end of a stream of server-sent events. A dialect's own class says what ends it."""
+    """Finds the end of a stream of server-sent events. A dialect's subclass decides which frame ends it."""
 
     ended = False
     """The answer is whole, or an error ended it: no frame has to follow."""
     error: bytes = b""
     """The frame with the error that ended the answer."""
     arrays = False
-    """The dialect's streams also come as the elements of one JSON array."""
+    """Streams of the dialect may also come as the elements of one JSON array."""
     over = False
-    """No other frame can change what was found."""
+    """No other frame can change the result."""
 
     ending: tuple[bytes, ...] = ()
-    """Words of which one stands in every frame that ends a stream. They may stand in a text, too."""
+    """Words of which one is in every frame that ends a stream. They may also be in a text."""
 
     def passed(self, frames: bytes) -> None:
-        """Some whole frames went by, and others followed. A few servers send frames behind the end."""
+        """Take note of whole frames that are not the last ones. A few servers send frames after the end."""
         if not self.ended and any(word in frames for word in self.ending):
             self.look(frames)
 
     def look(self, frames: bytes) -> None:
-        """Some whole frames went by: decode all of them."""
+        """Decode all frames in the bytes."""
         for name, data in events_in(frames):
             self.frame(name, data)
 
     def last(self, chunks: list[bytes]) -> None:
-        """The last whole frames of the stream. The end stands last, so that mostly one chunk is decoded."""
+        """Decode the last whole frames. The end is in the last ones, so usually one chunk is decoded."""
         for place in range(len(chunks) - 1, -1, -1):
             self.look(chunks[place])
             if self.ended:
-                # Hosts end a stream that failed as they end the others.
+                # Some hosts end a failed stream like any other, so the frames before are checked too.
                 self.passed(b"".join(chunks[:place]))
                 if place and not self.error and b"error" in chunks[place - 1]:
                     self.look(chunks[place - 1])
                 return
 
     def frame(self, name: bytes, data: bytes) -> None:
-        """Decode one frame, and note what it ends."""
+        """Decode one frame, and take note of an end or an error."""
         raise NotImplementedError
 
     def end(self) -> None:
@@ -118,11 +118,12 @@ class EventStreamEnd:
 
 
 class AnswersStreamEnd(EventStreamEnd):
-    """The end of a stream with one or several answers in it, told apart by an index: each has an end of its own, which
-    may stand far from the others."""
+    """Finds the end of a stream with one or several answers, distinguished by an index. Each has its own end, possibly
+    far from the others.
+    """
 
     def __init__(self, finish: bytes) -> None:
-        """`finish` is the name of the field by which an answer ends."""
+        """`finish`: the name of the field that ends an answer."""
         self._finish = finish
         self._marks: tuple[bytes, bytes] | None = None
         self._open: set[int] = set()
@@ -130,7 +131,7 @@ class AnswersStreamEnd(EventStreamEnd):
 
     def passed(self, frames: bytes) -> None:
         if self._marks is None:
-            # A host writes all its frames alike: with a blank behind the colon, or without.
+            # A host writes all its frames alike: with or without a space after the colon.
             found = _INDEX(frames)
             if found is None:
                 self.look(frames)
@@ -138,12 +139,12 @@ class AnswersStreamEnd(EventStreamEnd):
             gap = found[1]
             self._marks = b'"%b":%b"' % (self._finish, gap), b'"index":%b1' % gap
         finish, second = self._marks
-        # Where there are several answers, one of them has the number 1.
+        # If there are several answers, one of them has the number 1.
         if len(self._open) > 1 or finish in frames or second in frames:
             self.look(frames)
 
     def answer(self, index: object, finish: object) -> None:
-        """One answer in a frame: its number, and how it ended if it did."""
+        """Take note of one answer in a frame: its number, and its finish reason if it has one."""
         number = index if isinstance(index, int) else 0
         if finish:
             self._open.discard(number)

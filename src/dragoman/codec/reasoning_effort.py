@@ -1,4 +1,6 @@
-"""Reasoning effort and thinking budgets: our own table between words and token counts (no provider publishes one)."""
+"""Owns reasoning effort and thinking budgets: the project's own table of words and token counts (no provider publishes
+one).
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 1638
 
 
 THINKS_UNASKED = "nothing is sent: the model thinks unasked"
-"""The detail of a loss where a request turns thinking on, and the target has no word for that."""
+"""The detail of a loss if a request turns thinking on and the target has no setting for that."""
 
 _OPEN_EFFORT = "medium"
-"""What thinking is at OpenAI and OpenRouter where it is on without an effort."""
+"""The effort of OpenAI and OpenRouter if thinking is on without an effort."""
 
 
 def from_budget(budget: int) -> str | None:
-    """The effort word for a budget; None when the model is to decide for itself (-1).
+    """The effort word for a budget; None if the model shall decide (-1).
 
-    The limits lie so that a word's own budget in any target comes back as that word or settles on the next one."""
+    The limits are chosen so that a word's own budget in any target comes back as the same word, or settles on the next
+    one.
+    """
     if budget < 0:
         return None
     for limit, word in ((1, "none"), (1024, "minimal"), (5000, "low"), (12000, "medium"), (24000, "high")):
@@ -33,7 +37,7 @@ def from_budget(budget: int) -> str | None:
 
 
 def nearest(effort: str, accepted: tuple[str, ...]) -> str:
-    """The accepted word closest to `effort`, the lower one first; `effort` itself when nothing is known."""
+    """The accepted word closest to `effort`, the lower of two; `effort` itself if the accepted words are unknown."""
     if not accepted or effort in accepted or effort not in ORDER:
         return effort
     rank = ORDER.index(effort)
@@ -42,18 +46,18 @@ def nearest(effort: str, accepted: tuple[str, ...]) -> str:
 
 
 class WantedEffort(NamedTuple):
-    """How much thinking a request asks for."""
+    """The thinking that a request asks for."""
 
     effort: str | None
-    """The effort word; None: thinking is on, and the model decides how much."""
+    """The effort word. None: thinking is on, and the model decides how much."""
     at: Path
-    """Where the request says so."""
+    """The path of the setting in the request."""
     words: str
-    """What the request says, for the loss report."""
+    """The setting in words, for the loss report."""
 
 
 def wish(settings: Settings) -> WantedEffort | None:
-    """The thinking that a request asks for, by an effort or else by a budget; None: it asks for none."""
+    """The thinking that a request asks for, by effort or else by budget. None: the request has neither."""
     if settings.effort is not None:
         return WantedEffort(settings.effort, settings.at.get("effort", ()), settings.effort)
     if settings.budget is None:
@@ -65,12 +69,14 @@ def wish(settings: Settings) -> WantedEffort | None:
 
 
 def opens(settings: Settings) -> bool:
-    """Whether a request turns thinking on and leaves to the model how much."""
+    """Whether a request turns thinking on and lets the model decide how much."""
     return settings.effort is None and settings.budget is not None and settings.budget < 0
 
 
 def wanted(settings: Settings, context: Context) -> str | None:
-    """The effort word for a target that has words: as asked, made from the budget, or the nearest the model takes."""
+    """The effort word for a target with words: the requested word, one made from the budget, or the nearest word that
+    the model takes.
+    """
     asked = wish(settings)
     if asked is None:
         return None
@@ -97,14 +103,14 @@ def wanted(settings: Settings, context: Context) -> str | None:
 
 
 def lose_budget(settings: Settings, sent: str, context: Context) -> None:
-    """Report the budget of a request that asks for an effort too, where `sent` says the effort alone."""
+    """Report the budget of a request that also has an effort, if `sent` expresses only the effort."""
     if settings.effort is not None and settings.budget is not None and settings.budget > 0:
         detail = f"a budget of {settings.budget} tokens: {sent} is sent instead"
         context.lose("effort.approximated", settings.at.get("budget", ()), detail)
 
 
 def _opened(settings: Settings, asked: WantedEffort, context: Context) -> str | None:
-    """The effort for thinking that is merely turned on. Models that think unasked need none."""
+    """The effort for thinking that is only turned on. A model that thinks by default needs none."""
     profile = context.profile
     if profile.effort_default == "none" and profile.efforts:
         return settings.open_effort or _OPEN_EFFORT

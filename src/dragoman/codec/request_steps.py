@@ -1,7 +1,8 @@
-"""Owns the steps in which every dialect reads and writes a request: what comes first, the history, everything else.
+"""Owns the steps in which every dialect reads and writes a request: the fields before the messages, the messages, all
+other fields.
 
-A reader takes the messages of a request one by one, a writer takes the turns one by one. So a history that goes on from
-a known beginning can be read and written from there on: both can stand behind a beginning again (`restore`).
+A reader takes the messages of a request one by one, and a writer the turns. So a history with a known beginning can be
+read and written from there on: `restore` puts both behind the known beginning.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from . import json_text
 
 
 def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns of the system's that stand before all others."""
+    """The system turns before all other turns."""
     count = 0
     while count < len(turns) and turns[count].role in SYSTEM_ROLES:
         count += 1
@@ -30,19 +31,19 @@ def same_items(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 
 
 class RequestReader(Protocol):
-    """Reads one request. The steps come in the order in which they stand here."""
+    """Reads one request. The steps are called in the order in which they are declared."""
 
     turns: list[Turn]
-    """Those that were read. The last one may grow with the next message."""
+    """The turns so far. The next message may extend the last turn."""
     resumable: bool
-    """Nothing but the turns hangs on the messages that were read."""
+    """The messages so far affect only the turns."""
 
     def begin(self, head: Any) -> None:
-        """Read what comes before the messages. `head`: the decoded request, of which the messages are not looked at."""
+        """Read the fields before the messages. `head`: the decoded request, whose messages are ignored."""
         ...
 
     def restore(self, turns: Iterable[Turn]) -> None:
-        """Stand behind the messages that these turns were read from. No call in the turns waits for a result."""
+        """Continue after the messages that these turns were read from. No call in the turns waits for a result."""
         ...
 
     def message(self, message: Any, index: int) -> None:
@@ -54,84 +55,88 @@ class RequestReader(Protocol):
         ...
 
     def finish(self, head: Any, turns: tuple[Turn, ...]) -> Request:
-        """Read everything else of the decoded request."""
+        """Read all other fields of the decoded request."""
         ...
 
 
 class RequestWriter(Protocol):
-    """Writes one request. The steps come in the order in which they stand here."""
+    """Writes one request. The steps are called in the order in which they are declared."""
 
     context: Context
     source: str
     """The dialect in whose name the request is written."""
     turns: tuple[Turn, ...]
-    """All turns, in the order in which they are written. Known after `begin`."""
+    """All turns, in the order in which they are written. Valid after `begin`."""
     lead: int
-    """How many of them `begin` has written: those of the system's before all others."""
+    """The number of leading system turns, which `begin` writes."""
     messages: list[Any]
-    """Those that were written."""
+    """The messages written so far."""
     resumable: bool
-    """No turn is changed before it is written, or looked at again when it is. Known after `begin`."""
+    """No turn is changed before it is written or examined again later. Valid after `begin`."""
 
     @property
     def fixed(self) -> bool:
-        """Besides, nothing that is written around the turns hangs on them. Known after `begin`."""
+        """Also: the turns do not affect the fields around the messages. Valid after `begin`."""
         ...
 
     def begin(self) -> None:
-        """Make the request suit the model and the host, and write what comes before the turns."""
+        """Adapt the request to the model and the host, and write the parts before the turns."""
         ...
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
-        """Stand before the turn of this index, behind those that were written before: as these messages, which
-        `snapshot` gave, as it gave the state. The state is None where only the turns of the system's are."""
+        """Continue at the turn of this index. `messages` and `state` come from `snapshot`. The state is None if only
+        the leading system turns are written.
+        """
         ...
 
     def turn(self, index: int) -> None:
-        """Write one of the turns."""
+        """Write one turn."""
         ...
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The messages that stay as they are whatever follows, and where the writer stands behind them. The second
-        value never changes, and is not None. None where what was written hangs on what follows."""
+        """The messages that later turns do not change, and the state of the writer after them. The state never changes
+        and is not None. None: the written messages depend on later turns.
+        """
         ...
 
     def end(self) -> None:
-        """No turn follows: write what hangs on the end of the history."""
+        """No turn follows: write the parts that depend on the end of the history."""
         ...
 
     def document(self, messages: Any) -> dict[str, Any]:
-        """The request, with these messages in it."""
+        """The request with these messages."""
         ...
 
     def close(self) -> None:
-        """Correct what was written, where that takes all of it."""
+        """Correct the written messages, if a correction needs all of them."""
         ...
 
     def wrapped(self, body: bytes) -> bytes:
-        """The encoded request in the envelope of the dialect, if it has one."""
+        """The encoded request in the envelope of the dialect, if there is one."""
         ...
 
 
 class PlainDocument:
-    """What most writers have in common: no envelope, nothing to correct, nothing that hangs on the turns."""
+    """The common defaults of most writers: no envelope, no correction, no field that depends on the turns."""
 
     __slots__ = ()
     resumable: bool
 
     @property
     def fixed(self) -> bool:
+        """As `resumable`."""
         return self.resumable
 
     def close(self) -> None:
-        """Nothing is left to correct."""
+        """Does nothing: there is nothing to correct."""
 
     def wrapped(self, body: bytes) -> bytes:
+        """The body unchanged."""
         return body
 
 
 def read(reader: RequestReader, head: Any, messages: Iterable[Any]) -> Request:
-    """The request that consists of these messages, and of what else was decoded."""
+    """The request with these messages and the other decoded fields."""
     reader.begin(head)
     take = reader.message
     for index, message in enumerate(messages):

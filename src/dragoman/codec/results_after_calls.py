@@ -1,7 +1,8 @@
-"""The order of calls and results that every strict target wants: a step's results directly after the step, together.
+"""Moves the results of a step directly after the step, together, as every strict target demands.
 
-A step may come in several turns of the assistant, one after the other: Gemini and Anthropic read neighbouring turns of
-one role as one turn. Where the results come behind the last of them, the turns become one.
+A step may come in several neighbouring assistant turns: Gemini and Anthropic read neighbouring turns of one role as one
+turn (Anthropic's API merges them, docs of 2026-10). If the results follow the last of these turns, the turns become
+one.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from .history_facts import facts_of
 
 
 def results_after_calls(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
-    """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
+    """The turns with every result next to its call. Returns `turns` itself if nothing has to move."""
     return turns if facts_of(turns, context).arranged else _rearranged(turns, context)
 
 
 def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     out: list[Turn] = []
-    results: dict[int, list[Part]] = {}  # what comes into the tool turns of `out`, by their place
-    step = -1  # where in `out` the results of the open step stand, once there are any
+    results: dict[int, list[Part]] = {}  # index of a tool turn in `out` -> its results
+    step = -1  # index in `out` of the results of the open step, or negative
     open_ids: set[str] = set()
     for turn in _joined_steps(turns):
         if turn.role == "assistant":
@@ -45,7 +46,9 @@ def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
 
 
 def _joined_steps(turns: tuple[Turn, ...]) -> list[Turn]:
-    """The turns with neighbours of the assistant as one, if results follow, from the first whose calls they answer."""
+    """The turns with neighbouring assistant turns joined, if results follow: from the first turn whose calls they
+    answer.
+    """
     answered = {
         part.call_id: number
         for number, turn in enumerate(turns)
@@ -72,7 +75,7 @@ def _joined_steps(turns: tuple[Turn, ...]) -> list[Turn]:
 
 
 def _joined(turns: tuple[Turn, ...]) -> Turn:
-    """Turns of the assistant as one. Of a field that several have, the first counts."""
+    """Assistant turns joined into one. For a field that several have, the first value counts."""
     extra: Extra | None = None
     for turn in reversed(turns):
         for dialect, fields in (turn.extra or {}).items():
@@ -86,7 +89,7 @@ def _joined(turns: tuple[Turn, ...]) -> Turn:
 def _place(
     out: list[Turn], results: dict[int, list[Part]], mine: list[Part], turn: Turn, step: int, context: Context
 ) -> int:
-    """Put results into the open step's tool turn, making it if there is none yet."""
+    """Put results into the tool turn of the open step; add that turn if needed."""
     if step < 0:
         step = len(out)
         while step and out[step - 1].role != "assistant":

@@ -1,4 +1,4 @@
-"""A schema as the target takes it: adapted to its subset, every change written down with its place in the source."""
+"""Writes a schema as the target accepts it, and reports each change with its place in the source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .schema.openai_subsets import LOOSE
 
 
 def fit(schema: str, subset: Subset, context: Context, at: Path) -> Raw:
-    """`schema` within `subset`. `at` is where the schema stands in the source."""
+    """`schema` within `subset`. `at`: the path of the schema in the source."""
     fitted, changes = adapt(schema.encode(), subset)
     for change in changes:
         context.lose(change.code, (*at, *change.path), change.detail)
@@ -21,10 +21,12 @@ def fit(schema: str, subset: Subset, context: Context, at: Path) -> Raw:
 def fit_openai_schema(
     schema: str, strict: bool | None, context: Context, at: Path, lost: tuple[str, Path], name: str = ANSWER
 ) -> tuple[Raw, bool | None]:
-    """`schema` as OpenAI's endpoints take it, and whether it is strict. A schema that cannot be strict without another
-    meaning is not, with the loss `lost`. `name` is the tool, as it is sent, whose arguments the schema describes."""
+    """`schema` as OpenAI's endpoints accept it, and whether it is strict. A schema that would change its meaning in
+    strict mode is sent without strict, with the loss `lost`. `name`: the tool name as sent, if the schema describes
+    arguments.
+    """
     if strict:
-        from .schema.strict_subset import strict_form  # most requests have nothing that is strict
+        from .schema.strict_subset import strict_form  # late: most requests have no strict tool
 
         form = strict_form(schema.encode())
         if not form.obstacle:

@@ -1,4 +1,4 @@
-"""Sampling figures and token limits in the range that a target takes."""
+"""Moves sampling values and token limits into the range that a target takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..context import Context
 
 
 def within(value: float, low: float, high: float, at: Path, context: Context) -> float:
-    """`value`, moved into the range if it lies outside."""
+    """`value`, moved into the range if needed."""
     if low <= value <= high:
         return value
     moved = min(max(value, low), high)
@@ -16,8 +16,9 @@ def within(value: float, low: float, high: float, at: Path, context: Context) ->
 
 
 def capped(limit: int, at: Path, context: Context, *, streamed: bool = True) -> int | None:
-    """`limit`, or the most tokens that an answer of the model may have; None for a negative one, by which clients of
-    local servers mean that there is none."""
+    """`limit`, lowered to the largest limit of the model. None for a negative limit, which clients of local servers
+    send for "no limit".
+    """
     if limit < 0:
         context.lose("limit.lowered", at, f"{limit} is sent as no limit but the model's own")
         return None

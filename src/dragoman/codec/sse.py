@@ -1,7 +1,7 @@
-"""Server-sent events: byte chunks to frames, the same frames however the bytes are cut.
+"""Splits server-sent events into frames. The frames do not depend on how the bytes are cut.
 
-Takes LF, CRLF and CR line ends, comments, several data lines, a byte-order mark, frames without the blank line after
-them. A stream whose first line ends with a lone CR is one of CR line ends: only its bytes are looked at for these.
+It accepts LF, CRLF and CR line ends, comments, several data lines, a byte-order mark, and frames without the blank line
+after them. If the first line ends with a lone CR, all lines of the stream do; only such streams are searched for CR.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ Frame = tuple[bytes, bytes]
 """(event name or b"", data)."""
 
 MAX_FRAME = 64 * 1024 * 1024
-"""A picture of 4,096 by 4,096 points comes in one frame of 20 to 35 MB (Gemini, 2026-11)."""
+"""An image of 4,096 by 4,096 points comes in one frame of 20 to 35 MB (Gemini, 2026-11)."""
 MAX_STRAY = 8 * 1024 * 1024
-"""Bytes of what comes in place of a stream: a whole answer fits in."""
+"""The largest number of bytes outside of frames that is kept: enough for a whole answer in place of a stream."""
 _SILENT = (b":", b"id:", b"retry:")
 _BOM = b"\xef\xbb\xbf"
 _OPENING = (b"{", b"[")
 
 
 class Splitter:
-    """Feed bytes, get whole frames."""
+    """Takes bytes and returns whole frames."""
 
     __slots__ = (
         "_after_cr",
@@ -39,33 +39,36 @@ class Splitter:
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
-        self._tail: list[bytes] = []  # pieces of a line whose end has not come
+        self._tail: list[bytes] = []  # pieces of an unfinished line
         self._event = b""
         self._data: list[bytes] = []
         self._held = 0
         self._started = False
         self._cr: bool | None = None  # lines end with a lone CR; None: no line has ended yet
-        self._after_cr = False  # the last byte was a CR, and the LF behind it, if one comes, is the same line end
+        self._after_cr = False  # the last byte was a CR; an LF after it belongs to the same line end
         self.between = True
-        """Between two frames, or before the first, with nothing held."""
-        self._stray: list[bytes] = []  # lines that belong to no frame
+        """Between two frames, or before the first, with no held bytes."""
+        self._stray: list[bytes] = []  # lines outside of frames
         self._strayed = 0
 
     @property
     def stray(self) -> bytes:
-        """The beginning of what came and belongs to no frame: a whole answer, or a page, where a stream should be."""
+        """The first bytes outside of frames: a whole answer, or an error page, in place of a stream."""
         return b"".join(self._stray)
 
     def feed(self, chunk: bytes) -> list[Frame]:
+        """The frames that end in this chunk."""
         frame = self.one(chunk)
         return self._lines(chunk) if frame is None else [frame]
 
     def one(self, chunk: bytes) -> Frame | None:
-        """What nearly always comes: a whole frame of one data line, with or without its event line, after another."""
+        """The usual case: a chunk that is one whole frame of one data line, with or without an event line. None for any
+        other chunk.
+        """
         if not self.between:
             return None
         name = b""
-        line, _, rest = chunk.partition(b"\n")  # faster than split, where a line is long
+        line, _, rest = chunk.partition(b"\n")  # faster than split for long lines
         if line[:7] == b"event: ":
             name = line[7:].strip()
             line, _, rest = rest.partition(b"\n")
@@ -111,7 +114,7 @@ class Splitter:
             elif line.startswith(b"data:"):
                 data = line[6:] if line.startswith(b"data: ") else line[5:]
                 if self._data and data[:1] in _OPENING and self._data[-1][-1:] == b"}":
-                    # No JSON value goes on like that: hosts leave the blank line between two frames out.
+                    # A JSON value cannot continue in this way: some hosts omit the blank line between two frames.
                     self._end(frames)
                 self._data.append(data)
                 self._hold_bytes(len(line))
@@ -128,7 +131,7 @@ class Splitter:
         return frames
 
     def _ends_with_cr(self, chunk: bytes) -> bool:
-        """Whether the first line ends with a lone CR. A CR at the very end of the bytes says nothing yet."""
+        """Whether the first line ends with a lone CR. A CR at the end of the bytes does not decide it yet."""
         if self._started:
             self._cr = False
             return False
@@ -145,7 +148,7 @@ class Splitter:
         return self._cr is True
 
     def _with_lf(self, chunk: bytes) -> bytes:
-        """Bytes with LF for each line end."""
+        """The bytes with LF for each line end."""
         if self._after_cr and chunk[:1] == b"\n":
             chunk = chunk[1:]
         if chunk:
@@ -172,7 +175,7 @@ class Splitter:
 
 
 def _utf8(data: bytes) -> bytes:
-    """`data` with U+FFFD for what is not UTF-8, as the event-stream standard wants it decoded."""
+    """`data` with U+FFFD for bytes that are not UTF-8, as the event-stream standard (WHATWG HTML, 9.2) demands."""
     try:
         data.decode()
     except UnicodeDecodeError:

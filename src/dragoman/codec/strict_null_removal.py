@@ -1,7 +1,8 @@
-"""Removes from JSON text the nulls that stand for absent properties.
+"""Removes from JSON text the nulls that represent absent properties.
 
-OpenAI's strict mode knows no optional property: each is asked for, and null where it is absent. The client's own schema
-does not allow that null, so the property is taken out of the answer again. Everything else stays as it was written.
+OpenAI's strict mode has no optional properties: all are required, and an absent one is null (docs "Structured outputs",
+2026-11). The client's own schema does not allow that null, so the property is removed from the answer. All other text
+stays.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ _SPACE: Final = re.compile(r"[ \t\r\n]+")
 _SCALAR: Final = re.compile(r"[^\s,\]}\[{\":]+")
 
 _VALUE, _KEY, _COLON, _NEXT, _OVER = range(5)
-"""What is due: a value, a key (or the end of the object), a colon, a comma (or the end), nothing any more."""
+"""The expected token: a value, a key (or the end of the object), a colon, a comma (or the end), nothing."""
 
 
 def without_absent(text: str, shape: Shape) -> str:
-    """A whole JSON text without the properties that are absent."""
+    """A whole JSON text without absent properties."""
     found = AbsentRemover(shape)
     return found.feed(text) + found.close()
 
 
 class _Open:
-    """An object or an array that is being read."""
+    """An open object or array."""
 
     __slots__ = ("first", "is_object", "shape")
 
@@ -36,32 +37,32 @@ class _Open:
         self.shape = shape
         self.is_object = is_object
         self.first = True
-        """No member of the object was written yet."""
+        """No member of the object is written yet."""
 
 
 class AbsentRemover:
-    """Removes absent properties from a text as its pieces arrive. Text that is not JSON passes as it is."""
+    """Removes absent properties from a text while its pieces arrive. Text that is no JSON passes unchanged."""
 
     __slots__ = ("_due", "_escaped", "_held", "_inside", "_key", "_open", "_scalar", "_shape", "_word")
 
     def __init__(self, shape: Shape) -> None:
         self._shape: Shape | None = shape
-        """The shape of the value that is due."""
+        """The shape of the next value."""
         self._open: list[_Open] = []
         self._due = _VALUE
         self._held: list[str] = []
         """A comma, a key and a colon whose value is not known yet."""
         self._inside = ""
-        """What the string that is being read is: a key or a value."""
+        """Whether the current string is a key or a value."""
         self._escaped = False
         self._key: list[str] = []
         self._scalar = False
-        """A number or a word was read last, and may go on."""
+        """The last token is a number or a word that may continue."""
         self._word: str | None = None
-        """The beginning of a null that may be removed."""
+        """The first letters of a null that may be removed."""
 
     def feed(self, text: str) -> str:
-        """What is left of a piece, as far as it is known already."""
+        """The remaining text of a piece, as far as it is decided."""
         out: list[str] = []
         at = 0
         while at < len(text):
@@ -72,14 +73,14 @@ class AbsentRemover:
         return "".join(out)
 
     def close(self) -> str:
-        """The text is over: what was held back. A text that breaks off keeps its last words."""
+        """The text is over. Returns the held text; a text that breaks off keeps its last characters."""
         rest = "".join(self._held) + (self._word or "")
         removed = self._word == "null"
         self._held, self._word, self._due = [], None, _OVER
         return "" if removed else rest
 
     def _string(self, text: str, at: int, out: list[str]) -> int:
-        """Read on in a string."""
+        """Continue in a string."""
         to = self._held if self._inside == "key" else out
         if self._escaped:
             end, self._escaped = at + 1, False
@@ -99,7 +100,7 @@ class AbsentRemover:
         return end
 
     def _step(self, text: str, at: int, out: list[str]) -> int:
-        """Read on outside of strings."""
+        """Continue outside of strings."""
         if self._word is not None:
             return self._null(text, at, out)
         more = _SCALAR.match(text, at) if self._scalar else None
@@ -180,7 +181,7 @@ class AbsentRemover:
         return top.shape.members.get(key, (False, None))
 
     def _null(self, text: str, at: int, out: list[str]) -> int:
-        """Read on in a word that may be null."""
+        """Continue in a word that may be null."""
         word = _SCALAR.match(text, at)
         if word is not None:
             self._word = (self._word or "") + word[0]
@@ -196,7 +197,7 @@ class AbsentRemover:
         return at
 
     def _release(self, out: list[str]) -> None:
-        """Write what was held back; the comma only where something stands before it."""
+        """Write the held text, with the comma only if a member stands before it."""
         if not self._held:
             return
         held = "".join(self._held)
@@ -211,7 +212,7 @@ class AbsentRemover:
         self._due = _NEXT if self._open else _OVER
 
     def _give_up(self, rest: str, out: list[str]) -> None:
-        """It is no JSON: nothing is removed from here on."""
+        """The text is no JSON: nothing more is removed."""
         out.extend(self._held)
         out.append(rest)
         self._held, self._due = [], _OVER

@@ -1,7 +1,7 @@
-"""A tool choice that names a subset of the tools (`allowed_tools`): held to the tools that are sent.
+"""Restricts a tool choice with a subset of the tools (`allowed_tools`) to the tools that are sent.
 
-Responses names functions and hosted tools in a subset; Chat and Gemini name functions alone, so that their hosted tools
-stay whatever the subset is; the other dialects have no subset, and get a shorter list of tools instead.
+A subset of Responses names functions and hosted tools. Chat and Gemini name functions only, so their hosted tools are
+always allowed. The other dialects have no subset, and get a shorter list of tools instead.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from .tool_names import by_name
 
 
 def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], context: Context) -> Request:
-    """The request with a subset of the tools that are there; `asked` are the tools as the client declared them. Hosted
-    tools that the subset leaves out are not sent, because only Responses can name them. A subset of which nothing is
-    there is no choice at all."""
+    """The request with a subset of the tools that are sent. `asked`: the tools as the client declared them. Hosted
+    tools outside the subset are not sent, because only Responses can name them. A subset without any sent tool becomes
+    no choice.
+    """
     choice = request.choice
     if choice is None or choice.mode not in ("auto", "required") or not (choice.names or choice.hosted_at is not None):
         return request
@@ -35,7 +36,7 @@ def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], contex
         allowed = _stands_at(tool.at, choice.hosted_at)
         if isinstance(tool, Tool):
             if allowed and tool.name not in names:
-                names.append(tool.name)  # a function that a hosted tool became
+                names.append(tool.name)  # this function replaces a hosted tool
             kept.append(tool)
         else:
             (kept if allowed else left).append(tool)
@@ -57,12 +58,12 @@ def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], contex
 
 
 def _with(request: Request, tools: tuple[Tool | HostedTool, ...], choice: Choice, names: tuple[str, ...]) -> Request:
-    """The request with a subset of these functions; without any, the model is free to choose."""
-    extra = choice.extra if choice.hosted_at is None else None  # the whole of it, for Responses alone
+    """The request with a subset of these functions. Without any, the model may choose freely."""
+    extra = choice.extra if choice.hosted_at is None else None  # else it is for Responses only
     made = Choice(choice.mode, names, extra, choice.at) if names else Choice("auto", at=choice.at)
     return msgspec.structs.replace(request, tools=tools, choice=made)
 
 
 def _stands_at(at: Path, places: tuple[Path, ...]) -> bool:
-    """Whether a tool stands at one of these places, or was made of the tool there."""
+    """Whether a tool stands at one of these paths, or was made from the tool there."""
     return any(at[: len(place)] == place for place in places)

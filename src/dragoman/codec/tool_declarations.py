@@ -1,8 +1,8 @@
-"""Tool declarations, read and written once: an agent sends the same ones with every turn of a conversation.
+"""Caches tool declarations: an agent sends the same ones with every turn of a conversation.
 
-They are most of a request's bytes, so the declarations that crossed cleanly (nothing lost, renamed or kept aside) are
-remembered: by their bytes when read, by their identity when written. Measured on a 6 KB agent request: a fifth of the
-whole translation. They count to the budget of `dragoman.codec.cache_budget`.
+Declarations are most of a request's bytes. Those that crossed without losses, renamed names and extras are cached: by
+their bytes for reading, by identity for writing. Measured on a 6 KB agent request: a fifth of the whole translation.
+The cache counts to the budget of `dragoman.codec.cache_budget`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Tools = tuple[Tool | HostedTool, ...]
 
 MAX_BYTES = 256 * 1024
 _ENTRY_BYTES = 1000
-"""What an entry takes besides its text."""
+"""The size of an entry besides its text."""
 
 
 class Same:
-    """A key that is equal only to itself: the tools tuples that `read` remembered are the same objects every time."""
+    """A key that is equal only to itself: cached tuples of tools are the same objects every time."""
 
     __slots__ = ("tools",)
 
@@ -41,7 +41,7 @@ class Same:
 
 
 class ToolMemo:
-    """Remembers one dialect's declarations. Make one for each dialect and keep it."""
+    """Caches the declarations of one dialect. Make one for each dialect and keep it."""
 
     __slots__ = ("_dialect", "_known_read", "_known_written", "_read", "_write")
 
@@ -54,12 +54,12 @@ class ToolMemo:
         self._dialect = dialect
         self._read = read
         self._write = write
-        # What did not cross cleanly is remembered as None, and done again every time.
+        # Declarations that did not cross cleanly are cached as None, and translated again every time.
         self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
         self._known_written: Memory[tuple[Same, str, Profile, bool], tuple[Raw | None]] = Memory()
 
     def read(self, document: Raw, context: Context) -> Tools:
-        """The tools in a request's raw `tools` value; the same tuple for the same bytes."""
+        """The tools in a raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
         if len(body) <= MAX_BYTES and largest():
             known = self._known_read.get(body)
@@ -72,7 +72,7 @@ class ToolMemo:
         return self._read(body, context)
 
     def write(self, tools: Tools, context: Context) -> Any:
-        """The `tools` value to write: a list, or the remembered JSON of one."""
+        """The `tools` value to write: a list, or its cached JSON."""
         if largest():
             key = (Same(tools), context.source, context.profile, context.gated)
             known = self._known_written.get(key)
@@ -98,5 +98,5 @@ class ToolMemo:
 
 
 def _written_size(tools: Tools) -> int:
-    """About how many bytes the tools themselves hold: an entry keeps them alive."""
+    """The approximate size of the tools themselves, which an entry keeps alive."""
     return sum([len(tool.schema or "") + len(tool.description) for tool in tools if type(tool) is Tool])

@@ -1,11 +1,11 @@
-"""Tool names: legal ones pass; others are cleaned, shortened and given a hash of the original, so that two never meet.
+"""Owns tool names: a legal name passes; any other is cleaned, shortened and given a hash of the original, so that two
+never collide.
 
-What a name is sent as depends on the name alone, so it is the same in every turn and every process. One thing cannot
-be decided so: a tool `b` of the namespace `a` is sent as `a__b`, where a tool `a__b` may stand beside it. Only then,
-and as long as both are declared, the one of the namespace gets a hash. `reserve` finds that out before anything is
-written.
+The name to send depends only on the name, so it is the same in every turn and every process. There is one exception: a
+tool `b` of the namespace `a` is sent as `a__b`, and another tool may already have the name `a__b`. Only while both are
+declared, the tool of the namespace gets a hash. `reserve` checks this before anything is written.
 
-The way back is a table kept with the translation (`Context.renamed`): deterministic, so no store is needed.
+The translation keeps a table for the answer (`Context.renamed`). Names are deterministic, so no store is needed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .cache_budget import register
 
 _REMEMBERED = 4096
 _LONGEST = 128
-"""Longer names, which a client may choose as it likes, are not remembered."""
+"""Longer names are not cached: a client may choose any name."""
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 _SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 SAFE_NAMES: set[str] = set()
-"""Names known to be legal in every dialect. To look at only: `safe` finds out."""
+"""Names known to be legal in every dialect. Read only: `safe` adds them."""
 
 
 class Names:
-    """What a target takes as a tool's name. Make one for each dialect and keep it: it remembers names it has seen."""
+    """The tool names that a target accepts. Make one for each dialect and keep it: it caches names."""
 
     __slots__ = ("__weakref__", "_pattern", "_seen", "legal_names")
 
@@ -37,13 +37,14 @@ class Names:
         self._pattern = re.compile(pattern)
         self._seen: dict[str, str] = {}
         self.legal_names: set[str] = set()
-        """Names that go as they are, as far as they were seen. To look at only."""
+        """Names that are sent unchanged, as far as known. Read only."""
         register(self)
 
     def age(self) -> None:
-        """Nothing: the names are few and short."""
+        """Does nothing: the names are few and short."""
 
     def forget(self) -> None:
+        """Drop all cached names."""
         self._seen.clear()
         self.legal_names.clear()
         SAFE_NAMES.clear()
@@ -64,10 +65,10 @@ class Names:
         return sent
 
     def send(self, name: str, namespace: str, context: Context, at: Path) -> str:
-        """A tool's name as the target takes it; a change is noted, and remembered for the way back.
+        """A tool's name as the target accepts it. A change is reported, and noted for the answer.
 
-        For targets without namespaces: `namespace` goes in front. Use it for declarations, calls and choices alike.
-        On the way back a name is the client's own, and legal because the client declared it.
+        For targets without namespaces, `namespace` goes in front. It is used for declarations, calls and choices alike.
+        In an answer a name is the client's own, and legal because the client declared it.
         """
         if not namespace and (name in self.legal_names or context.answers is not None):
             return name
@@ -77,7 +78,7 @@ class Names:
             return name
         own = (namespace, name)
         if context.renamed.get(sent, own) != own:
-            # Another tool is called so: a hash of namespace and name tells them apart.
+            # Another tool already has this name: a hash of namespace and name distinguishes them.
             sent = _made_legal(full, f"{namespace}\x1f{name}")
         if sent not in context.renamed:
             context.renamed[sent] = own
@@ -99,10 +100,10 @@ def safe(name: str) -> bool:
 
 
 def reserve(tools: Iterable[Tool | HostedTool], context: Context) -> None:
-    """Keep the names that declared tools have as they stand from those that others are renamed to.
+    """Reserve the names of declared tools, so that no other tool is renamed to one of them.
 
-    To be called before the first name is sent. It finds work only where tools of a namespace, or with illegal names,
-    are declared beside others whose name looks like theirs once sent.
+    It must be called before the first name is sent. It has work only if tools of a namespace, or with illegal names,
+    are declared beside tools whose name equals theirs as sent.
     """
     for tool in tools:
         if type(tool) is Tool and (tool.namespace or tool.name not in SAFE_NAMES):
@@ -124,8 +125,9 @@ def _reserve(tools: list[Tool], context: Context) -> None:
 
 
 def declared_once(tools: tuple[Tool | HostedTool, ...], context: Context) -> tuple[Tool | HostedTool, ...]:
-    """The tools without those whose name an earlier one has: upstreams refuse them, and a call by that name cannot say
-    which of the two it means."""
+    """The tools without those whose name an earlier tool has: upstreams refuse duplicates, and a call could mean
+    either.
+    """
     names = [(tool.namespace, tool.name) for tool in tools if type(tool) is Tool]
     if len(set(names)) == len(names):
         return tools
@@ -146,7 +148,7 @@ def declared_once(tools: tuple[Tool | HostedTool, ...], context: Context) -> tup
 
 
 def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
-    """The tools that a choice can name: those that are called so, else the first that a namespace has by that name."""
+    """The tools that a choice can name: those with this name, else the first tool of a namespace with this name."""
     found: dict[str, Tool] = {}
     for tool in tools:
         if isinstance(tool, Tool) and (tool.name not in found or (found[tool.name].namespace and not tool.namespace)):
@@ -155,7 +157,7 @@ def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
 
 
 def found_tools(names: Iterable[str], tools: Iterable[Tool | HostedTool]) -> list[Tool]:
-    """The declared tools that a search found, by their names as they stand or with their namespace in front."""
+    """The declared tools that a search found, by name or by name with namespace."""
     known: dict[str, Tool] = {}
     for tool in tools:
         if isinstance(tool, Tool):

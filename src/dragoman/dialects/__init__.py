@@ -1,4 +1,7 @@
-"""The dialects: one folder each, found by listing this one; others by the entry-point group `dragoman.dialects`."""
+"""Finds dialects by name: built-in ones by the folders here, installed ones by the entry points `dragoman.dialects`.
+
+Nothing is imported before its first use: one translation needs two of the dialects.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +20,28 @@ GROUP = "dragoman.dialects"
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """The built-in dialects."""
-    import pkgutil  # and two more modules, which the import of the package can do without
+    """The names of the built-in dialects."""
+    import pkgutil  # late: keeps the import of the package short
 
     return tuple(sorted([module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg]))
 
 
 @lru_cache(maxsize=1)
 def installed() -> tuple[str, ...]:
-    """The built-in dialects, and those that installed packages bring."""
+    """The names of the built-in dialects and of the dialects in installed packages."""
     from importlib.metadata import entry_points
 
     return tuple(dict.fromkeys([*names(), *sorted([point.name for point in entry_points(group=GROUP)])]))
 
 
 def is_known(name: str) -> bool:
-    """Whether there is a dialect called `name`. Installed packages are looked at only where no built-in one is."""
+    """Whether there is a dialect called `name`. Installed packages are searched only if no built-in dialect has it."""
     return name in names() or name in installed()
 
 
 @lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
-    """The dialect called `name`."""
+    """The dialect called `name`; ConfigError if there is none."""
     if name in names():
         found = import_module(f"{__name__}.{name.replace('-', '_')}").DIALECT
     else:
@@ -50,12 +53,12 @@ def get(name: str) -> Dialect:
 
 @lru_cache(maxsize=64)
 def endpoints(name: str) -> Endpoints:
-    """How the dialect called `name` is served, asked and judged."""
+    """How servers serve the dialect called `name`, and how clients call it."""
     return get(name).endpoints()
 
 
 def _plugged(name: str) -> object:
-    # Looked up only on a miss: importlib.metadata loads the socket module.
+    # Late, and only for names that are not built in: importlib.metadata loads the socket module.
     from importlib.metadata import entry_points
 
     for point in entry_points(group=GROUP, name=name):

@@ -1,1 +1,3 @@
-"""Facts about models and hosts, as rows of data: which model takes which setting, where a host differs."""
+"""Facts about models and hosts, as rows of data: which settings a model takes, and where a host differs from its
+dialect.
+"""

@@ -1,4 +1,4 @@
-"""Host: where an upstream differs from its dialect. The rows are in `hosts.json`, the lookup is in `hosts.py`."""
+"""Owns Host: where an upstream differs from its dialect. The rows are in `hosts.json`, the lookup is in `hosts.py`."""
 
 from __future__ import annotations
 
@@ -8,38 +8,40 @@ from msgspec import Struct
 
 
 class Host(Struct, frozen=True):
-    """Where an upstream differs from the one whose dialect it speaks. The defaults are those of that one."""
+    """Where an upstream differs from the provider whose dialect it uses. The defaults are that provider's values."""
 
     name: str = ""
-    """What it is called in the loss report and in the origin of seals."""
+    """The name in the loss report and in the origin of seals."""
     fields: dict[str, bool | str] = {}
-    """Fields of a request: False: refused or without effect; a word: what it is called here; True: taken after all.
-    `messages[].name` stands for a field of every message, `tools[].custom` for a kind of tool, `content[].image_url`
-    for a kind of part, `response_format.json_schema` for a kind of format, `response_format.json_schema.strict` for a
-    field of that, `include[].reasoning.encrypted_content` for a word in a list of words."""
+    """Fields of a request. False: refused or without effect. A word: the field's name on this host. True: accepted
+    after all. `messages[].name` is a field of every message, `tools[].custom` a kind of tool, `content[].image_url` a
+    kind of part, `response_format.json_schema` a kind of format, `response_format.json_schema.strict` a field of that
+    format, and `include[].reasoning.encrypted_content` a word in a list of words.
+    """
     roles: dict[str, str] = {}
-    """Roles of messages that go by another name."""
+    """Roles of messages that have another name on this host."""
     id_pattern: str = ""
-    """What call ids must be like; others are replaced by `id_length` characters of their hash."""
+    """The pattern of call ids. An id that does not match is replaced by `id_length` characters of its hash."""
     id_length: int = 20
     reasoning: str = ""
-    """The field of a message in which it thinks; `thinking`: parts of the content."""
+    """The field of a message that holds thinking. `thinking`: thinking stands in parts of the content."""
     echo: bool = False
-    """It takes that field back. Else thoughts never go to it."""
+    """The host accepts that field in requests. Else thoughts are never sent to the host."""
     demanded: bool = False
-    """It wants the field on every message of the assistant's where there are calls, as long as the model thinks."""
+    """The host demands the field on every assistant message of a conversation with calls, as long as the model thinks.
+    """
     blank: str = ""
-    """What the field holds there where nothing was thought."""
+    """The value of the field for a message without thinking."""
     forced_choice: Literal["ok", "refused", "without_thinking"] = "ok"
     switch: dict[str, dict[str, Any]] = {}
-    """Fields by which thinking is turned `off` and `on` in place of an effort."""
+    """Fields that turn thinking `off` and `on`, in place of an effort."""
     null_content: bool = True
-    """A message with nothing but calls may have no content; else it is an empty text."""
+    """A message that holds only calls may omit its content. Else the content is an empty text."""
     empty_content: bool = True
-    """Its content may be an empty text; else it has none."""
+    """The content of such a message may be an empty text. Else the content is omitted."""
     late_system: bool = True
-    """System text is taken in any message, and in several; else in the first only."""
+    """System text is accepted in any message, and in several messages. Else in the first message only."""
     prefix: str = ""
-    """The field that says of a last message of the assistant's that the answer goes on from it."""
+    """The field of a last assistant message that asks the model to continue this message."""
     text_lists: bool = True
-    """Several texts may be a list of parts; else they are one string."""
+    """Several texts may be a list of parts. Else they are joined into one string."""

@@ -1,10 +1,9 @@
-"""Hosts that speak a dialect of somebody else with differences: rows of `hosts.json`, found by host or by short name.
+"""Finds the facts about a host by host name or short name: rows of `hosts.json`.
 
-A row with `names` declares a host: its short names, of which the first is its own, and the host names it listens on
-(`match`, * stands for anything). That row and every one that has the host's own name in `of` tell facts about it; later
-rows win, fact by fact, and within `fields`, `roles` and `switch` entry by entry. A row with `models` is about the
-models of these names alone: a host may take for one model what it refuses for another. Every row says where its facts
-come from and of which date they are.
+A row with `names` declares a host: its short names (the first is the main name) and its host names (`match`, * matches
+any text). That row, and every row with the main name in `of`, states facts about the host. A later row wins for each
+fact, and in `fields`, `roles` and `switch` for each entry. A row with `models` states facts about these models only: a
+host may accept a field for one model and refuse it for another. Every row names the source and the date of its facts.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .profiles import LONGEST, Loaded, Table, compiled
 
 
 class HostRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """A host, or facts about some."""
+    """The declaration of a host, or facts about declared hosts."""
 
     facts: dict[str, Any]
     source: str
@@ -32,23 +31,26 @@ class HostRow(Struct, frozen=True, forbid_unknown_fields=True):
     match: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    """The models that the facts are about; empty: all that the host serves."""
+    """The models that the facts apply to. Empty: all models of the host."""
     dialects: tuple[str, ...] = ("openai-chat",)
 
 
 def rows() -> tuple[HostRow, ...]:
-    """The rows of the data file, and those loaded on top of them."""
+    """The rows of the data file, then the rows that were loaded."""
     return _TABLE.rows()
 
 
 def load(source: str | os.PathLike[str] | Iterable[HostRow | Mapping[str, Any]]) -> Loaded:
-    """Add rows, or those of a JSON file, on top: they win over all before them. With `with` they are gone behind it."""
+    """Add rows, or the rows of a JSON file. They win over all earlier rows. As a context manager, the result removes
+    them at the end.
+    """
     return _TABLE.load(source)
 
 
 def lookup(host: str, dialect: str, model: str = "") -> Host | None:
-    """What is known of the host that listens at `host`, or is called so, when it is spoken to in `dialect`. Without a
-    model: what holds for all its models."""
+    """The facts about the host with this host name or short name, for requests in `dialect`. Without a model: the facts
+    that hold for all models of the host.
+    """
     found = _declared(host)
     if not found:
         return None
@@ -56,12 +58,12 @@ def lookup(host: str, dialect: str, model: str = "") -> Host | None:
 
 
 def origin(host: str | None) -> str:
-    """What a host is called where seals say whose they are: its short name, else its host name."""
+    """The name of a host in the origin of a seal: its short name, else its host name."""
     return (_declared(host) or _bare(host)) if host else ""
 
 
 def _bare(host: str) -> str:
-    """The host name in what may be an address."""
+    """The host name of an address; `host` itself if it is no address."""
     return host.lower().partition("://")[2].partition("/")[0] if "://" in host else host.lower()
 
 

@@ -1,4 +1,6 @@
-"""Profile: what a model family takes and refuses. The rows are in `profiles.json`, the lookup is in `profiles.py`."""
+"""Owns Profile: the settings that a model family takes and refuses. The rows are in `profiles.json`, the lookup is in
+`profiles.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,89 +10,93 @@ from msgspec import Struct
 
 
 class Profile(Struct, frozen=True):
-    """What a model family takes and refuses. The defaults are those of a model nothing is known about."""
+    """The settings that a model family takes and refuses. The defaults are those of an unknown model."""
 
     sampling: bool = True
-    """temperature, top_p, top_k (and penalties) are taken."""
+    """The model takes temperature, top_p, top_k and penalties."""
     thinks: bool = True
     """The model takes a thinking or effort setting at all."""
     reasoning: bool = False
-    """A reasoning model: sampling is refused while it reasons, `developer` is its system role."""
+    """A reasoning model. It refuses sampling settings while it reasons, and its system role is `developer`."""
     efforts: tuple[str, ...] = ()
-    """Effort words the model takes; empty: unknown, write any."""
+    """The effort words that the model takes. Empty: unknown, so any word is written."""
     effort_default: str = ""
-    """The effort that counts where none is asked for; empty: unknown."""
+    """The effort that applies if the request has none. Empty: unknown."""
     sampling_at_none: bool = False
-    """A reasoning model that takes temperature, top_p and log probabilities while its effort is none."""
+    """The reasoning model takes temperature, top_p and log probabilities if the effort is none."""
     thinking: tuple[str, ...] = ()
-    """Thinking modes the model takes; empty: unknown."""
+    """The thinking modes that the model takes. Empty: unknown."""
     thinking_default: bool = False
-    """The model thinks when nothing is said."""
+    """The model thinks if the request has no thinking setting."""
     thinking_levels: tuple[str, ...] = ()
     thinking_budget: tuple[int, int] | None = None
-    """Smallest and largest budget, for models steered by a budget."""
+    """The smallest and the largest budget, for models that take a budget."""
     thinking_off: bool = True
     forced_choice: Literal["ok", "refused", "without_thinking"] = "ok"
     prefill: bool = True
     system_turns: bool = False
-    """System turns in mid-conversation are taken."""
+    """The model takes system turns in mid-conversation."""
     max_tokens: int = 8192
-    """The limit to write where one is demanded and none was given."""
+    """The limit to write if the dialect demands one and the request has none."""
     seals: bool = False
-    """Calls in the open step must carry their seal."""
+    """Calls of the open step must carry their seal."""
     nested_media: bool = True
     """Media may stand inside a tool result."""
     hosted_beside_functions: bool = True
     cache_marks: bool = False
-    """Explicit cache breakpoints on parts are taken."""
+    """The model takes explicit cache breakpoints on parts."""
     chat_tools: Literal["ok", "effort_none", "refused"] = "ok"
-    """Function tools on Chat Completions: taken, only without reasoning, or not at all."""
+    """Function tools on Chat Completions: accepted, accepted only without reasoning, or refused."""
     quiet_efforts: tuple[str, ...] = ()
-    """Efforts beside which thinking may be off, or only between tools; empty: any."""
+    """The efforts with which thinking may be off, or on between tools only. Empty: any effort."""
     sampling_alone: bool = False
-    """Of temperature and top_p only one is taken."""
+    """The model takes temperature or top_p, but not both."""
     sampling_fades: bool = False
     """Sampling settings are deprecated or without effect, but not refused."""
     tool_search: bool = False
-    """Deferred tools and the search for them are taken."""
+    """The model takes deferred tools and tool search."""
     hosted_shell: bool = False
-    """A shell in a container is taken (on Responses)."""
+    """The model takes a shell in a container (Responses)."""
     web_search_options: bool = False
-    """Chat Completions with a search of its own."""
+    """The model searches the web by itself on Chat Completions."""
     format_beside_tools: bool = True
-    """An output format may be asked for together with tools."""
+    """The model takes an output format together with tools."""
     seal_formats: tuple[str, ...] = ()
-    """How the formats of sealed reasoning begin that this family understands (OpenRouter's words); empty: unknown."""
+    """First characters of the formats of sealed reasoning that this family understands (OpenRouter's names). Empty:
+    unknown.
+    """
     system: bool = True
-    """There is a role, or a field, for system text."""
+    """The model takes system text."""
     media: tuple[str, ...] | None = None
-    """Kinds of media the model takes (image, audio, video, document); None: unknown."""
+    """The kinds of media that the model takes (image, audio, video, document). None: unknown."""
     image_output: bool = False
     """Answers may hold texts and images that the model makes."""
     refuses: tuple[str, ...] = ()
     """Sampling settings that the model refuses or ignores, while it takes the others."""
     most_tokens: int | None = None
-    """The largest limit that an answer may have; None: unknown."""
+    """The largest token limit of an answer. None: unknown."""
     most_tokens_whole: int | None = None
-    """The same for an answer that is not streamed, where it is another."""
+    """The largest token limit of an answer that is not streamed, if that limit differs."""
     tells_in_thoughts: bool = False
-    """What it says between calls it thinks: nobody sees that unless thoughts are shown."""
+    """The model reports progress between calls in its thoughts. The client sees these reports only if the request asks
+    for thoughts.
+    """
     bound_seals: bool = False
-    """Its seals hold only behind the very history they were made in."""
+    """A seal of the model is valid only after the exact history in which it was made."""
     late_system: bool = True
-    """System text is taken in any message, and in several (on Chat Completions)."""
+    """System text is accepted in any message, and in several messages (Chat Completions)."""
     user_after_results: bool = True
-    """The user may speak right after results (on Chat Completions)."""
+    """A user message may directly follow tool results (Chat Completions)."""
     formats: bool = True
-    """A JSON schema for the answer is taken."""
+    """The model takes a JSON schema for the answer."""
     json_mode: bool = True
-    """JSON without a schema may be asked for (where the dialect has a word for that)."""
+    """The model takes JSON output without a schema, in dialects that have this option."""
     validated: bool = True
-    """There is a mode of calling that holds the arguments of all functions to their schemas (on Gemini)."""
+    """The model takes the calling mode that enforces the schemas of all functions (Gemini)."""
     compacts: bool = False
-    """The upstream replaces a long history by a summary where the request asks for it."""
+    """The upstream replaces a long history by a summary if the request asks for it."""
     cached_content: bool = True
-    """What the server holds under a name may stand for the beginning of a conversation."""
+    """The name of content on the server may replace the beginning of a conversation (Gemini's cachedContent)."""
 
 
 DEFAULT_PROFILE = Profile()

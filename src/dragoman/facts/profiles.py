@@ -1,7 +1,7 @@
-"""What a model family takes and refuses: rows of `profiles.json`, matched by dialect and model name.
+"""Finds the facts about a model by dialect and model name: rows of `profiles.json`.
 
-Later rows win over earlier ones, field by field. Every row says where the fact comes from and of which date it is.
-`load` adds rows of your own on top.
+A later row wins over earlier rows, for each field. Every row names the source and the date of its facts. `load` adds
+more rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ R = TypeVar("R", bound=Struct)
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
-    """Facts about the models of one dialect whose name matches one of the patterns (* stands for anything)."""
+    """Facts about the models of one dialect whose name matches one of the patterns (* matches any text)."""
 
     dialects: tuple[str, ...]
     match: tuple[str, ...]
@@ -30,11 +30,11 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     date: str
     names: tuple[str, ...] = ()
-    """Models of the row that can be asked for by these names, for lists where the upstream has none."""
+    """Model names for lists of models, if the upstream offers no list of its own."""
 
 
 class Loaded:
-    """Rows that were added. They stay until `unload`, or until the end of a `with`."""
+    """Rows that were added. They stay until `unload` is called, or until the `with` block ends."""
 
     def __init__(self, unload: Callable[[], None]) -> None:
         self.unload = unload
@@ -47,13 +47,13 @@ class Loaded:
 
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
-    # Not by pathlib, which would load six more modules with every import of the package.
+    # pathlib is avoided: it would load six more modules with every import of the package.
     with open(path, "rb") as file:
         return file.read()
 
 
 class Table(Generic[R]):
-    """Rows of a data file beside this module, and those that were loaded on top of them."""
+    """The rows of a data file beside this module, and the rows that were loaded."""
 
     def __init__(self, file: str, row: type[R], facts: type[Struct], forget: Callable[[], None]) -> None:
         self._file = file
@@ -65,6 +65,7 @@ class Table(Generic[R]):
         self._loaded: tuple[tuple[R, ...], ...] = ()
 
     def rows(self) -> tuple[R, ...]:
+        """The rows of the data file, then the rows that were loaded."""
         own = self._own
         if own is None:
             shipped = _bytes(os.path.join(os.path.dirname(__file__), self._file))
@@ -73,6 +74,7 @@ class Table(Generic[R]):
         return own + tuple([row for batch in self._loaded for row in batch])
 
     def load(self, source: str | os.PathLike[str] | Iterable[R | Mapping[str, Any]]) -> Loaded:
+        """Add rows, or the rows of a JSON file. Raises ConfigError for a row with a wrong or unknown fact."""
         try:
             given = msgspec.json.decode(_bytes(source)) if isinstance(source, str | os.PathLike) else source
             batch = tuple([self._checked(row) for row in given])
@@ -98,12 +100,14 @@ class Table(Generic[R]):
 
 
 def rows() -> tuple[Row, ...]:
-    """The rows of the data file, and those loaded on top of them."""
+    """The rows of the data file, then the rows that were loaded."""
     return _TABLE.rows()
 
 
 def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> Loaded:
-    """Add rows, or those of a JSON file, on top: they win over all before them. With `with` they are gone behind it."""
+    """Add rows, or the rows of a JSON file. They win over all earlier rows. As a context manager, the result removes
+    them at the end.
+    """
     return _TABLE.load(source)
 
 
@@ -113,15 +117,15 @@ def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]],
 
 
 def compiled(match: tuple[str, ...]) -> re.Pattern[str]:
-    """What finds the names of models that one of the patterns is about."""
+    """The regular expression of the model names that match one of the patterns."""
     words = ["[^/]*".join([re.escape(piece) for piece in pattern.split("*")]) for pattern in match]
-    # A model may be named with its route or publisher in front: "anthropic/claude-opus-5", "models/gemini-3",
+    # A route or a publisher may stand before the model name: "anthropic/claude-opus-5", "models/gemini-3",
     # "eu.anthropic.claude-opus-5".
     return re.compile(rf"(?:.*/)?(?:(?:[a-z]+\.)?anthropic\.)?(?:{'|'.join(words)})\Z", re.IGNORECASE)
 
 
 def lookup(dialect: str, model: str) -> Profile:
-    """What is known about `model` when it is asked in `dialect`."""
+    """The facts about `model` for requests in `dialect`."""
     return _known(dialect, model) if len(model) <= LONGEST else _found(dialect, model)
 
 
@@ -135,11 +139,11 @@ def _found(dialect: str, model: str) -> Profile:
 
 _known = lru_cache(maxsize=1024)(_found)
 LONGEST = 200
-"""Longer names, which a client may choose as it likes, are not remembered."""
+"""Longer names are not cached: a client may choose any name."""
 
 
 def changes(dialect: str, asked: str, model: str) -> bool:
-    """Whether `model` takes or refuses other things than `asked`, the model that a request was written for."""
+    """Whether `model` differs in its facts from `asked`, the model that the client wrote the request for."""
     if asked == model:
         return False
     fits = len(asked) <= LONGEST and len(model) <= LONGEST
@@ -155,7 +159,7 @@ _changes = lru_cache(maxsize=1024)(_differ)
 
 
 def names(dialect: str) -> tuple[str, ...]:
-    """Models that are known to be served in `dialect`, those of later rows first, each once."""
+    """The model names that are known for `dialect`, those of later rows first, each once."""
     return tuple(dict.fromkeys([name for row in reversed(rows()) if dialect in row.dialects for name in row.names]))
 
 

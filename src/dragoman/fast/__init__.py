@@ -1,19 +1,19 @@
-"""What exists only for speed. Translations are the same without this package.
+"""Owns everything that exists only for speed. Translations are the same without this package.
 
-An agent sends its whole history with every turn, so the library remembers what it read and wrote, by the exact bytes
-(`requests`, `prefix`, `envelope`). Plain answers and repeated frames of streams have short ways (`plain_answers`,
-`repeated_frames`).
+An agent sends its whole history with every turn, so the library remembers documents that it read and wrote, by their
+exact bytes (`remembered_requests`, `prefix_memory`, `request_envelope_memory`). Plain answers and repeated frames of
+streams have short ways (`plain_answers`, `repeated_frames`).
 
     from dragoman import fast
 
-    fast.off()               # use nothing of this package from now on, and forget what is remembered
+    fast.off()               # use nothing of this package from now on, and empty the memories
     fast.on()                # use it again
     fast.budget(8_000_000)   # bytes for all memories and caches of the process together; the default is 32 MB
     fast.held()              # about how many bytes they hold now
     fast.forget()            # empty them
 
-The environment variable DRAGOMAN_FAST=0 is the same as `off` when the process starts. All functions, and translations
-that use the memories, may be called by several threads at once.
+The environment variable DRAGOMAN_FAST=0 is the same as `off` at the start of the process. All functions, and
+translations that use the memories, may be called by several threads at once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def enabled() -> bool:
 
 
 def off() -> None:
-    """Use nothing of this package from now on, and forget what is remembered."""
+    """Use nothing of this package from now on, and empty the memories."""
     global _enabled
     _enabled = False
     forget()

@@ -1,5 +1,8 @@
-"""What the plain answers (Plain) of all dialects have in common: shapes, how calls are checked, where seals are placed.
-It knows no dialect."""
+"""Owns Plain, the common form of plain answers of all dialects, with the checks of their calls and the placing of their
+seals.
+
+The module knows no dialect.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,13 @@ Word = Annotated[str, Meta(min_length=1)]
 """Text that is not empty."""
 
 CallId = Annotated[str, Meta(min_length=1, max_length=40)]
-"""An id as short as every dialect takes it. Decoding knows the length; the letters are looked at in `plain_calls`."""
+"""An id that every dialect accepts by its length. Decoding checks the length; `plain_calls` checks the letters."""
 
 
 class Exact(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """What is null or of one value in a plain answer is of that type, so that decoding checks it. Where it is written
-    from: what is not known is null, and left out."""
+    """A shape whose field types allow only the values of a plain answer, so that decoding checks them. In writing,
+    fields that are null are left out.
+    """
 
 
 Named = tuple[tuple[Path, tuple[str, ...]], ...]
@@ -38,19 +42,19 @@ class PlainCall(Struct, gc=False):
 
 
 class Plain(Struct, gc=False):
-    """What nearly all answers are: at most one text, then calls, nothing hanging on either, whole or cut by its length.
+    """A plain answer, as nearly all answers are: at most one text, then calls, without citations and other fields,
+    complete or cut by its token limit.
 
-    A dialect that reads and writes these spares them the way through parts (`Fast.read_plain`, `write_plain`);
-    what it writes, and the losses, are the same. Half of the time, measured for an answer with two calls.
+    A dialect that reads and writes this form skips the parts (`Fast.read_plain`, `write_plain`). Bytes and losses are
+    the same. For an answer with two calls this takes half of the time (measured).
     """
 
     id: str
     model: str
     text: Raw
-    """As JSON spells it; empty for none, then there are calls."""
+    """The JSON string as sent. Empty: no text; then there are calls."""
     calls: dict[str, PlainCall]
-    """By their ids, each of which is one call's; what the ids and the names are like is not looked at before
-    `plain_calls`."""
+    """By id; ids are unique. `plain_calls` checks the letters of ids and names."""
     stop: Literal["stop", "tool_calls", "length"]
     input: int
     output: int
@@ -61,38 +65,39 @@ class Plain(Struct, gc=False):
     tier: str | None = None
     """The service tier, in the canon's word."""
     parsed: bool = False
-    """The arguments came as JSON objects, whose numbers nobody has looked at; else as text that may be anything before
-    `plain_calls`."""
+    """True: the arguments came as JSON objects, and their numbers are not checked. False: they came as text that
+    `plain_calls` checks.
+    """
     kept: Named = ()
-    """The fields that only the source's dialect knows and that say something. Their names are those of a wire Struct,
-    and their places few: so there are few such tuples, worth remembering."""
+    """The fields with a meaning that only the source's dialect knows. There are few different tuples, so they are
+    cached.
+    """
     seals: dict[str, Seal] | None = None
-    """Those on the calls, by their ids; None where no call has one."""
+    """The seals on the calls, by call id. None: no call has one."""
     slots: dict[str, str] | None = None
-    """The packed seals to write on the calls, and"""
+    """The packed seals to write on the calls."""
     thoughts: dict[str, str] | None = None
-    """those to write into thoughts before them."""
+    """The packed seals to write into thoughts before the calls."""
     listed: list[str] | None = None
     """The packed seals to write into a list beside the parts."""
 
 
 NOT_PLAIN = (msgspec.DecodeError, RecursionError, UnicodeError)
-"""What decoding raises."""
+"""The exceptions of decoding."""
 
 _text = msgspec.json.Decoder(str).decode
 _check_object = msgspec.json.Decoder(dict[str, Any]).decode
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _IN_IDS = bytes([byte if byte in _LETTERS else _LETTERS[0] for byte in range(256)])
-"""By which everything else becomes one of them."""
+"""Maps every byte that is illegal in an id to a letter, so that a changed id was illegal."""
 _QUOTE = ord('"')
 NO_TEXT = Raw()
 
 
 class Kinds(dict[tuple[bool, ...], Named]):
-    """The fields of a dialect that only it knows and that say something in an answer, by whether each does: there are
-    not many kinds of answers, and the names of each are put together once.
-
-    Made of all such fields, and where they stand."""
+    """A cache: which extra fields of an answer have a meaning -> the paths and names of these fields. Answers come in
+    few kinds, so each tuple is built once. The arguments are all such fields with their paths.
+    """
 
     def __init__(self, *fields: tuple[Path, tuple[str, ...]]) -> None:
         super().__init__()
@@ -107,28 +112,30 @@ class Kinds(dict[tuple[bool, ...], Named]):
 
 
 def as_spelled(sent: Raw) -> Raw | None:
-    """A text as JSON spells it when it is encoded, which nearly always is as it was sent. None for what is no text;
-    null is an empty one."""
+    """The JSON string of a text in the encoder's own spelling, which nearly always is the sent spelling. None: the
+    value is no text. null gives an empty text.
+    """
     found = bytes(sent)
     if found[0] != _QUOTE:
         return NO_TEXT if found == b"null" else None
     if len(found) == 2:
         return NO_TEXT
-    # Characters that are written by their numbers, and slashes behind a backslash, are spelled otherwise.
+    # Escaped characters (\u) and escaped slashes are the two spellings that differ.
     if found.find(b"\\") >= 0 and (found.find(b"\\u") >= 0 or found.find(b"\\/") >= 0):
         return Raw(json_text.encode(_text(sent)))
     return sent
 
 
 def length(text: Raw) -> int:
-    """How many characters a text has."""
+    """The number of characters of a text."""
     return len(_text(text)) if text else 0
 
 
 def plain_calls(plain: Plain, called: tuple[frozenset[str], ...] | None) -> bool:
-    """Whether the calls are such as every dialect takes: by their ids, their names, and their arguments, unless those
-    came as objects. And none has an id that stands in the conversation already, for hosts number the calls of each
-    answer anew. `called`: the ids that do; None if that is not known."""
+    """Whether every dialect accepts the calls: their ids, names, and arguments (unless these came as objects). No id
+    may occur earlier in the conversation, because some hosts number the calls of each answer anew. `called`: the ids of
+    the conversation; None if unknown.
+    """
     calls = plain.calls
     ids = "".join(calls).encode()
     if called is None or ids.translate(_IN_IDS) != ids:
@@ -149,8 +156,9 @@ def plain_calls(plain: Plain, called: tuple[frozenset[str], ...] | None) -> bool
 
 
 def decodable(plain: Plain) -> bool:
-    """Whether arguments that came as objects can be decoded: they may hold numbers beyond all doubles, and who gets
-    them as objects trips."""
+    """Whether arguments that came as objects can be decoded. They may hold numbers too large for a double, which break
+    a client that decodes them.
+    """
     try:
         for call in plain.calls.values():
             _check_object(call.arguments)
@@ -160,7 +168,9 @@ def decodable(plain: Plain) -> bool:
 
 
 def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
-    """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
+    """Place the seals on the calls of a plain answer. False: the answer needs more than packed seals, and the
+    full way.
+    """
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
     told = AnswerSeals(plan, context, plain.model)

@@ -1,8 +1,8 @@
-"""How conversations begin: an agent sends its whole history with every turn.
+"""Owns the memory of conversation prefixes: an agent sends its whole history with every turn.
 
-A Prefix is the exact text of the first messages of a request: the turns that were read from them, and how targets wrote
-these. A conversation that goes on from a prefix is read and written from there on. So a step costs the same late in a
-conversation as early in it.
+A Prefix is the exact text of the first messages of a request, with the turns that were read from them and the messages
+that targets wrote. A conversation that continues a known prefix is read and written only from there. So a late step
+costs as much as an early one.
 """
 
 from __future__ import annotations
@@ -23,57 +23,58 @@ from ..seals.conversation_digest import Asked
 from .request_envelope_memory import Pair
 
 MAX_TEXT = 2 * 1024 * 1024
-"""Longer beginnings are not kept."""
+"""A longer prefix is not kept."""
 MIN_TEXT = 256
-"""Shorter ones are not worth it."""
+"""A shorter prefix is not kept: it would save no time."""
 PIECE = 128
-"""By so many bytes prefixes are looked up, at the largest power of two that leaves room for them: agents begin all
-their conversations with the same words, but do not go on so."""
+"""The number of bytes that a prefix is looked up by. They are taken at the largest power of two that leaves room for
+them, because agents begin all their conversations with the same bytes but continue differently.
+"""
 MAX_ALIKE = 32
-"""Prefixes that have the same bytes there."""
+"""The largest number of prefixes with the same bytes at that place."""
 _MAX_WRITTEN = 4
 _OBJECTS = 800
-"""About how many bytes a turn takes besides its text: turn, parts, their places and the tables they stand in."""
+"""The approximate size of a turn besides its text: turn, parts, paths and tables."""
 
 _numbers = counting(1)
 _NO_LOSSES: tuple[Noted, ...] = ()
 
 
 class WrittenPrefix(Struct, frozen=True, gc=False, eq=False):
-    """How one target wrote the turns of a prefix, but for those of the system's at the beginning."""
+    """The messages that one target wrote for a prefix, without the leading system turns."""
 
     profile: Profile
     skipped: int
-    """How many those are."""
+    """The number of leading system turns."""
     messages: bytes
-    """Those that stay as they are, with commas between."""
+    """The messages that later turns do not change, with commas between."""
     state: Any
-    """Where the writer stood behind them."""
+    """The state of the writer after these messages."""
     losses: tuple[Noted, ...]
 
 
 class Prefix(Struct, frozen=True, gc=False, eq=False):
-    """How a conversation begins."""
+    """The known beginning of a conversation."""
 
     text: bytes
-    """From the bracket to the end of the last message."""
+    """The bytes from the bracket to the end of the last message."""
     count: int
-    """How many messages that is."""
+    """The number of messages."""
     turns: tuple[Turn, ...]
     facts: HistoryFacts
     losses: tuple[Noted, ...]
-    """What was lost when the messages were read."""
+    """The losses of reading the messages."""
     written: dict[str, WrittenPrefix]
-    """By the name of the model."""
+    """By model name."""
     asked: Asked | None
-    """What is known of a vault that was asked for its turns."""
+    """The vault search for these turns, if there was one."""
     number: int
-    """Of all prefixes none has the same,"""
+    """The unique number of this prefix."""
     before: int
-    """and this one goes on from that; 0: from none."""
+    """The number of the prefix that this prefix extends; 0 for none."""
 
     def keep(self, model: str, written: WrittenPrefix) -> None:
-        """Remember how a target wrote it."""
+        """Remember the messages that a target wrote."""
         if len(self.written) >= _MAX_WRITTEN:
             self.written.clear()
         self.written[model] = written
@@ -81,7 +82,7 @@ class Prefix(Struct, frozen=True, gc=False, eq=False):
 
 
 NOTHING = Prefix(b"[", 0, (), HistoryFacts(()), _NO_LOSSES, {}, None, 0, 0)
-"""Before the first message."""
+"""The prefix before the first message."""
 
 
 class PrefixMemory:
@@ -91,7 +92,7 @@ class PrefixMemory:
         self._kept: Memory[tuple[Pair, bytes], list[Prefix]] = Memory()
 
     def find(self, pair: Pair, text: bytes) -> Prefix:
-        """The longest prefix of an array of messages that is known; NOTHING, if none is."""
+        """The longest known prefix of an array of messages; NOTHING if there is none."""
         if len(text) <= MIN_TEXT:
             return NOTHING
         at, longest = _place(len(text)), NOTHING
@@ -116,7 +117,9 @@ class PrefixMemory:
         asked: Asked | None,
         before: Prefix,
     ) -> None:
-        """Remember a prefix, in place of the one that `before` goes on from: more than one may go on from `before`."""
+        """Store a prefix. It replaces its grandparent. Its parent `before` stays, because another branch may continue
+        from there.
+        """
         if not MIN_TEXT < len(text) <= min(MAX_TEXT, largest()):
             return
         at = _place(len(text))
@@ -134,13 +137,13 @@ class PrefixMemory:
 
 
 def _size(prefix: Prefix) -> int:
-    """About how many bytes a prefix holds: its text, the same in turns, and as targets wrote it."""
+    """The approximate size of a prefix: its text, its turns, and the messages that targets wrote."""
     written = sum([len(one.messages) for one in prefix.written.values()])
     return 2 * len(prefix.text) + _OBJECTS * len(prefix.turns) + written
 
 
 def _place(size: int) -> int:
-    """Where a text of that size is looked up."""
+    """The place at which a text of that size is looked up."""
     return 1 << ((size - PIECE).bit_length() - 1)
 
 
@@ -148,20 +151,22 @@ def _place(size: int) -> int:
 
 
 def boundary(turns: tuple[Turn, ...], past: int, own: Set[str]) -> int:
-    """How many turns may be kept, of which `past` are kept already: those that are written in the same way whatever
-    follows, up to the beginning of a message. `own`: the dialects whose extra fields the target understands."""
+    """The number of turns that may be kept; `past` of them are kept already. Their messages must not depend on later
+    turns, and the next turn must begin with a new message. `own`: the dialects whose extra fields the target
+    understands.
+    """
     end = past
     while end < len(turns) and is_simple(turns[end], own):
         end += 1
     while past < end < len(turns) and ends_at(turns[end - 1]) >= begins_at(turns[end]):
         end -= 1  # one message holds the end of this turn and the beginning of the next
     if past < end < len(turns) and any(type(part) is ToolCall for part in turns[end - 1].parts):
-        end -= 1  # the results follow
+        end -= 1  # the results of the calls follow
     return end
 
 
 def is_simple(turn: Turn, own: Set[str]) -> bool:
-    """Whether a turn is texts, calls, results and media, on which nothing hangs that matters to the whole request."""
+    """Whether a turn holds only texts, calls, results and media, without fields that affect the whole request."""
     if turn.name or not (turn.extra is None or own.isdisjoint(turn.extra)):
         return False
     for part in turn.parts:
@@ -182,20 +187,22 @@ def is_simple(turn: Turn, own: Set[str]) -> bool:
 
 
 def begins_at(turn: Turn) -> int:
-    """Which message a turn begins with."""
+    """The index of the message that a turn begins with."""
     place = turn.at[1] if len(turn.at) > 1 else 0
     return place if isinstance(place, int) else 0
 
 
 def ends_at(turn: Turn) -> int:
-    """Which message its last part stands in."""
+    """The index of the message that holds the last part of the turn."""
     at = turn.parts[-1].at if turn.parts else turn.at
     place = at[1] if len(at) > 1 else None
-    return place if isinstance(place, int) else MAX_TEXT  # not known: it may reach into any
+    return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may stand in any message
 
 
 def cut(text: bytes, messages: list[Raw], kept: int) -> bytes:
-    """The text up to the end of the last message that is kept. `messages`: those at its end, of which so many are."""
+    """The text up to the end of the last kept message. `messages`: the messages at its end; the first `kept` of them
+    are kept.
+    """
     end = len(text) - 1  # the bracket
     for raw in reversed(messages[kept:]):
         end = text.rindex(bytes(raw), 0, end)

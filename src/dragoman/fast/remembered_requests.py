@@ -1,13 +1,13 @@
-"""Requests that go on from one that was translated before: only what is new in them is decoded, read and written.
+"""Translates requests that continue an earlier request: only the new parts are decoded, read and written.
 
-The steps are those of the road (`codec/request_steps.py`), by the readers and writers of the dialects. What is known of
-earlier steps is put in their place: an Envelope for all but the messages, a Prefix for the first messages. Whatever is
-unusual takes the road. A conversation is remembered when it is seen for the second time: most documents of a bulk
-conversion are seen once.
+The steps are the usual ones (`codec/request_steps.py`), with the readers and writers of the dialects. Known results
+replace the earlier steps: an Envelope for everything but the messages, a Prefix for the first messages. Any unusual
+request takes the usual way. A conversation is remembered at its second request, because most documents of a bulk
+conversion come only once.
 
-Everything that is remembered is determined by the exact bytes of a request, by the target, the model and its profile.
-Entries never change, and tables are changed in single steps, so threads need no lock: at worst something is forgotten
-that another thread has just learned.
+All memories depend only on the exact bytes of a request, the target, the model and its profile. Entries never change,
+and tables change in single steps, so threads need no lock. At worst, an entry that another thread has just stored is
+lost.
 """
 
 from __future__ import annotations
@@ -33,43 +33,43 @@ from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefi
 from .request_envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
 
 _FINGERPRINT = 256
-"""By so many bytes at the beginning of a request it is found out that it was seen before."""
+"""The number of first bytes by which a repeated request is recognised."""
 _PLACEHOLDER = Raw(b"\x00")
-"""Stands for the messages while everything else is written: a byte that no JSON has."""
+"""Replaces the messages while everything else is written: a byte that never occurs in JSON."""
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeError, WireError)
 
 _array = msgspec.json.Decoder(list[Raw]).decode
 
 
 class Known(Struct, frozen=True, gc=False, eq=False):
-    """What is known of a request before it is read. It may still prove broken."""
+    """The known parts of a request, before it is read. The request may still turn out to be broken."""
 
     pair: Pair
     envelope: Envelope | None
     head: Any
-    """The request, decoded but for its messages, where its envelope is not known."""
+    """The request decoded without its messages, if its envelope is unknown."""
     before: bytes
     after: bytes
     text: bytes
-    """Its messages,"""
+    """The array of messages."""
     prefix: Prefix
-    """how they begin,"""
+    """The known first messages."""
     messages: list[Raw]
-    """and those behind that."""
+    """The messages after the prefix."""
 
     @property
     def unread(self) -> int:
-        """How many bytes of messages are new."""
+        """The number of bytes of new messages."""
         return len(self.text) - len(self.prefix.text)
 
 
 def _same_module(function: Callable[..., Any], steps: Callable[..., Any]) -> bool:
-    """Whether a dialect reads or writes requests by these steps: both stand in one module."""
+    """Whether a dialect reads or writes requests with these steps: both functions are in one module."""
     return bool(function.__module__ == steps.__module__)
 
 
 class RequestMemory:
-    """What was read and written of requests."""
+    """The memory of requests that were read and written."""
 
     def __init__(self) -> None:
         self._envelopes = EnvelopeMemory()
@@ -77,7 +77,7 @@ class RequestMemory:
         self._seen: Memory[tuple[Pair, bytes], bool] = Memory()
 
     def known(self, document: bytes, source: str) -> Known | None:
-        """What is known of a request that goes on from one that was seen, whoever that was for."""
+        """The known parts of a request that continues an earlier one, for any target."""
         for pair in self._envelopes.pairs(source):
             found = self._look(document, pair)
             if found is not None and found.prefix is not NOTHING:
@@ -87,12 +87,12 @@ class RequestMemory:
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Known | None = None
     ) -> Begun | None:
-        """See `translate.request.RequestMemory`."""
+        """Read the request with the help of the memory; see `translate.request.RequestMemory`."""
         fast, written = reader.fast, writer.fast
         if fast is None or written is None:
             return None
         if not _same_module(reader.read_request, fast.reader) or not _same_module(writer.write_request, written.writer):
-            return None  # a plug-in that took over the record of another dialect, and reads or writes in its own way
+            return None  # a plug-in copied the record of another dialect, with a reader or writer of its own
         if context.binary != "native" or context.resolver is not None or context.host is not None:
             return None
         pair = (reader.name, writer.name)
@@ -114,7 +114,7 @@ class RequestMemory:
         return None
 
     def _skimmed(self, document: bytes, fast: Fast, pair: Pair) -> Known | None:
-        """A request whose envelope is not known; None if it is seen for the first time."""
+        """The parts of a request whose envelope is unknown; None for its first time."""
         if len(document) <= _FINGERPRINT or len(document) > min(MAX_TEXT, largest()):
             return None
         key = (pair, document[:_FINGERPRINT])
@@ -123,7 +123,7 @@ class RequestMemory:
             return None
         try:
             if not document.isascii():
-                document.decode()  # decoding checks no text that is merely carried
+                document.decode()  # the JSON decoder does not check the UTF-8 of Raw values
             head, messages = fast.skim(document)
         except _REFUSED:
             return None
@@ -136,7 +136,7 @@ class RequestMemory:
     def _parted(
         self, pair: Pair, envelope: Envelope | None, head: Any, before: bytes, after: bytes, text: bytes
     ) -> Known | None:
-        """The messages, but for those of a known prefix; None if they are no array."""
+        """The messages after a known prefix; None if the value is no array."""
         prefix = self._prefixes.find(pair, text)
         rest = text[len(prefix.text) :].lstrip()
         goes_on = prefix is NOTHING or rest[:1] == b","
@@ -201,7 +201,7 @@ class RequestMemory:
         return begun
 
     def learn(self, begun: Begun, written: WrittenPrefix | None, model: str) -> None:
-        """Remember how a conversation begins."""
+        """Remember the beginning of a conversation."""
         known, prefix = begun.known, begun.known.prefix
         if len(begun.said) == len(prefix.turns):
             if written is not None and prefix is not NOTHING:
@@ -218,8 +218,9 @@ class RequestMemory:
 def _envelope(
     known: Known, request: Request, lead: tuple[Turn, ...], context: Context, early: int, late: int
 ) -> Envelope:
-    """What was read of a request besides its messages. `early`, `late`: how many losses there were before the messages,
-    and behind them."""
+    """The envelope of a request that was read. `early`, `late`: the number of losses before and after the messages were
+    read.
+    """
     noted = context.losses.noted()
     return Envelope(
         known.before,
@@ -237,7 +238,7 @@ def _envelope(
 
 
 class Begun:
-    """A request that goes on from a known one: read, and to be written from there on."""
+    """A request that continues a known one: already read, and to be written from there on."""
 
     __slots__ = (
         "_end",
@@ -268,23 +269,25 @@ class Begun:
         self._lead = lead = len(envelope.request.turns)
         self._end = end = past = lead + len(prefix.turns)
         self.count, self.said = prefix.count, prefix.turns
-        """The messages and the turns of the longer prefix that may be remembered,"""
+        """The number of messages of the longer prefix that may be remembered; `said` holds its turns."""
         if len(turns) > past:
             self._end = end = boundary(turns, past, frozenset((writer.name, *writer.kin)))
             if end > past:
                 self.count = prefix.count + len(known.messages) if end == len(turns) else begins_at(turns[end])
                 self.said = turns[lead:end]
         self.facts: HistoryFacts = prefix.facts
-        """what is known of them,"""
+        """The facts about these turns."""
         self.losses: tuple[Noted, ...] = prefix.losses
-        """and what was lost when they were read."""
+        """The losses of reading these turns."""
         asked = prefix.asked
         if asked is not None:
             asked = asked._replace(turns=asked.turns + lead)
         self.digest = ConversationDigest(turns, end, asked)
 
     def survey(self, context: Context) -> HistoryFacts:
-        """What is known of all turns. Only new ones are looked at, unless calls share an id: then nothing is known."""
+        """The facts about all turns. Only new turns are examined, unless calls share an id: then all turns are
+        examined.
+        """
         prefix, turns = self.known.prefix, self.request.turns
         if self.said is not prefix.turns:
             known = prefix.facts.calls is not None
@@ -300,7 +303,7 @@ class Begun:
         return found
 
     def write(self, request: Request, context: Context) -> bytes:
-        """See `translate.request.Begun`."""
+        """Write the request with the help of the memory; see `translate.request.Begun`."""
         fast = self._writer.fast
         if fast is None or request.turns is not self.request.turns or _renames(context):
             return self._writer.write_request(request, context)
@@ -318,7 +321,7 @@ class Begun:
         return writer.wrapped(body)
 
     def _steps(self, writer: RequestWriter, request: Request, context: Context) -> tuple[bytes, bytes]:
-        """Write a request but for its known parts, and remember those that are new. Gives all but the messages."""
+        """Write the new parts of a request, and remember them. Returns the bytes before and after the messages."""
         losses, prefix, end, model = context.losses, self.known.prefix, self._end, context.model
         known = self._known_envelope(request, context)
         begin = len(losses)
@@ -375,8 +378,9 @@ class Begun:
         return before, after
 
     def _known_envelope(self, request: Request, context: Context) -> WrittenEnvelope | None:
-        """How all but the turns was written before, if the turns begin with the same ones of the system's, and then
-        somebody else speaks."""
+        """The known envelope of the target, if the request begins with the same system turns and a turn of another role
+        follows.
+        """
         found = self.envelope.written.get(context.model)
         if found is None or found.profile is not context.profile:
             return None
@@ -389,14 +393,14 @@ class Begun:
 
 
 def _renames(context: Context) -> bool:
-    """Whether an answer has to find a way back: that hangs on the whole request."""
+    """Whether the answer needs a table of names to be translated back. Such tables depend on the whole request."""
     return bool(
         context.renamed or context.custom or context.stand_ins or context.absent or context.headers or context.offered
     )
 
 
 def skimmer(shape: type[Struct], field: str) -> Any:
-    """A decoder of requests of this shape that leaves the messages in `field` as they are (`Fast.skim`)."""
+    """A decoder for requests of this shape that leaves the messages in `field` as bytes (`Fast.skim`)."""
     made = msgspec.defstruct(f"Skimmed{shape.__name__}", [(field, Raw)], bases=(shape,), kw_only=True)
     decode = msgspec.json.Decoder(made).decode
 

@@ -1,9 +1,9 @@
-"""A stream repeats itself: frame after frame is the same bytes but for the next few words of the same text.
+"""Recognises repeated frames of a stream: frames with the same bytes except for the next words of the same text.
 
-RepeatedFrame remembers the last such frame. While the next one differs from it in nothing but that string (and in
-places that say nothing: a running number, padding, token counts), the string is all that has to be decoded. Measured: a
-third to a tenth of the time that decoding the frame takes. Any other frame is decoded whole, and what follows is
-compared with it. Readers (`codec/frames.py`) are given one by `translate/with_fast_memories.py`.
+RepeatedFrame remembers the last such frame. If the next frame differs only in this string (and in meaningless places: a
+running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
+decoding the frame (measured). Any other frame is decoded whole, and later frames are compared with it.
+`translate/with_fast_memories.py` gives a RepeatedFrame to readers (`codec/frames.py`).
 """
 
 from __future__ import annotations
@@ -18,21 +18,25 @@ from ..codec.json_text import encode
 
 _string = msgspec.json.Decoder(str).decode
 OBFUSCATED = {"mark": b'"obfuscation":"', "noise": bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))}
-"""OpenAI ends a frame with random letters and digits, so that its length says nothing about the text."""
+"""OpenAI ends a frame with random letters and digits, so that the length of the frame does not reveal the length of the
+text.
+"""
 _ARGUMENTS = b'"arguments":'
 _PATIENCE = 8
-"""Frames to learn from without ever hearing one again, before giving up: then each frame is unlike the others."""
+"""The number of frames to learn without a repetition before giving up: then all frames differ."""
 _PADDING = 32
-"""Characters of padding that are looked for (upstreams have been seen to send up to 15), and bytes behind it: of longer
-ones nothing is kept beyond the stream."""
+"""The largest padding that is recognised (recorded: up to 15 characters), and the largest number of bytes after it.
+Longer padding is not cached beyond the stream.
+"""
 _HEARD = Template(b"", b"")
-"""Where nothing has to be written."""
+"""For callers that write nothing."""
 
 
 class Shape(NamedTuple):
-    """A frame without its text: what stands before a number that may differ and behind it, what stands after the text,
-    and the rest without what may differ in it: bytes out of `noise` at its beginning, or out of `figures` anywhere.
-    `quote`: the text's last one, if `after` begins with it, since what follows could not be found without."""
+    """A frame without its text. `head` and `second`: the bytes before and after a number that may differ. `after`: the
+    bytes after the text. `rest`: the remaining bytes, without the ones that may differ: bytes of `noise` at the
+    beginning, or of `figures` anywhere. `quote`: the closing quote of the text, if `after` needs it to be found.
+    """
 
     head: bytes
     second: bytes
@@ -45,18 +49,20 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
-    """What may stand there when a frame is padded with one character."""
+    """All endings of a frame that is padded with one character."""
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
 def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
-    """A function, not a method: its names are bound once for hundreds of frames, slices too. Slices are compared, since
-    on bytes that is faster than startswith and endswith. Whether what is left is one string, its decoder says."""
+    """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
+    for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
+    checks that the rest is one string.
+    """
     head, second, quote, after, rest, noise, figures = shape
     known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
     size = len(head)
     opening, words = slice(size), slice(size, None)
-    number = link = opening  # where they stand when there is a number: not known yet
+    number = link = opening  # the slices around the number are not known yet
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count, escapes = template
     tell = told.append
@@ -87,9 +93,9 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
         if not text:
             return None
         if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
-            return None  # they may be those of another call: the reader has to look
+            return None  # the arguments may belong to another call: the reader must decide
         if escapes and ("\\ud" in text or "\\uD" in text or text.endswith(("\\", "\\u"))):
-            return None  # it may be half a character
+            return None  # the text may end in half a character
         tell(text)
         if between:
             count += 1
@@ -100,10 +106,10 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
 
 
 class RepeatedFrame:
-    """One frame with the blank line behind it, and where the text stands in it.
+    """One frame with the blank line after it, and the place of its text.
 
-    `keys`: the text stands behind one of these. `counter`: a number behind these bytes, before the text, may differ.
-    `mark`: behind these bytes, after the text, as many out of `noise` as follow may differ, or `figures` anywhere.
+    `keys`: the text stands after one of these keys. `counter`: a number after these bytes, before the text, may differ.
+    `mark`: after these bytes, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 
     __slots__ = ("_counter", "_figures", "_heard", "_keys", "_lane", "_mark", "_noise", "shape", "tries")
@@ -125,12 +131,14 @@ class RepeatedFrame:
         self._lane: Lane | None = None
         self._heard: list[str] = []
         self.shape: Shape | None = None
-        """Of the frame that is remembered."""
+        """The shape of the remembered frame."""
         self.tries = 0
-        """Frames learned since one was heard again."""
+        """The number of frames learned since the last match."""
 
     def learn(self, frame: bytes, text: str) -> bool:
-        """Learn a frame that holds `text` and nothing else. Gives whether the text can be found in such frames."""
+        """Remember a frame that holds `text` and no other content. Returns whether the text can be found in such
+        frames.
+        """
         literal = encode(text)
         head, _, rest = frame.partition(literal)
         if self.tries > _PATIENCE or not rest or rest.find(literal) >= 0 or not head.rstrip(b" ").endswith(self._keys):
@@ -151,7 +159,7 @@ class RepeatedFrame:
         return True
 
     def hear(self, frame: bytes) -> str | None:
-        """The text, when a frame is the remembered one but for it."""
+        """The text of a frame that differs from the remembered frame only in its text; else None."""
         if self._lane is None:
             if self.shape is None:
                 return None
@@ -159,9 +167,11 @@ class RepeatedFrame:
         return None if self._lane(frame) is None else self._heard.pop()
 
     def lane(self, template: Template, told: list[str]) -> Lane | None:
-        """From frame to frame: as long as one after the other is more of the same text, nobody else has to be asked.
-        None while nothing goes on."""
+        """A function that matches frame after frame and writes each with the template, as long as all are more of the
+        same text. None if no frame is remembered.
+        """
         return None if self.shape is None else _lane(self.shape, told, template)
 
     def forget(self) -> None:
+        """Drop the remembered frame."""
         self.shape = self._lane = None

@@ -1,8 +1,8 @@
-"""What stands around a conversation: an agent sends the same tools, settings and system text with every turn.
+"""Owns the memory of request envelopes: an agent sends the same tools, settings and system text with every turn.
 
-An Envelope is all of a request but its messages, by the exact bytes before and behind them: what was read there, and
-how targets wrote it. That is sound because JSON is: whatever array stands between the same bytes, the rest reads the
-same.
+An Envelope is all of a request except its messages, by the exact bytes before and after them: the values that were
+read, and the bytes that targets wrote. This is safe because of JSON's grammar: whichever array stands between the same
+bytes, the rest has the same meaning.
 """
 
 from __future__ import annotations
@@ -19,57 +19,57 @@ from ..codec.tool_names import safe
 from ..facts.profile import Profile
 
 Pair = tuple[str, str]
-"""The dialects of a client and of an upstream. What is read may depend on who it is for."""
+"""The dialects of a client and of an upstream. A reader may depend on the target."""
 
 ENTRIES = 32
-"""Envelopes of one pair of dialects."""
+"""The largest number of envelopes for one pair of dialects."""
 MAX_BYTES = 1024 * 1024
-"""Longer ones are not kept."""
+"""A longer envelope is not kept."""
 _MAX_WRITTEN = 8
 _OBJECTS = 4000
-"""About how many bytes the objects of an envelope take besides the texts."""
+"""The approximate size of the objects of an envelope besides its texts."""
 
 
 class WrittenEnvelope(Struct, frozen=True, gc=False, eq=False):
-    """How one target wrote all but the turns."""
+    """The bytes that one target wrote for everything but the turns."""
 
     before: bytes
     after: bytes
     profile: Profile
     lead: tuple[Turn, ...]
-    """The turns of the system's that the request began with."""
+    """The system turns at the start of the request."""
     messages: bytes
-    """Those that the turns of the system's became, with commas between."""
+    """The messages of these system turns, with commas between."""
     early: tuple[Noted, ...]
-    """What was lost before the turns were written, and"""
+    """The losses before the turns were written."""
     late: tuple[Noted, ...]
-    """behind them."""
+    """The losses after the turns were written."""
 
 
 class Envelope(Struct, frozen=True, gc=False, eq=False):
-    """All of a request but its messages."""
+    """All of a request except its messages."""
 
     before: bytes
     after: bytes
     request: Request
-    """With those turns only that are not among the messages."""
+    """The request with only the turns that are not among the messages."""
     source: str
-    """In whose name the request is written on."""
+    """The dialect in whose name the request is written."""
     within: Path
     kept: tuple[tuple[Path, dict[str, Raw]], ...]
     early: tuple[Noted, ...]
-    """What was lost before the messages were read, and"""
+    """The losses before the messages were read."""
     late: tuple[Noted, ...]
-    """behind them."""
+    """The losses after the messages were read."""
     settled: bool
-    """Every dialect takes its tools and its choice as they are, and tells the tools apart."""
+    """Every dialect accepts the tools and the tool choice unchanged, and all tool names differ."""
     bare: bool
-    """Nothing in its turns matters to those behind them."""
+    """Its turns do not affect later turns."""
     written: dict[str, WrittenEnvelope]
-    """By the name of the model."""
+    """By model name."""
 
     def keep(self, model: str, written: WrittenEnvelope) -> None:
-        """Remember how a target wrote it."""
+        """Remember the bytes that a target wrote."""
         if len(self.written) >= _MAX_WRITTEN:
             self.written.clear()
         self.written[model] = written
@@ -77,23 +77,23 @@ class Envelope(Struct, frozen=True, gc=False, eq=False):
 
 
 class EnvelopeMemory:
-    """The envelopes of all pairs of dialects, the latest first."""
+    """The envelopes of all pairs of dialects, the most recently used first."""
 
     def __init__(self) -> None:
         self._known: dict[Pair, list[Envelope]] = {}
-        self._used: set[int] = set()  # those that were put or used since the memories aged
+        self._used: set[int] = set()  # ids of envelopes that were stored or used since the last `age`
         register(self)
 
     def of(self, pair: Pair) -> list[Envelope]:
-        """Those that are known for a pair."""
+        """The known envelopes of a pair."""
         return self._known.get(pair) or []
 
     def pairs(self, source: str) -> list[Pair]:
-        """The pairs for which something is known of a dialect's requests."""
-        return [pair for pair in tuple(self._known) if pair[0] == source]  # another thread may put meanwhile
+        """The pairs with a known envelope for requests of this dialect."""
+        return [pair for pair in tuple(self._known) if pair[0] == source]  # a copy: another thread may add a pair
 
     def use(self, pair: Pair, envelope: Envelope) -> None:
-        """An envelope was found again."""
+        """Take note that an envelope was used."""
         if id(envelope) not in self._used:
             self._used.add(id(envelope))
             grew(_size(envelope))
@@ -102,7 +102,7 @@ class EnvelopeMemory:
             self._known[pair] = [envelope, *[other for other in known if other is not envelope]]
 
     def put(self, pair: Pair, envelope: Envelope) -> None:
-        """Remember an envelope, if it is not too large."""
+        """Store an envelope, unless it is too large."""
         if len(envelope.before) + len(envelope.after) > min(MAX_BYTES, largest() // 4):
             return
         self._known[pair] = [envelope, *self.of(pair)][:ENTRIES]
@@ -110,22 +110,24 @@ class EnvelopeMemory:
         grew(_size(envelope))
 
     def age(self) -> None:
+        """Drop the envelopes that were not used since the last call."""
         for pair, known in tuple(self._known.items()):
             self._known[pair] = [one for one in known if id(one) in self._used]
         self._used = set()
 
     def forget(self) -> None:
+        """Drop all envelopes."""
         self._known, self._used = {}, set()
 
 
 def _size(envelope: Envelope) -> int:
-    """About how many bytes it holds: the text, the same in canon, and how targets wrote it."""
+    """The approximate size: the text, the canon values, and the bytes that targets wrote."""
     written = sum([len(one.before) + len(one.after) for one in envelope.written.values()])
     return 3 * (len(envelope.before) + len(envelope.after)) + _OBJECTS + written
 
 
 def is_settled(request: Request) -> bool:
-    """Whether every dialect takes the tools and the choice among them as they are, and tells them apart."""
+    """Whether every dialect accepts the tools and the tool choice unchanged, and all tool names differ."""
     choice = request.choice
     if choice is not None and (choice.hosted or choice.extra is not None):
         return False
@@ -137,7 +139,7 @@ def is_settled(request: Request) -> bool:
 
 
 def is_untouched(request: Request, read: Request) -> bool:
-    """Whether a request is still the one that was read, but for its turns."""
+    """Whether the request, apart from its turns, is still the one that was read."""
     return (
         request.tools is read.tools
         and request.settings is read.settings

@@ -1,1 +1,1 @@
-"""Seals: signatures and encrypted reasoning, on their way to the client and back to the upstream that made them."""
+"""Signatures and encrypted reasoning (seals): on their way to the client, and back to the upstream that made them."""

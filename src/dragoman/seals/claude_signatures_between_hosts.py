@@ -1,10 +1,10 @@
-"""Anthropic's signatures, which several upstreams take: its own API, and gateways that pass the signature on.
+"""Owns the exchange of Anthropic's signatures between upstreams: Anthropic's API, and gateways in front of Claude.
 
-Anthropic's documentation says that signatures are compatible across platforms (its API, Amazon Bedrock, Google Cloud)
-and tied to the model that made the thought (extended thinking, 2026-11). OpenRouter and other gateways in front of
-Claude hand the signature on in `reasoning_details`, in the format `anthropic-claude-v1`, and take it back there
-(recorded). So a thought of the same Claude model crosses between Anthropic and OpenRouter. Google and OpenAI refuse the
-seals of another account or endpoint with 400: their formats go back to the gateway that handed them out only.
+Anthropic documents signatures as compatible across platforms (its API, Amazon Bedrock, Google Cloud) and as tied to the
+model that made the thought (docs "Extended thinking", 2026-11). OpenRouter and other gateways in front of Claude pass
+the signature on in `reasoning_details`, in the format `anthropic-claude-v1`, and accept it there (recorded). So a
+thought of the same Claude model crosses between Anthropic and OpenRouter. Google and OpenAI refuse a seal of another
+account or endpoint with 400. Seals in their formats go back only to the gateway that sent them.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 def for_upstream(seal: Seal, text: str, upstream: Origin, asked: str = "") -> Seal:
-    """The seal of a thought as this upstream has it, if it takes seals of that kind from another upstream; else the
-    seal as it is. `asked`: the model that the client names, whose seals those without a model are."""
+    """The seal of a thought in the form of this upstream, if the upstream accepts such seals from another upstream;
+    else the seal unchanged. `asked`: the model that the client names. A seal without a model counts as made by this
+    model.
+    """
     if seal.dialect == upstream.dialect or not seal.data or not _same_claude(seal.model or asked, upstream.model):
         return seal
     found: Seal | None = None
@@ -50,14 +52,14 @@ def for_upstream(seal: Seal, text: str, upstream: Origin, asked: str = "") -> Se
 
 
 def left_over(seal: Seal) -> list[str]:
-    """The fields of an entry for which a thinking block has no place."""
+    """The fields of an entry that a thinking block cannot hold."""
     if seal.dialect not in _LISTS:
         return []
     return [name for name, value in _fields(seal.data).items() if name not in _CROSSED and bytes(value) != b"null"]
 
 
 def record_for_upstream(record: Record, upstream: Origin) -> Record:
-    """The same for a seal away from its part."""
+    """The same as `for_upstream`, for a record (a seal away from its part)."""
     if record.where != "thought" or record.dialect == upstream.dialect:
         return record
     seal = record.seal()
@@ -70,7 +72,7 @@ def record_for_upstream(record: Record, upstream: Origin) -> Record:
 
 
 def _same_claude(made_by: str, model: str) -> bool:
-    """Whether a thought is one of the Claude model that is asked. OpenRouter writes a dot in the version."""
+    """Whether the thought was made by the requested Claude model. OpenRouter writes the version with a dot."""
     asked = family(model).replace(".", "-")
     return "claude" in asked and family(made_by).replace(".", "-") == asked
 

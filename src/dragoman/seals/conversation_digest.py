@@ -1,15 +1,15 @@
-"""Which conversation an answer belongs to: a running digest of what clients send back unchanged.
+"""Identifies the conversation of an answer, by a running digest of the content that clients return unchanged.
 
-The vault keeps the seals of an answer under this digest. So a history that somebody invents does not bring up the seals
-of another conversation, also where an upstream numbers its calls anew in every answer (`functions.get_weather:0`).
+The vault keeps the seals of an answer under this digest. So an invented history does not get the seals of another
+conversation, even if an upstream numbers its calls anew in every answer (`functions.get_weather:0`).
 
-In the digest, in their order: the texts of the user, the texts of the assistant, the names and arguments of calls.
-Not in the digest, because agents change them between two requests of one conversation: system and developer turns,
-cache marks, thoughts, results, media, the ids of calls, and the blocks that `ADDED_BY_AGENTS` names.
+The digest covers, in order: the texts of the user, the texts of the assistant, the names and arguments of calls. It
+leaves out everything that agents change between two requests of one conversation: system and developer turns, cache
+marks, thoughts, results, media, call ids, and the blocks that `ADDED_BY_AGENTS` names.
 
-Clients also group the same content otherwise: they join texts, keep texts apart from calls, or send each parallel call
-with its result. So white space does not count, texts of one role that follow each other are one text, and between two
-texts of the user the texts of the assistant and the calls are two separate sequences.
+Clients also group the same content differently: they join texts, keep texts apart from calls, or send each parallel
+call with its result. So white space does not count, neighbouring texts of one role count as one text, and between two
+user texts the assistant's texts and calls form two separate sequences.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TAGS = tuple([(f"<{name}>", f"</{name}>") for name in ADDED_BY_AGENTS])
 _SIZE = 16
 _NOTHING = bytes(_SIZE)
 _EXACT = 2**53
-"""Up to here a double holds every whole number. Clients in JavaScript round the numbers beyond."""
+"""A double holds every whole number up to here. Clients in JavaScript round larger numbers."""
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -58,7 +58,7 @@ class ConversationState(NamedTuple):
 
 
 class Conversation:
-    """The digest of a conversation, as far as it was added."""
+    """The digest of the turns that were added so far."""
 
     __slots__ = ("_between", "_calls", "_past", "_step", "_texts", "_user")
 
@@ -80,7 +80,7 @@ class Conversation:
         return made
 
     def copy(self) -> Conversation:
-        """The same digest, to which other turns can be added."""
+        """A copy of this digest; turns can be added to the copy alone."""
         made = Conversation.__new__(Conversation)
         made._past, made._calls, made._step, made._between = self._past, self._calls, self._step, self._between
         made._user = self._user.copy() if self._user is not None else None
@@ -107,8 +107,9 @@ class Conversation:
             self._between = True
 
     def begin_answer(self) -> None:
-        """The texts and calls that are added next are the assistant's. Turns of the assistant that follow each other
-        are one answer."""
+        """The texts and calls that are added next belong to the assistant. Neighbouring turns of the assistant are one
+        answer.
+        """
         if self._between:
             self._between = False
             self._step = _digest(self._texts)
@@ -144,12 +145,13 @@ class Conversation:
         return _begun(words)
 
     def before_call(self) -> str:
-        """The digest of all before the next call: without the texts of the answer that the call belongs to, since
-        clients keep texts and calls apart."""
+        """The digest of everything before the next call, without the texts of the answer that holds the call: clients
+        keep texts and calls apart.
+        """
         return self._joined(self._step).hex()
 
     def with_texts(self) -> str:
-        """The digest of all that was added."""
+        """The digest of everything that was added."""
         return self._joined(_digest(self._texts)).hex()
 
     def _joined(self, texts: bytes) -> bytes:
@@ -200,28 +202,28 @@ def conversation_state(turns: tuple[Turn, ...]) -> ConversationState:
 
 
 class Asked(NamedTuple):
-    """The first turns of a conversation, for which a vault was asked and had nothing."""
+    """The first turns of a conversation, for which the vault was searched and had no seal."""
 
     stamp: tuple[object, ...]
-    """For which upstream,"""
+    """Identifies the upstream that the search was for."""
     keys: tuple[str, ...] = ()
-    """under which keys,"""
+    """The keys that were searched."""
     turns: int = 0
-    """and for how many turns."""
+    """The number of turns that the search covered."""
     conversation: Conversation = Conversation()
-    """The digest of these turns. Nobody adds to it: who goes on takes a copy."""
+    """The digest of these turns. It never changes: a longer conversation takes a copy."""
 
 
 class ConversationDigest:
-    """The turns of a request, as the client sent them, and the digest of the first of them.
+    """The turns of a request, as the client sent them, and the digest of the first turns.
 
-    The digest of all turns is asked for only where an answer has seals to keep.
+    The digest of all turns is computed only if an answer has seals to keep.
     """
 
     __slots__ = ("_conversation", "_done", "_turns", "asked", "mark")
 
     def __init__(self, turns: tuple[Turn, ...], mark: int = -1, asked: Asked | None = None) -> None:
-        """`mark`: of how many turns `asked` is wanted. `asked`: what is known of the first turns."""
+        """`mark`: the number of turns that `asked` shall cover. `asked`: the earlier search for the first turns."""
         self._turns = turns
         self.mark = mark
         self.asked = asked
@@ -230,22 +232,24 @@ class ConversationDigest:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """All turns, as they came: later stages mend a history, and the client sends it as it was again."""
+        """All turns as the client sent them. Later stages change the history, but the client will send the original
+        again.
+        """
         return self._turns
 
     def reached(self, conversation: Conversation, done: int) -> None:
-        """The digest of so many turns is known. Nobody adds to this conversation any more."""
+        """Store the digest of the first `done` turns. The caller no longer changes `conversation`."""
         self._conversation, self._done = conversation, done
 
     def conversation(self) -> Conversation:
-        """The digest of all turns, to which an answer can be added."""
+        """The digest of all turns. The result is a copy, so an answer can be added."""
         found = self._conversation.copy()
         for turn in self._turns[self._done :]:
             found.add(turn)
         return found
 
     def __reduce__(self) -> tuple[type[ConversationDigest], tuple[tuple[Turn, ...]]]:
-        """Copies begin anew: a digest under way cannot be copied by others."""
+        """A copy computes its digest anew: a running hash cannot be pickled."""
         return ConversationDigest, (self._turns,)
 
 
@@ -262,7 +266,7 @@ def _squeezed(text: str) -> bytes:
 
 
 def without_added_blocks(text: str) -> str:
-    """A text of the user without the blocks that agents add and take away (`ADDED_BY_AGENTS`)."""
+    """A user text without the blocks that agents add and remove (`ADDED_BY_AGENTS`)."""
     for opening, closing in _TAGS:
         if opening not in text:
             continue
@@ -276,8 +280,9 @@ def without_added_blocks(text: str) -> str:
 
 
 def plain_arguments(arguments: str) -> bytes:
-    """Arguments in one spelling: clients parse them and write them again, with other spaces, escapes, numbers (1.0 for
-    1) and order, and some leave out what is null. What is no JSON counts without its white space."""
+    """Arguments in one spelling. Clients decode arguments and encode them again with other spaces, escapes, numbers
+    (1.0 for 1) and order, and some leave out null values. Text that is no JSON is used without its white space.
+    """
     try:
         return _encode(_evened(_decode(arguments)) or {}) if arguments else b"{}"
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):

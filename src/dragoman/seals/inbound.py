@@ -1,7 +1,7 @@
-"""Seals on their way back to the upstream that made them: taken out of whatever carried them, put where they belong.
+"""Puts the seals of a history back on their parts, for the upstream that made them. The inverse of `outbound.py`.
 
-The inverse of `outbound.py`. Whatever way a seal travelled, it goes to its origin only; one that is somebody else's, or
-whose part is gone or was changed, is left out and reported. Pure, over canon.
+A seal is sent to its origin only. A seal of another upstream, or one whose part is missing or changed, is left out and
+reported. The module works on canon values and does no I/O.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from .outbound import call_key, place_key, text_key
 from .placing_on_parts import Placing
 from .vault import AMBIGUOUS, Vault
 
-_ELSEWHERE = "it belongs to another upstream"
+_ELSEWHERE = "the seal belongs to another upstream"
 _SKIPPED = "no seals are sent with this request"
-_UNREADABLE = "what stands under its mark cannot be read"
-_MISPLACED = "no seal belongs to such a part"
+_UNREADABLE = "the packed seal cannot be read"
+_MISPLACED = "such a part never carries a seal"
 _SLOTS = ("thoughtSignature", "thought_signature")
-_DOUBTFUL = "two conversations of this client are equal up to here, and either may be the one that received the seal"
+_DOUBTFUL = "two conversations of this client are equal up to here, and the seal may belong to either of them"
 
 
 class SealTarget(NamedTuple):
-    """Where a request goes, and what is known of the seals it should have."""
+    """The upstream of a request, and where its seals are searched."""
 
     origin: Origin
     pair: str
     """The dialects of the client and of the upstream."""
     vault: Vault | None = None
     skip: bool = False
-    """No seal goes back at all."""
+    """No seal is sent."""
     asked: str = ""
     """The model that the client names."""
     spare: bool = False
-    """Seals travel with the client: the vault has those of calls that came back without."""
+    """The client itself returns seals. The vault is searched only for calls that came back without one."""
     same_account: bool = False
     """OpenRouter and the provider's own API are used with one account (`same_account.py`)."""
 
     def takes(self, seal: Seal) -> bool:
-        """Whether a seal may go there."""
+        """Whether the seal may be sent to this upstream."""
         if self.skip:
             return False
         if same_origin(seal, self.origin):
@@ -60,7 +60,7 @@ class SealTarget(NamedTuple):
 
 
 class _Asking:
-    """Where the vault was asked since the first turns, and whether it had nothing at all."""
+    """The vault keys that were searched after the known first turns, and whether no search found a value."""
 
     __slots__ = ("keys", "nothing")
 
@@ -72,10 +72,10 @@ class _Asking:
 def restore_seals(
     request: Request, port: SealTarget, context: Context, history: ConversationDigest | None = None
 ) -> Request:
-    """The request with every seal of its upstream on the part it came on, and without any other.
+    """The request with every seal of its upstream on the seal's part, and without all other seals.
 
-    `history` is given the digest of the turns, as far as the vault was asked for them. What it knows of the first turns
-    is not found out again.
+    `history` receives the digest of the turns and the searched keys. Searches that `history` already knows for the
+    first turns are not repeated.
     """
     turns, out = request.turns, list[Turn]()
     conversation = Conversation() if port.vault is not None else None
@@ -105,20 +105,20 @@ def restore_seals(
 
 
 def _heard(turn: Turn, context: Context) -> Turn:
-    """A turn that the model did not say."""
+    """A turn that is not the assistant's."""
     return _with_parts(turn, [_received(part, context) for part in turn.parts])
 
 
 class _Kept(NamedTuple):
-    """What the vault has for a turn."""
+    """The result of the vault searches for one turn."""
 
     keys: list[str]
-    """Where it was asked,"""
+    """The searched keys."""
     told: list[str | None]
-    """and what it said."""
+    """The found value of each key."""
     records: list[Record]
     doubtful: list[Path]
-    """Parts whose seals may belong to another conversation."""
+    """Paths of parts whose seals may belong to another conversation."""
 
 
 def _kept(
@@ -129,8 +129,9 @@ def _kept(
     vault: Vault,
     carried: Set[str] = frozenset(),
 ) -> _Kept:
-    """What the vault has for a turn of the assistant, which is added to the conversation. Of spare seals, none for
-    calls whose seal the client has `carried`."""
+    """Search the vault for a turn of the assistant, and add the turn to the conversation. Spare seals are not searched
+    for calls whose seal the client has `carried`.
+    """
     pair, model = port.pair, port.origin.model
     kept = _Kept([], [], [], [])
     called = False
@@ -166,7 +167,7 @@ def _asked(vault: Vault, key: str, kept: _Kept) -> str | None:
 
 
 def _read(found: str | None, at: Path, call_id: str, kept: _Kept) -> None:
-    """Take in what was found for a call, or for a turn without one. The client may have given the call another id."""
+    """Take in the value for a call, or for a turn without calls. The client may have changed the id of the call."""
     if found is None:
         return
     if found == AMBIGUOUS:
@@ -178,7 +179,7 @@ def _read(found: str | None, at: Path, call_id: str, kept: _Kept) -> None:
 
 
 def _received(part: Part, context: Context) -> Part:
-    """A part that the model did not say, which carries nothing but a call's id."""
+    """A part that is not the assistant's. Only its call id may carry a packed seal."""
     if part.seal is not None and part.seal.dialect == BUNDLE:
         context.lose("seal.dropped", part.at, _MISPLACED)
         part = msgspec.structs.replace(part, seal=None)
@@ -195,7 +196,7 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
 def _recovered(
     turn: Turn, port: SealTarget, context: Context, conversation: Conversation | None, asking: _Asking
 ) -> Turn:
-    """A turn of the assistant with its seals. The vault is asked, and the turn is added to the conversation."""
+    """A turn of the assistant with its seals. Searches the vault, and adds the turn to the conversation."""
     kept: _Kept | None = None
     records: list[tuple[Record, Path]] = []
     parts: list[Part] = []
@@ -210,13 +211,13 @@ def _recovered(
             parts.append(bare)
         for place in range(before_it, len(records)):
             record, at = records[place]
-            if record.offset == HERE:  # the text follows
+            if record.offset == HERE:  # the record belongs to the next text
                 records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
     if port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
         carried |= {hashed(call) for call in carried}
         if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
-            conversation.add(turn)  # the vault has nothing that the client has not brought itself
+            conversation.add(turn)  # the client returned all seals, so the vault has no other
         else:
             kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
     if kept is not None:
@@ -241,13 +242,14 @@ def _recovered(
 
 
 def _is_list_entry(part: Part) -> bool:
-    """Whether a part comes from the list in which an answer's seals travelled (`outbound.py`, way "list"): then all of
-    the answer's seals are there."""
+    """Whether a part comes from the list that carried an answer's seals (`outbound.py`, way "list"). The list holds all
+    seals of the answer.
+    """
     return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
 
 
 def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], context: Context) -> list[Part]:
-    """A part without what it only carried: nothing, when it was nothing else."""
+    """A part without the seals that it carried for other parts. The result is empty if the part held nothing else."""
     if type(part) is ToolCall:
         found = packed_seals.unpack_id(part.id)
         if found is not None:
@@ -271,14 +273,14 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
             part, seal = msgspec.structs.replace(part, seal=shared), shared
     foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
     if foreign or port.takes(seal):
-        return [part]  # a foreign one is the writer's to refuse, where writers look for seals
+        return [part]  # the writer reports a foreign seal on parts of these types
     if seal.data:
         context.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
     return [msgspec.structs.replace(part, seal=None)]
 
 
 def _bare(part: Opaque, context: Context) -> Opaque:
-    """A part that stays as it came, without a packed seal in its slot: none was ever put there to be found again."""
+    """A part that stays unchanged, but without a packed seal: this library never packs a seal there."""
     fields = json_text.fields(part.value)
     kept = {
         name: value
@@ -294,13 +296,13 @@ def _bare(part: Opaque, context: Context) -> Opaque:
 def _unpacked(
     part: Part, bundle: tuple[Record, ...], port: SealTarget, records: list[tuple[Record, Path]]
 ) -> list[Part]:
-    """A part that carried records, without them; an empty text that travelled where it belongs stands there again."""
+    """A part without the records that it carried. An empty text that travelled at its own place is restored there."""
     after: list[Part] = []
     own = False
     from_where = Seal("", "")
     for record in bundle:
         home = port.takes(record.seal())
-        # Words that somebody else thought: no writer may take them for its upstream's own.
+        # Thinking of another upstream is marked, so that no writer sends it as thinking of its own upstream.
         from_where = Seal(record.dialect, "", "", record.model, record.host) if home else Seal(BUNDLE, "")
         if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
             record = msgspec.structs.replace(record, text=part.text, length=0)

@@ -1,20 +1,21 @@
-"""Seals on their way to the client: each put where this client's dialect brings it back, or kept in the vault.
+"""Places the seals of an answer where the client's dialect returns them, or keeps them in the vault.
 
-Ways, by what the client's dialect echoes and what the caller chose:
+The way depends on the seals that clients of the dialect return, and on the caller's choice:
 
-    thoughts   native, where sealed thoughts are echoed (Messages, Responses): the seal of a call or a text travels in
-               a thought directly before it
-    parts      native, where calls and texts have slots and thoughts may be stripped (Gemini): the seal of a thought
-               travels on the next call, or on an empty last text
+    thoughts   native, for dialects that return sealed thoughts (Messages, Responses): the seal of a call or a text
+               travels in a thought directly before the call or text
+    parts      native, for dialects with slots on calls and texts whose clients may strip thoughts (Gemini): the seal
+               of a thought travels on the next call, or on an empty last text
     id         packed into the id of the next call
-    vault      kept for the next call, else for the last one, else for the text: under a digest of the conversation and
-               the call's id; for clients that lose ids, also under its name and arguments
-    list       in a list beside the parts, which some clients send back (Chat's `reasoning_details`): every record as a
-               thought without words at the end of the answer. The vault keeps the records too, for all other clients
-    drop       nowhere, and reported
-    left       as it is: the writer puts into its slots what it can, and reports the rest
+    vault      kept for the next call, else for the last call, else for the text: under a digest of the conversation
+               and the call's id; for clients that lose ids, also under the call's name and arguments
+    list       in a list beside the parts, which some clients return (Chat's `reasoning_details`): each record is a
+               thought without text at the end of the answer. The vault keeps the records too, for all other clients
+    drop       left out, and reported
+    left       unchanged: the writer puts the seals into the slots that it has, and reports the others
 
-`inbound.py` undoes all of them, `outbound_stream.py` does the same in streams. Pure, over canon.
+`inbound.py` undoes all of them; `outbound_stream.py` does the same for streams. The module works on canon values and
+does no I/O.
 """
 
 from __future__ import annotations
@@ -34,60 +35,63 @@ from ..context import Context
 from .conversation_digest import ConversationDigest
 from .vault import Vault, keep, vault_key
 
-_NO_HISTORY = "the vault keeps seals for a conversation, and the request that this answers was not given (answers=)"
+_NO_HISTORY = "the vault keeps seals for a conversation, and the request of this answer was not given (answers=)"
 
 Way = Literal["thoughts", "parts", "id", "vault", "list", "drop", "left"]
 
 
 class Plan(Struct, frozen=True):
-    """What is decided before an answer comes."""
+    """The decisions that are made before an answer arrives."""
 
     way: Way
     origin: Origin
     """The upstream as its seals name it."""
     pair: str = ""
-    """The dialects of the client and of the upstream: the vault keeps seals for both together, since clients of two
-    dialects bring the same answer back in different shapes."""
+    """The dialects of client and upstream. Both are part of a vault key, because clients of two dialects return the
+    same answer in different shapes.
+    """
     call_slots: frozenset[str] = frozenset()
-    """Dialects whose seals on calls have a place in the client's dialect that some clients echo."""
+    """Dialects whose seals on calls have a field in the client's dialect. Some clients return the field."""
     borrowed: frozenset[str] = frozenset()
-    """Dialects in whose name seals are that this upstream makes itself (Google's, on its Chat endpoint)."""
+    """Other dialects in whose name this upstream makes seals (Google's, on its Chat endpoint)."""
     ordered: bool = True
-    """The client's dialect keeps thoughts among texts and calls, where they stood."""
+    """The client's dialect keeps thoughts at their place among texts and calls."""
     counts: bool = True
-    """Places in the text are counted: what carries a record need not stand where the record belongs."""
+    """Places in the text are counted, so a record may travel away from its own place."""
     vault: Vault | None = None
     wanted: bool = False
-    """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
+    """The upstream accepts thoughts without a seal (`reasoning_content`)."""
     history: ConversationDigest | None = None
-    """The conversation that the answer goes on with. Without it nothing is kept in the vault."""
+    """The conversation before the answer. Without it the vault keeps nothing."""
 
     @property
     def keeps_all(self) -> bool:
-        """Whether the vault keeps every record, not only those of calls."""
+        """Whether the vault keeps all records, not only the records of calls."""
         return self.way == "vault" or (self.way == "list" and self.vault is not None)
 
     @property
     def strips(self) -> bool:
-        """Whether thoughts are shown without their seals."""
+        """Whether the client gets thoughts without their seals."""
         return self.way not in ("thoughts", "left")
 
 
 def call_key(pair: str, model: str, conversation: str, call_id: str) -> str:
-    """Under what the seals of a call are kept. `conversation`: the digest of all before the call. Ids that are illegal
-    somewhere reach the client hashed."""
+    """The key of the seals of a call. `conversation`: the digest of everything before the call. An id that is illegal
+    in some dialect is hashed, because the client also gets it hashed.
+    """
     own = call_id if SAFE.match(call_id) else hashed(call_id)
     return vault_key(pair, family(model), "call", conversation, own)
 
 
 def place_key(pair: str, model: str, conversation: str) -> str:
-    """Under what the id of a call is kept, for clients that bring back another id or none. `conversation`: the digest
-    of all up to the call, its name and arguments included."""
+    """The key of the id of a call, for clients that return another id or none. `conversation`: the digest up to the
+    call, with its name and arguments.
+    """
     return vault_key(pair, family(model), "place", conversation)
 
 
 def text_key(pair: str, model: str, conversation: str) -> str:
-    """Under what the seals of an answer without a call are kept. `conversation`: the digest of all up to its text."""
+    """The key of the seals of an answer without calls. `conversation`: the digest up to the text of the answer."""
     return vault_key(pair, family(model), "text", conversation)
 
 
@@ -97,13 +101,13 @@ class _Made(NamedTuple):
     id: str
     name: str
     arguments: list[str]
-    """In pieces: in a stream more may come."""
+    """In pieces: a stream may add more."""
     records: list[Record]
-    """What the vault keeps for it."""
+    """The records that the vault keeps for the call."""
 
 
 class AnswerSeals:
-    """What was said so far in one answer, and the records that wait for something to carry them."""
+    """The state of one answer: the texts and calls so far, and the records that wait for a part to carry them."""
 
     __slots__ = ("_context", "_listed", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
 
@@ -119,7 +123,7 @@ class AnswerSeals:
         self._made: list[_Made] = []  # the calls, where there is a vault
 
     def labelled(self, seal: Seal) -> Seal:
-        """A seal with its whole origin: the upstream's dialect, host and model."""
+        """A seal with its whole origin: dialect, host and model of the upstream."""
         origin = self.plan.origin
         kind, data = self._label(seal)
         return Seal(origin.dialect, data, kind, self._model or seal.model, seal.host or origin.host)
@@ -130,11 +134,11 @@ class AnswerSeals:
             return seal.dialect, seal.data
         if seal.dialect == self.plan.origin.dialect:
             return seal.kind, seal.data
-        # The upstream is a gateway like this one: it wants back what stood in its slot, mark and all.
+        # The upstream is itself a gateway of this kind. It wants the exact content of its slot back, with the mark.
         return "", packed_seals.pack(seal)
 
     def record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
-        """A seal, and where it stands in what was said so far."""
+        """A seal with its position in the answer so far."""
         plan = self.plan
         origin = plan.origin
         kind, data = self._label(seal)
@@ -143,13 +147,13 @@ class AnswerSeals:
         return Record(where, origin.dialect, data, kind, model, host, call, self.calls, offset, length)
 
     def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
-        """A call as the client gets it, and the records that have to travel in a thought before it."""
+        """A call as the client gets it, and the records that must travel in a thought before the call."""
         plan, seal = self.plan, call.seal
         records, self._waiting = self._waiting, []
         if seal is not None:
             records = [*records, self.record("call", seal, call.id)]
         if plan.vault is not None:
-            # Some clients leave out the thought that carries a record, because it says nothing: the vault has another.
+            # Some clients leave out a thought without text, and so the record in it. The vault keeps a second copy.
             kept = records if plan.keeps_all else records[-1:] if seal is not None else []
             self.made(call.id, call.name, call.arguments, list(kept))
         self.calls += 1
@@ -174,15 +178,15 @@ class AnswerSeals:
         return [], msgspec.structs.replace(call, seal=None)
 
     def made(self, call_id: str, name: str, arguments: str, records: list[Record]) -> None:
-        """A call was made, for which the vault keeps these records."""
+        """Take note of a call, and of the records that the vault keeps for it."""
         self._made.append(_Made(call_id, name, [arguments], records))
 
     def pieces(self) -> list[str]:
-        """The arguments of the last call, to which a stream adds; nobody asks for them where there is no vault."""
+        """The arguments of the last call, to which a stream adds. Empty if there is no vault."""
         return self._made[-1].arguments if self._made else []
 
     def text(self, text: Text) -> tuple[list[Record], Text | None]:
-        """A whole text as the client gets it, and the records that have to travel in a thought before it."""
+        """A whole text as the client gets it, and the records that must travel in a thought before the text."""
         plan, seal = self.plan, text.seal
         record = None if seal is None else self.record("text", seal, length=len(text.text))
         if not text.refusal:
@@ -203,13 +207,15 @@ class AnswerSeals:
         return [], bare
 
     def said(self, text: str) -> None:
-        """More of the turn's texts."""
+        """Take note of more text of the answer."""
         self.chars += len(text)
         if self.plan.keeps_all:
             self._texts.append(text)
 
     def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
-        """The seal on a thought that travels in its own slot; an empty one says where a thought without any is from."""
+        """The seal of a thought that travels in its own slot. For a thought without a seal: an empty seal that names
+        the origin.
+        """
         if seal is None or not seal.data:
             return self.labelled(seal or Seal(self.plan.origin.dialect, ""))
         of = self.labelled(seal)
@@ -219,10 +225,11 @@ class AnswerSeals:
         return packed_seals.bundle((Record("thought", of.dialect, of.data, of.kind, of.model, of.host, *place),))
 
     def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
-        """The seal of a thought waits for something to carry it, the words with it."""
+        """Keep the seal of a thought, and its text, until a part can carry the record."""
         if seal is None or not seal.data:
             if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault", "list"):
-                # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
+                # Clients of these ways strip thoughts. The text travels with a call, because the host demands the text
+                # beside the call.
                 bare = self.record("thought", seal or Seal(self.plan.origin.dialect, ""))
                 self._waiting.append(msgspec.structs.replace(bare, text=text))
             return
@@ -232,12 +239,12 @@ class AnswerSeals:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
     def without_seal(self, part: Part) -> Part:
-        """A part on which no client's dialect has a slot for a seal, such as a picture."""
+        """A part without its seal, of a kind (such as an image) on which no client's dialect has a slot for a seal."""
         self._context.lose("seal.dropped", part.at)
         return msgspec.structs.replace(part, seal=None)
 
     def finish(self) -> list[Part]:
-        """The answer ends: what is still waiting goes on last parts, and the vault gets its records."""
+        """End the answer: waiting records become last parts, and the vault gets its records."""
         plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []
         if plan.way == "list":
@@ -260,8 +267,9 @@ class AnswerSeals:
         return []
 
     def store(self, of_text: Sequence[Record] = ()) -> None:
-        """Put the records of the calls into the vault, and those of an answer without a call: all at the end, so that
-        an answer which breaks off makes no key ambiguous for the next try."""
+        """Put the records into the vault. This happens only at the end, so that an answer that breaks off does not make
+        a key ambiguous for the next attempt.
+        """
         plan, made = self.plan, self._made
         if plan.vault is None or not (of_text or any(call.records for call in made)):
             return
@@ -276,7 +284,7 @@ class AnswerSeals:
             conversation.add_call(call.name, "".join(call.arguments))
             if call.records:
                 keep(plan.vault, call_key(pair, model, before, call.id), packed_seals.written(call.records))
-            if plan.keeps_all:  # also without a seal: another try may have had the same call with one
+            if plan.keeps_all:  # also without a seal: another attempt may have made the same call with a seal
                 keep(plan.vault, place_key(pair, model, conversation.before_call()), call.id)
         if of_text:
             for text in self._texts:
@@ -286,7 +294,7 @@ class AnswerSeals:
 
 
 def place_seals(response: Response, plan: Plan, context: Context) -> Response:
-    """An answer as the client gets it: every seal where it comes back from."""
+    """An answer as the client gets it: every seal at a place that the client returns."""
     if not response.alternatives:
         for part in response.parts:
             if part.seal is not None or type(part) is Reasoning:
@@ -337,7 +345,9 @@ def _thought(thought: Reasoning, told: AnswerSeals) -> Reasoning | None:
 
 
 def _before(records: list[Record], out: list[Part], part: Part) -> None:
-    """Records go into the thought that stands before the part, if its slot is free, else into an empty one."""
+    """Put records into the thought before the part if that thought has no seal, else into a new thought without
+    text.
+    """
     last = out[-1] if out else None
     if type(last) is Reasoning and (last.seal is None or not last.seal.data):
         out[-1] = msgspec.structs.replace(last, seal=packed_seals.bundle(records))

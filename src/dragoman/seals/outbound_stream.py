@@ -1,7 +1,7 @@
-"""Seals on their way to the client in a stream: what `outbound.py` does with whole answers, done with their events.
+"""Does for the events of a stream what `outbound.py` does for whole answers.
 
-Deltas on which nothing hangs pass as they come (`passes`). Only a sealed text is held until it is whole, which its
-reader has at once anyway, and the end of a thought until the next part says whether it can use the free slot.
+A delta without effect on seals passes at once (`passes`). Only a sealed text is held until it is whole; its reader
+delivers it whole anyway. The end of a thought is held until the next part has used or left its free slot.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..context import Context
 from .outbound import AnswerSeals, Plan
 
 _FIRST = 1 << 30
-"""Parts that are put in are numbered from here on: no reader comes so far."""
+"""The index of the first added part. No reader counts so far."""
 
 
 class _Open:
@@ -36,20 +36,20 @@ class _Open:
 
 
 class SealStream:
-    """Events in, events out."""
+    """Takes events and returns events, with seals placed for the client."""
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self._plan = plan
         self._context = context
         self._told: dict[int, AnswerSeals] = {}
         self._open: dict[int, _Open] = {}
-        # By answer: the end of a thought whose slot is still free, and the empty seal that names its kind.
+        # For each answer: the end of a thought whose slot is still free, and the empty seal that names the seal's kind.
         self._ended: dict[int, tuple[PartEnd, Seal | None]] = {}
         self._model = ""
         self._added = 0
 
     def passes(self, event: PartDelta) -> bool:
-        """Whether a delta without a seal goes on as it is; what has to be known of it is noted."""
+        """Whether a delta without a seal passes unchanged. Its text is noted if needed later."""
         opened = self._open.get(event.index)
         if opened is None:
             return True
@@ -59,17 +59,18 @@ class SealStream:
         return True
 
     def holds(self, index: int) -> bool:
-        """Whether deltas of that part do not go on as they are."""
+        """Whether deltas of that part are held back."""
         opened = self._open.get(index)
         return opened is not None and opened.held
 
     def told(self, index: int, texts: list[str]) -> None:
-        """Deltas of that part that went on as they were."""
+        """Take note of text of that part that passed unchanged."""
         opened = self._open.get(index)
         if opened is not None:
             opened.pieces += texts
 
     def feed(self, events: list[Event]) -> list[Event]:
+        """The events as the client gets them."""
         out: list[Event] = []
         for event in events:
             if isinstance(event, PartDelta):
@@ -99,13 +100,13 @@ class SealStream:
         return told
 
     def _put_in(self, part: Part, answer: int, out: list[Event]) -> None:
-        """A part of our own, which has nothing but a seal."""
+        """Add a part that holds only a seal."""
         index = _FIRST + self._added
         self._added += 1
         out += (PartStart(index, part, answer), PartEnd(index))
 
     def _release(self, answer: int, out: list[Event], records: list[Record] | None = None) -> None:
-        """The end of the last thought; records go into its slot, or into a thought of their own."""
+        """Write the held end of the last thought. Records go into its slot, or into a new thought."""
         ended = self._ended.pop(answer, None)
         if ended is not None:
             end, kind = ended
@@ -120,7 +121,7 @@ class SealStream:
         if type(part) is ToolCall:
             records, call = told.call(part)
             self._release(answer, out, records)
-            if plan.vault is not None:  # it knows calls by their arguments, too
+            if plan.vault is not None:  # a vault key may need the arguments
                 self._open[event.index] = opened = _Open(part, answer, told, False)
                 opened.pieces = told.pieces()
             out.append(event if call is part else PartStart(event.index, call, answer))
@@ -185,7 +186,7 @@ class SealStream:
             out.append(event)
 
     def _text(self, event: PartEnd, opened: _Open, text: Text, out: list[Event]) -> None:
-        """A text that was held, and before it what its seal became."""
+        """Write a text that was held, and before it the records that its seal became."""
         records, shown = self._of(opened.answer).text(text)
         self._release(opened.answer, out, records)
         if shown is None:

@@ -1,7 +1,4 @@
-"""Seals that travelled away from their parts, put on the parts of a turn.
-
-Calls are found by their id; texts and thoughts by counting the calls and the characters before them.
-"""
+"""Puts seals that travelled away from their parts back on the parts of a turn."""
 
 from __future__ import annotations
 
@@ -15,11 +12,13 @@ from ..codec.call_ids import hashed
 from ..codec.packed_seals import Record
 from ..context import Context
 
-_CHANGED = "what it belongs to is gone, or was changed"
+_CHANGED = "the part of the seal is missing or was changed"
 
 
 class Placing:
-    """Puts records on the parts of a turn: on calls by their id, anywhere else by counting calls and characters."""
+    """Puts records on the parts of one turn: on calls by their id, elsewhere by the number of calls and characters
+    before them.
+    """
 
     def __init__(self, wanted: dict[Record, Path], at: Path, context: Context) -> None:
         self._at = at
@@ -37,7 +36,7 @@ class Placing:
                 self._put_in.append(record)
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
-        self._put_in.reverse()  # the next one is the last
+        self._put_in.reverse()  # the next record is the last element
         cuts = {record.offset for record in wanted if record.where != "call"}
         self._cuts = sorted(cuts | {record.offset + record.length for record in self._texts.values()})
         self._seen = 0  # calls
@@ -45,6 +44,7 @@ class Placing:
         self._out: list[Part] = []
 
     def placed(self, parts: list[Part]) -> list[Part]:
+        """The parts of the turn with their seals. A record that fits no part is reported as a loss."""
         for part in parts:
             if type(part) is Reasoning and self._is_copy(part):
                 continue
@@ -65,7 +65,7 @@ class Placing:
         return self._out
 
     def _is_copy(self, thought: Reasoning) -> bool:
-        """Whether it is what the client was shown of the sealed ones."""
+        """Whether a thought is the client's copy of the sealed thoughts."""
         if not self._copies or (thought.seal is not None and thought.seal.data):
             return False
         return _squeezed([thought.text]) in self._copies
@@ -75,7 +75,7 @@ class Placing:
         return record.seal()
 
     def _fill(self, *, rest: bool = False) -> None:
-        """What belongs here and is no part of what the client has."""
+        """Insert the records that belong here and have no part in the client's history."""
         waiting = self._put_in
         while waiting and (rest or (waiting[-1].calls <= self._seen and waiting[-1].offset <= self._chars)):
             record = waiting.pop()
@@ -86,7 +86,7 @@ class Placing:
             )
 
     def _text(self, text: Text) -> None:
-        """A text, in as many parts as it was: some dialects join them."""
+        """Split a text into its original parts: some dialects join texts."""
         start = self._chars
         first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
         cuts = [cut - start for cut in self._cuts[first:last]]

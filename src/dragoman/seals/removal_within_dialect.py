@@ -1,8 +1,8 @@
-"""Requests within one dialect, without the seals in their histories: for an upstream that has refused a seal.
+"""Removes the seals from the history of a request within one dialect, for an upstream that has refused a seal.
 
-Sealed thoughts are taken out whole, since no upstream takes them without their seal. Texts and calls lose the seal
-only; where the model demands one on a call, the writer puts the provider's documented dummy there. The request is
-written twice, with the seals and without, and what differs is edited in the client's own bytes.
+Sealed thoughts are removed whole, because no upstream accepts them without their seal. Texts and calls lose only the
+seal. If the model demands a seal on a call, the writer puts the provider's documented dummy there. The request is
+written twice, with and without seals, and the difference is applied to the client's own bytes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..dialect import Dialect
 from ..facts import profiles
 from ..facts.profile import DEFAULT_PROFILE
 
-REFUSED = "the upstream refused it"
+REFUSED = "the upstream refused the seal"
 
 
 def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
-    """The request without seals, and the crossing that knows what was lost."""
+    """The request without seals, and the Context with the losses."""
     context = Context(dialect.name, dialect.name, model, unsealed=True)
     request = dialect.read_request(document, context)
     context.profile = profiles.lookup(dialect.name, model or request.model)
@@ -39,7 +39,7 @@ def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
 
 
 def _unsealed(turn: Turn, slots: frozenset[str], context: Context) -> Turn:
-    """`slots`: dialects whose seals stand on calls of this one."""
+    """`slots`: dialects whose seals stand on calls of this dialect."""
     if all(part.seal is None for part in turn.parts):
         return turn
     parts: list[Part] = []
@@ -50,7 +50,7 @@ def _unsealed(turn: Turn, slots: frozenset[str], context: Context) -> Turn:
             continue
         context.lose("seal.dropped", part.at, REFUSED)
         if type(part) is ToolCall and seal.dialect in slots:
-            # Google's Chat endpoint: its writer does not know which models demand a seal.
+            # Google's Chat endpoint: its writer has no list of the models that demand a seal.
             context.lose("seal.dummy", part.at)
             parts.append(msgspec.structs.replace(part, seal=Seal(seal.dialect, GOOGLE_DUMMY)))
         elif type(part) is not Reasoning:

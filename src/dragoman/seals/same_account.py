@@ -1,9 +1,10 @@
-"""Google's and OpenAI's seals, between OpenRouter and the provider's own API, where both are used with one account.
+"""Owns the exchange of Google's and OpenAI's seals between OpenRouter and the provider's own API, for callers with one
+account on both.
 
-OpenRouter hands these seals on in `reasoning_details` (formats `google-gemini-v1` and `openai-responses-v1`, with a
-sibling for each other host of Responses) and takes them back there. Google and OpenAI refuse a seal of another account
-or endpoint with 400, so such a seal goes back to the upstream that handed it out only. The caller may know better: who
-brings an own key to OpenRouter has one account on both ways. Then, and only for the model that made the seal,
+OpenRouter passes these seals on in `reasoning_details` (formats `google-gemini-v1` and `openai-responses-v1`, and one
+for each other host of Responses) and accepts them there. Google and OpenAI refuse a seal of another account or endpoint
+with 400, so such a seal normally goes back only to the upstream that sent it. A caller who gave OpenRouter a
+provider key of its own has one account on both ways. Then, and only for the model that made the seal:
 
     an entry of Google's      becomes the signature of the call that the entry names, of the first call without one,
                               or of the text if there is no call (recorded: entries that name a call and entries that
@@ -11,7 +12,7 @@ brings an own key to OpenRouter has one account on both ways. Then, and only for
     an entry of OpenAI's      becomes the encrypted content of a reasoning item; the summaries before the entry belong
                               to the same item
 
-and back. The pass over a turn comes after `inbound.py` has put every seal in its place.
+and the reverse. This pass over a turn runs after `inbound.py` has placed every seal.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from ..context import Context
 
 GEMINI, RESPONSES, OPENROUTER = "gemini", "openai-responses", "openrouter"
 DIALECTS = frozenset({GEMINI, RESPONSES, OPENROUTER})
-"""The dialects between which the seals cross. Code Assist has an account of its own."""
+"""The dialects between which these seals cross. Code Assist uses another account."""
 _LISTS = frozenset({OPENROUTER, "openai-chat"})
 """Dialects whose seals are whole entries of `reasoning_details`."""
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
 _GOOGLE = "google-gemini-v1"
 _OPENAI = "openai-responses-v1"
 _OF_HOSTS = {"azure": "azure-openai-responses-v1", "xai": "xai-responses-v1"}
-"""Formats for hosts of Responses other than OpenAI."""
+"""Formats of hosts of Responses other than OpenAI."""
 _CROSSED = frozenset({"type", "text", "summary", "signature", "data", "format", "index"})
-_NO_PLACE = "no call and no text is left that it belongs to"
+_NO_PLACE = "no call and no text is left that the seal belongs to"
 
 
 class _Entry(Struct):
@@ -54,8 +55,9 @@ _read_entry = msgspec.json.Decoder(_Entry).decode
 
 
 def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
-    """Whether this upstream takes the seal, given that the account is the same. `asked`: the model that the client
-    names, whose seals those without a model are."""
+    """Whether this upstream accepts the seal, if the account is the same. `asked`: the model that the client names. A
+    seal without a model counts as made by this model.
+    """
     if not seal.data or not _same_model(seal.model or asked, upstream.model, seal.dialect):
         return False
     if upstream.dialect == OPENROUTER:
@@ -69,7 +71,7 @@ def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
 
 
 def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
-    """The parts of a turn with the seals that cross in the form of this upstream."""
+    """The parts of a turn, with these seals in the form of this upstream."""
     given = list(parts)
     if not any(part.seal is not None and crosses(part.seal, upstream, asked) for part in given):
         return given
@@ -81,7 +83,7 @@ def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, context: Con
 
 
 def _same_model(made_by: str, model: str, dialect: str) -> bool:
-    if not made_by:  # requests of Gemini do not name their model
+    if not made_by:  # a Gemini request names its model in the URL only
         return dialect == GEMINI and family(model).startswith("gemini")
     return family(made_by) == family(model)
 
@@ -101,8 +103,9 @@ def _entry(data: str) -> _Entry | None:
 
 
 def _as_entries(part: Part, upstream: Origin, asked: str) -> list[Part]:
-    """The part with its seal as an entry. The entry of a call or a text stays on that part: the writer knows the id
-    that the call is sent with."""
+    """The part with its seal as an entry. The entry of a call or a text stays on that part, because the writer knows
+    the id with which the call is sent.
+    """
     seal = part.seal
     if seal is None or not crosses(seal, upstream, asked):
         return [part]
@@ -158,8 +161,9 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, context
 
 
 def _report_left(entry: str, at: Path, context: Context) -> None:
-    """The fields of an entry for which the upstream's own form has no place. The id is one of OpenRouter's request,
-    which the provider did not store."""
+    """Report the fields of an entry that the upstream's own form cannot hold. The id belongs to OpenRouter's request;
+    the provider did not store it.
+    """
     for name, value in json_text.fields(entry).items():
         if name not in _CROSSED and bytes(value) != b"null":
             context.lose("field.dropped", (*at, name), severity="info")
@@ -192,7 +196,7 @@ def _as_signatures(parts: list[Part], upstream: Origin, asked: str, context: Con
 
 
 def _place(parts: list[Part], call_id: str) -> int | None:
-    """Where in the turn a signature belongs."""
+    """The index of the part that a signature belongs to."""
     calls = [i for i, part in enumerate(parts) if type(part) is ToolCall]
     named = [i for i in calls if call_id and getattr(parts[i], "id", "") == call_id]
     texts = [i for i, part in enumerate(parts) if type(part) is Text and not part.refusal]

@@ -1,11 +1,11 @@
-"""Which way seals travel: by what the caller chose, and by what the client's dialect sends back.
+"""Chooses how seals travel, by the caller's strategy and by the seals that clients of the dialect return.
 
-native   in slots that the client's dialect echoes, or in a list that some of its clients send back
-id       packed into the ids of calls, which every dialect echoes; they become long, far beyond 64 characters
+native   in slots that clients of the dialect return, or in a list that some of its clients return
+id       packed into call ids, which every dialect returns; such ids are far longer than 64 characters
 vault    kept in the caller's vault, for the conversation and the call
-skip     nowhere: an upstream that demands seals gets its documented dummy
-auto     native where the client's dialect echoes them, else the vault if there is one, else skip; where only some
-         clients echo them (the list), native and the vault
+skip     left out: an upstream that demands seals gets its documented dummy
+auto     native if clients of the dialect return seals, else the vault if there is one, else skip; native and the
+         vault if only some clients return them (the list)
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .vault import Vault
 Strategy = Literal["auto", "native", "id", "vault", "skip"]
 
 _ON_ALL_PARTS = frozenset({"call", "text"})
-"""Where an upstream's seals are that a client may leave behind, with the empty thought they travel in."""
+"""The kinds of parts whose seals a client may lose, together with the empty thought that carries them."""
 
 STRATEGIES: tuple[Strategy, ...] = ("auto", "native", "id", "vault", "skip")
 
 
 def check_strategy(strategy: Strategy, vault: Vault | None) -> None:
-    """ConfigError for an unknown strategy, and for a vault that is chosen and not there."""
+    """Raises ConfigError for an unknown strategy, and for the strategy vault without a vault."""
     if strategy not in STRATEGIES:
         raise ConfigError("seals", str(strategy), STRATEGIES)
     if strategy == "vault" and vault is None:
@@ -56,8 +56,9 @@ def plan_for_answer(
     host: str = "",
     wanted: bool = False,
 ) -> Plan | None:
-    """How the seals of an upstream's answer travel to the client; None when nothing has to be done for them. `wanted`:
-    the upstream takes back thoughts without a seal, too."""
+    """How the seals of an upstream's answer travel to the client. None: nothing has to be done. `wanted`: the upstream
+    also accepts thoughts without a seal.
+    """
     check_strategy(strategy, vault)
     if not source.sealed:
         return None
@@ -109,8 +110,9 @@ def restore_in_request(
     history: ConversationDigest | None = None,
     one_account: bool = False,
 ) -> Request:
-    """The request with the seals of its upstream where they belong, and without what only carried them. `history`: see
-    `recover`. `one_account`: OpenRouter and the provider's own API are used with the same account."""
+    """The request with the seals of its upstream on their parts, without the parts that only carried seals. `history`:
+    see `restore_seals`. `one_account`: OpenRouter and the provider's own API are used with the same account.
+    """
     kept, spare = _kept(strategy, client, target)
     if (vault is None or not kept) and not facts_of(request.turns, context).foreign_seals:
         return request
@@ -122,13 +124,13 @@ def restore_in_request(
 
 
 def vault_needed(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
-    """Whether a vault may have what an upstream wants that this client's dialect did not bring."""
+    """Whether the vault may hold seals that the upstream needs and this client's dialect does not return."""
     return _kept(strategy, client, target)[0]
 
 
 @lru_cache(maxsize=256)
 def _kept(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
-    """Whether a vault may have what an upstream wants, and whether only in case a client left it behind."""
+    """Whether the vault may hold seals that the upstream needs, and whether only for clients that lost them."""
     spare = strategy == "auto" and bool(client.echoes)
     spare = spare and (client.origin or client.name) != (target.origin or target.name)
     spare = spare and target.sealed >= _ON_ALL_PARTS
@@ -137,14 +139,15 @@ def _kept(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, b
 
 
 def marked_turn(turn: Turn, dialect: Dialect) -> Turn:
-    """The turn with the seals of other upstreams under their mark, in the slots they came in: this dialect's client
-    brings them along for somebody else, and the writer would keep them from its upstream."""
+    """The turn with each seal of another upstream packed under a mark, in its slot. The client returns such seals for
+    their own upstream; without the mark the writer would drop them.
+    """
     parts = marked(turn.parts, dialect)
     return turn if parts is turn.parts else msgspec.structs.replace(turn, parts=parts)
 
 
 def marked(parts: tuple[Part, ...], dialect: Dialect) -> tuple[Part, ...]:
-    """The same with the parts of an answer."""
+    """The same for the parts of an answer."""
     if not any(_is_foreign(part.seal, dialect) for part in parts):
         return parts
     return tuple([_marked(part, dialect) for part in parts])

@@ -1,10 +1,10 @@
-"""Vault: where seals wait that no slot of the client's dialect can carry. The library asks; its user brings the store.
+"""Owns Vault, the store for seals that no slot of the client's dialect can carry. The caller provides the store.
 
-A key is a hash of the client's dialect, of the upstream (dialect and model), of the conversation before the answer
-(`conversation_digest.py`), and of the call: its id, or its name and arguments for clients that lose ids; of the
-answer's text where there is no call. A value holds seals and thoughts as text: keep it as you keep conversations. A
-store that serves several clients keeps the keys of each client apart, since the conversations of two clients may be
-equal."""
+A key is a hash of the client's dialect, the upstream (dialect and model), the conversation before the answer
+(`conversation_digest.py`), and the call: its id, or its name and arguments for clients that lose ids. Without a call,
+the text of the answer is used. A value holds seals and thoughts as text: protect it like the conversations themselves.
+A store for several clients must separate their keys, because two clients may have equal conversations.
+"""
 
 from __future__ import annotations
 
@@ -15,39 +15,40 @@ from ..codec.packed_seals import alike
 
 
 class Vault(Protocol):
-    """A store of texts under keys. What it forgets is lost: the upstream's dummy, or nothing, is sent instead."""
+    """A store of texts under keys. If a text is gone, the upstream's dummy or no seal is sent instead."""
 
     def get(self, key: str, /) -> str | None:
-        """What was put under the key; None if it is not there, or no longer."""
+        """The text under the key; None if there is none, or no longer."""
         ...
 
     def put(self, key: str, value: str) -> None:
-        """Keep the text under the key, in place of what was there."""
+        """Store the text under the key. It replaces the earlier text."""
         ...
 
 
 AMBIGUOUS = "ambiguous"
-"""What is kept under a key that two answers have claimed with different seals: from then on neither gets its seals
-back, because nobody can tell which of the two conversations comes back."""
+"""The value of a key that two answers claimed with different seals. Neither answer gets its seals back, because the two
+conversations cannot be distinguished.
+"""
 
 
 class MemoryVault(dict[str, str]):
     """A vault in memory: for tests, and for programs that hold their conversations themselves."""
 
     def put(self, key: str, value: str) -> None:
-        """Keep the text under the key until the vault itself is gone."""
+        """Keep the text under the key as long as the vault exists."""
         self[key] = value
 
 
 def vault_key(*words: str) -> str:
-    """The key for what is known by these words."""
+    """The key of these words."""
     return hashlib.sha256("\x1f".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def keep(vault: Vault, key: str, value: str) -> None:
-    """Put a value under a key that no other answer has. A key with other seals becomes ambiguous.
+    """Store a value under the key of one answer. If the key already has other seals, it becomes ambiguous.
 
-    Two processes that share a store and put at the same moment may miss that: the later value stays.
+    Two processes that share a store and write at the same moment may miss this; the later value stays.
     """
     before = vault.get(key)
     if before is None:

@@ -1,4 +1,4 @@
-"""The public functions: requests, answers, faults and tool declarations in another dialect, with their losses."""
+"""The public functions: translate requests, answers, faults and tool declarations, and report the losses."""
 
 from __future__ import annotations
 
@@ -45,25 +45,29 @@ def translate_request(
     stand_ins: bool = False,
     same_account: bool = False,
 ) -> Translation:
-    """A request in another dialect.
+    """Translate a request into another dialect.
 
-    `model` replaces the model's name; within one dialect the request is then held to what that model takes, by edits of
-    its bytes. `tolerance` names the worst severity that is accepted; beyond it LossError is
-    raised. `binary="summarise"` turns media in tool results into a line of text. `repair` says what happens to a
-    history that is broken by the rules of its own dialect: "refuse" raises RepairError, "report" mends it and says so
-    in `repairs`; without it the writer makes the best of it, as of any history. `seals` and `vault` as for the answers
-    that the history holds: whatever carried a seal, it goes back to its origin, and to nobody else.
-    `resolver` is asked for the conversation where the source names one that only its server holds (as with
-    `previous_response_id`), also within one dialect: what it knows takes the place of the name. Without it such a name
-    is a loss in another dialect, and the earlier turns are missing.
-    `host` is the upstream's host name, or its short name ("mistral"): where it is known to differ from its dialect, the
-    request is made to suit it, also within one dialect.
-    Hosted tools that the target does not have are left out, with a loss. `stand_ins=True` offers a function in place of
-    a web search or a URL fetch (`Translation.stand_ins`): set it only if the caller runs that function itself, because
-    the client never declared it.
-    `same_account=True` says that OpenRouter and the provider's own API (gemini, openai-responses) are used with one
-    account, as with an own key that is given to OpenRouter: then Google's and OpenAI's seals of the same model cross
-    between them. Else both refuse each other's with 400, and the seals go back to where they come from only.
+    `model` replaces the model name. Within one dialect the request is then changed to fit that model, by edits of its
+    bytes. `tolerance` is the worst accepted severity; a worse loss raises LossError. `binary="summarise"` turns media
+    in tool results into a line of text. `repair` decides about a history that breaks the rules of its own dialect:
+    "refuse" raises RepairError, "report" repairs it and lists the repairs in `repairs`; without it the writer does its
+    best. `seals` and `vault`: as for the answers that the history holds. A seal goes back to its origin only, whatever
+    carried it.
+
+    `resolver` finds the conversation if the source names one that only its server holds (such as
+    `previous_response_id`), also within one dialect. The found conversation replaces the name. Without a resolver such
+    a name is a loss in another dialect, and the earlier turns are missing.
+
+    `host` is the upstream's host name, or its short name ("mistral"). If the host is known to differ from its dialect,
+    the request is changed to fit it, also within one dialect.
+
+    Hosted tools that the target lacks are left out, with a loss. `stand_ins=True` offers a function in place of a web
+    search or a URL fetch (`Translation.stand_ins`). Set it only if the caller runs that function itself, because the
+    client never declared it.
+
+    `same_account=True`: OpenRouter and the provider's own API (gemini, openai-responses) are used with one account, for
+    example with a provider key that was given to OpenRouter. Then Google's and OpenAI's seals of the same model cross
+    between them. Otherwise each refuses the other's seals with 400, and seals go back only to their origin.
     """
     chosen = make_options(
         source=source,
@@ -94,14 +98,15 @@ def translate_response(
     vault: Vault | None = None,
     host: str | None = None,
 ) -> Translation:
-    """An answer in another dialect.
+    """Translate an answer into another dialect.
 
-    `answers` is the translation of the request: by it renamed and wrapped tools and the model's name find their way
-    back. `created` is the time to write where the target wants one and the source has none. `seals` says how the seals
-    of the upstream travel to the client and back (`seals/strategy.py`), `vault` is where those wait that cannot: for
-    the conversation in `answers`, without which nothing is kept there. Raises FaultError when the upstream says in its
-    answer that it failed: `translate_fault` makes the client's of it. `host` is the upstream's, as for the request;
-    left out, it is the one that `answers` was made for."""
+    `answers` is the translation of the request. It restores renamed and wrapped tools and the model name. `created` is
+    the time to write if the target requires one and the source has none. `seals`: how the upstream's seals travel to
+    the client and back (`seals/strategy.py`). `vault`: the store for seals that cannot travel, for the conversation in
+    `answers`; without `answers` nothing is stored. `host` is the upstream's host, as for the request; by default the
+    one of `answers`. Raises FaultError if the upstream reports an error in its answer; `translate_fault` makes the
+    client's error of it.
+    """
     return answer_with(body, source, target, answers, tolerance, created, seals, vault, host)
 
 
@@ -113,7 +118,7 @@ def translate_fault(
     target: str,
     headers: Mapping[str, str] | None = None,
 ) -> FaultTranslation:
-    """An error answer in another dialect: body, status and headers (retry-after crosses)."""
+    """Translate an error answer: body, status and headers (retry-after is kept)."""
     reader, writer = get(source), get(target)
     context = Context(source, target)
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
@@ -142,7 +147,9 @@ def translate_tools(
     model: str | None = None,
     stand_ins: bool = False,
 ) -> Translation:
-    """Tool declarations alone: the value of `tools`, or an object that has it. `stand_ins` as for a request."""
+    """Translate tool declarations alone: the value of `tools`, or an object that has `tools`. `stand_ins`: as for a
+    request.
+    """
     document = as_bytes(tools, source)
     context = Context(source, target, profile=profiles.lookup(target, model or ""), stands=stand_ins)
     try:

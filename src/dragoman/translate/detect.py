@@ -1,4 +1,4 @@
-"""Which dialect a payload is in, and why we think so."""
+"""Detects the dialect of a document, and gives the reasons."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names
 
 AMBIGUOUS = "ambiguous"
-"""How the last reason begins where another dialect fits as well."""
+"""The first word of the last reason if another dialect fits as well."""
 _NEAR = 1
 _USUAL = "openai-chat"
-"""Of dialects that weigh the same: most hosts speak this one."""
+"""The choice among equal weights: most hosts use this dialect."""
 
 
 def detect(body: Body) -> tuple[str, tuple[str, ...]]:
-    """(dialect, reasons); ("", ()) if nothing fits. The body may be a request, an answer or the start of a stream.
+    """(dialect, reasons); ("", ()) if no dialect fits. The body may be a request, an answer or the start of a stream.
 
-    Every dialect weighs the evidence for itself, and the heaviest wins. Where another one weighs nearly as much, the
-    last reason begins with "ambiguous" and names it. Messages alone are openai-chat's.
+    Every dialect weighs its own evidence, and the heaviest wins. If another dialect weighs nearly as much, the last
+    reason begins with "ambiguous" and names it. A document with only messages is openai-chat.
     """
     document = _document(loose_bytes(body, "JSON"))
     if not isinstance(document, dict):
@@ -40,7 +40,7 @@ def detect(body: Body) -> tuple[str, tuple[str, ...]]:
 
 
 def is_ambiguous(reasons: tuple[str, ...]) -> bool:
-    """Whether the reasons of a detection say that another dialect fits as well."""
+    """Whether the reasons of a detection name another dialect that fits as well."""
     return bool(reasons) and reasons[-1].startswith(AMBIGUOUS)
 
 
@@ -53,7 +53,7 @@ def _document(body: bytes) -> Any:
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        # NDJSON: the first line is a document of its own.
+        # NDJSON: the first line is a whole document.
         try:
             value = decode_tolerant(body.lstrip().partition(b"\n")[0])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

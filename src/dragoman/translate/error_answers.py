@@ -1,7 +1,7 @@
-"""Errors that come with a good status: a body that is no answer, though its status says so.
+"""Detects errors that come with status 200.
 
-Hosts and proxies answer with status 200 and an error object, with an object of their own, or with an answer in which
-nothing is. Each dialect says in `faults.py` what makes an answer (`is_answer`); whatever else comes is a fault.
+Some hosts and proxies answer with status 200 and an error object, with an object of their own, or with an empty answer.
+Each dialect decides in `faults.py` what an answer is (`is_answer`). Everything else is a fault.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..dialect import Dialect
 from ..errors import FaultError, WireError
 
 _WITH_WORDS = ("error", "message", "detail", "choices")
-"""Fields in which hosts say what failed; OpenRouter does so in a choice."""
+"""Fields in which hosts describe an error; OpenRouter does it in a choice."""
 
 
 def is_answer(document: bytes, dialect: Dialect) -> bool:
-    """Whether a body is an answer of the dialect. FaultError where the body is an error."""
+    """Whether a body is an answer of the dialect. Raises FaultError if the body is an error."""
     try:
         fields = json_text.fields(document)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return True  # what is wrong with it, or whether it is something else than an object, the reader says
+        return True  # the reader reports what is wrong with the body
     if dialect.is_answer is None or dialect.is_answer(fields):
         return True
     if all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
@@ -34,7 +34,7 @@ def is_answer(document: bytes, dialect: Dialect) -> bool:
 
 
 def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response:
-    """The answer in a body. FaultError where the body is an error."""
+    """The answer in a body. Raises FaultError if the body is an error."""
     try:
         response = dialect.read_response(document, context)
     except WireError:
@@ -53,7 +53,7 @@ def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response
 
 
 def error_in(document: bytes, dialect: Dialect) -> Fault:
-    """An error with the status that its body names; 502 where the body names none."""
+    """An error with the status in its body, or 502 if the body has none."""
     fault = dialect.read_fault(document, 0, {})
     if fault.status >= 400 and (fault.kind != "server" or b"500" in document):
         return fault

@@ -1,7 +1,7 @@
-"""Requests within one dialect whose model is changed on the way: they are held to what the new model takes.
+"""Fits a request within one dialect to another model.
 
-The writer of the dialect knows which settings a model refuses. The request is written twice, as the client meant it and
-as the new model takes it; what differs between the two is edited in the client's own bytes.
+The dialect's writer knows which settings a model refuses. The request is written twice, as the client meant it and as
+the new model takes it. The differences are applied to the client's own bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..facts.profile import DEFAULT_PROFILE, Profile
 
 
 def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
-    """The request as `model` takes it, and the crossing that knows what was lost."""
+    """The request as `model` takes it, and the Context with the losses."""
     dropped: list[Path] = []
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
         document = _one_spelling(document, dropped)
@@ -47,7 +47,7 @@ def _held(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context
 
 
 def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) -> tuple[bytes, bytes, Context]:
-    """The request as the client meant it, the request as the model takes it, and the crossing of the second."""
+    """The request as the client meant it, the request as the model takes it, and the Context of the second."""
     plain = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
     gated = Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     request = dialect.read_request(document, gated)
@@ -58,7 +58,7 @@ def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) ->
 
 
 def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bool:
-    """Whether the model takes a request as it is."""
+    """Whether the model takes a request unchanged."""
     before, after, _ = _written(document, get(dialect), model, profile)
     return before == after
 
@@ -66,36 +66,35 @@ def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bo
 _takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300)
 
 
-# Most turns have nothing that a model refuses. Without them, it is soon known whether anything has to be edited.
+# Most turns hold nothing that a model refuses. A request without them shows quickly whether an edit is needed.
 
 _MEDIA = (b"image", b"audio", b"video", b"document", b"media", b"file", b"ileData", b"nline")
 _SYSTEM = (b'"system"', b'"developer"')
 _ALWAYS = (*_SYSTEM, b'"cache', b"tool_search", b"tool_reference")
-"""What stands in turns that not even an unknown model takes in a request that is held to its gates: system text among
-the turns, marks for the cache, tools that were searched for."""
+"""Words in turns that even an unknown model may refuse: system text among the turns, cache marks, searched tools."""
 _IN_TURNS: dict[str, tuple[bytes, ...]] = {
     "media": _MEDIA,
     "nested_media": _MEDIA,
     "seal_formats": (b"reasoning_details",),
-    "thinking_levels": _MEDIA,  # such models read pictures in a resolution that is asked for
+    "thinking_levels": _MEDIA,  # these models take a resolution for images
 }
-"""Facts of a profile that are about turns: what stands in every turn to which the fact may apply."""
+"""Facts of a profile about turns -> words in every turn that the fact may apply to."""
 _LAST = (b'"assistant"', b'"model"')
-"""What stands in a last turn of the model's, which not every model goes on with (`prefill`)."""
+"""Words in a last turn of the model, which not every model continues (`prefill`)."""
 _IN_ORDER = {
     "bound_seals": (b"signature", b"redacted"),
     "late_system": _SYSTEM,
     "seals": (b"unctionCall", b"unction_call"),
     "user_after_results": (b'"tool"',),
 }
-"""Facts that are about the order of turns: what stands in requests to which the fact may apply."""
+"""Facts about the order of turns -> words in requests that the fact may apply to."""
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 
 def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | None:
-    """The request without the turns to which no fact of the profile can apply; None where that cannot be known."""
+    """The request without the turns that no fact of the profile can apply to; None if that is unknown."""
     differing = _differing(profile)
     if not dialect.turns or any(mark in document for name in differing for mark in _IN_ORDER.get(name, ())):
         return None
@@ -117,7 +116,7 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
 
 @lru_cache(maxsize=256)
 def _differing(profile: Profile) -> tuple[str, ...]:
-    """The facts of a profile that are not those of a model nothing is known about."""
+    """The facts of a profile that differ from those of an unknown model."""
     names = profile.__struct_fields__
     return tuple([name for name in names if getattr(profile, name) != getattr(DEFAULT_PROFILE, name)])
 
@@ -128,18 +127,19 @@ _SNAKE = re.compile(r"_([a-z])")
 
 
 def _one_spelling(document: bytes, dropped: list[Path]) -> bytes:
-    """The document with one of two fields that differ in their spelling alone, `generationConfig` and
-    `generation_config`: Google's servers read both, and the settings of either reach the model. The reader here reads
-    the first; what stands in the other alone is moved there. Which of two values a server takes is not known: the other
-    value is left out, and its place is added to `dropped`."""
+    """The document with one of two fields that differ only in spelling (`generationConfig` and `generation_config`).
+    Google's servers read both, and the settings of both reach the model. The reader here reads the first, so settings
+    that only the other has are moved. It is unknown which of two different values a server takes: the second value is
+    left out, and its path is added to `dropped`.
+    """
     try:
         return bytes(_merged(msgspec.Raw(document), (), dropped))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return document  # the reader says what is wrong with it
+        return document  # the reader reports what is wrong
 
 
 def _merged(value: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
-    """An object in which no two fields differ in their spelling alone."""
+    """An object without two fields that differ only in spelling."""
     fields = json_text.fields(value)
     changed = False
     for name in [name for name in fields if "_" in name]:
@@ -156,7 +156,7 @@ def _merged(value: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
 
 
 def _joined(first: msgspec.Raw, twin: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
-    """The first of two values, with the settings that stand in the second alone. `at`: where the second stands."""
+    """The first of two values, with the settings that only the second has. `at`: the path of the second."""
     if not (json_text.is_object(first) and json_text.is_object(twin)):
         if json_text.plain(first) != json_text.plain(twin):
             dropped.append(at)

@@ -1,4 +1,4 @@
-"""Requests, from one dialect to another: the options that a caller chose for them, and the stages they go through."""
+"""Owns the translation of a request: the caller's options, and the stages from bytes to bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Binary = Literal["native", "summarise"]
 
 
 class Peek(Struct):
-    """What a request says about where it goes."""
+    """The fields of a request that routing needs."""
 
     model: str | None = None
     stream: bool | None = None
@@ -48,8 +48,9 @@ _head = msgspec.json.Decoder(Peek).decode
 
 
 def peek(body: bytes) -> Peek | None:
-    """The head of a request in JSON, for those who have to know where it goes before it is translated; None when it is
-    none, or says something else there."""
+    """The model and the stream flag of a request, for routing before the translation. None if the body is no request,
+    or has other types there.
+    """
     try:
         return _head(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -58,7 +59,7 @@ def peek(body: bytes) -> Peek | None:
 
 
 class Options(Struct, frozen=True, eq=False):
-    """What a caller chose for requests from one dialect to another, checked and looked up once for all of them."""
+    """The caller's options for requests from one dialect to another, checked once for all requests."""
 
     source: str
     target: str
@@ -71,14 +72,14 @@ class Options(Struct, frozen=True, eq=False):
     seals: Strategy
     vault: Vault | None
     keeps: bool
-    """A vault may have something that the target wants."""
+    """The vault may hold seals that the target needs."""
     resolver: Resolver | None
     host: str | None
     stand_ins: bool
     same_account: bool = False
     """OpenRouter and the provider's own API are used with one account."""
     unsealed: bool = False
-    """No seals are sent, because the upstream has refused one: within one dialect they are taken out of the bytes."""
+    """No seals are sent, because the upstream has refused one. Within one dialect they are removed from the bytes."""
 
 
 def make_options(
@@ -97,8 +98,9 @@ def make_options(
     stand_ins: bool = False,
     same_account: bool = False,
 ) -> Options:
-    """Those of `translate_request`, for who translates many requests on the same (`cross_request`). `vault_later`: each
-    request comes with a vault of its own."""
+    """The options of `translate_request`, for callers that translate many requests (`translate_with`). `vault_later`:
+    each request comes with its own vault.
+    """
     reader, writer = get(source), get(target)
     if binary != "native":
         _checked_binary(binary)
@@ -110,12 +112,12 @@ def make_options(
 
 
 class Begun(Protocol):
-    """A request that a memory has read, because it goes on from a known one."""
+    """A request that a memory has read, because it continues a known one."""
 
     request: Request
     digest: ConversationDigest
     settled: bool
-    """Every dialect takes its tools and its choice as they are, and tells the tools apart."""
+    """Every dialect accepts the tools and the tool choice unchanged, and all tool names differ."""
 
     def write(self, request: Request, context: Context) -> bytes:
         """The request as `Dialect.write_request` writes it."""
@@ -123,13 +125,14 @@ class Begun(Protocol):
 
 
 class RequestMemory(Protocol):
-    """Knows requests that were translated before (`dragoman.fast`). Translations are the same without it."""
+    """Remembers earlier requests (`dragoman.fast`). Translations are the same without it."""
 
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Any = None
     ) -> Begun | None:
-        """The request, read as `Dialect.read_request` reads it; None where it does not go on from a known one. Then the
-        context is of no use any more. `known`: what was found out about the document before."""
+        """The request as `Dialect.read_request` reads it; None if it does not continue a known one. Then the context
+        must not be used again. `known`: an earlier result for this document.
+        """
         ...
 
 
@@ -141,9 +144,10 @@ def translate_with(
     memory: RequestMemory | None = None,
     known: Any = None,
 ) -> Translation:
-    """A request in another dialect, as `translate_request` makes it. `vault`: that of the client who asks, in place of
-    the vault of the options. `asked`: the model that the client named, where the request itself may not say. `memory`
-    and `known`: see RequestMemory."""
+    """Translate a request as `translate_request` does. `vault`: the client's own vault, in place of the one in the
+    options. `asked`: the model that the client named, if the request itself may not name it. `memory` and `known`: see
+    RequestMemory.
+    """
     document = body if type(body) is bytes else loose_bytes(body, options.source)
     facts = hosts.lookup(options.host, options.target) if options.host is not None else None
     within = options.reader is options.writer
@@ -188,7 +192,7 @@ def _between(
     history: ConversationDigest | None = None,
     begun: Begun | None = None,
 ) -> Translation:
-    """A request from one dialect to another. `begun`: the memory that has read it."""
+    """Translate a request between two dialects. `begun`: the memory that has read it."""
     reader, writer = options.reader, options.writer
     if not context.model and "/" in request.model:
         context.model = bare(request.model)
@@ -205,7 +209,7 @@ def _between(
     else:
         repair = options.repair
         if repair is not None and (repair != "report" or not sound(request.turns, reader.requirements, context)):
-            from ..repair.request import repair_request  # most callers never repair
+            from ..repair.request import repair_request  # late: most callers never repair
 
             request, repairs = repair_request(request, reader, context, repair)
         request, sent = prepare(request, reader.hosted, writer, context, facts)
@@ -214,7 +218,7 @@ def _between(
 
 
 def _is_whole(facts: HistoryFacts, options: Options) -> bool:
-    """Whether nothing has to be repaired in an ordinary history."""
+    """Whether an ordinary history needs no repair."""
     repair = options.repair
     return repair is None or (repair == "report" and (facts.alternates or not options.reader.requirements.alternate))
 
@@ -232,7 +236,7 @@ def _context(options: Options, facts: Host | None) -> Context:
 
 
 def _know_model(options: Options, request: Request, context: Context) -> None:
-    """Have the crossing know what the model takes that the request is for, and what its host takes for that model."""
+    """Set the facts about the model and its host in the Context."""
     model = options.model or request.model
     context.profile = profiles.lookup(options.target, model)
     if options.host is not None and context.host is not None:
@@ -253,32 +257,32 @@ def _sealed(
 def prepare(
     request: Request, hosted: tuple[Row, ...], writer: Dialect, context: Context, facts: HistoryFacts
 ) -> tuple[Request, Request]:
-    """A request with ids that differ, and the same with the tools, names and parts that an upstream takes.
+    """A request with unique call ids, and the same request with tools, names and parts that the upstream accepts.
 
-    `hosted`: in whose words hosted tools are asked for. `facts`: what is known of the history.
+    `hosted`: the hosted tools of the source's dialect. `facts`: the facts about the history.
     """
     tools = declared_once(cross(request.tools, hosted, writer.hosted, context), context)
     reserve(tools, context)
     turns = distinct(request.turns, context)
     if context.binary == "summarise":
-        from ..codec.media import unannounced  # few callers do
+        from ..codec.media import unannounced  # late: few callers summarise media
 
         turns = unannounced(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
-    # The client's own tools and turns stay in the request that its answer comes back to.
+    # The first request keeps the client's own tools and turns, for the translation of the answer.
     sent = aim(request, tools, hosted, writer.hosted, context)
     if sent.choice is not None:
         sent = hold_to_tools(sent, request.tools, context)
     if facts.has_opaque and writer.write_hosted is not None:
-        from ..codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
+        from ..codec.hosted_calls import cross_turns  # late: rarely needed
 
         context.offered = sent.tools
         crossed = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
         if crossed is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=crossed)
     if facts.shows_media and writer.moves_images is not None:
-        from ..codec.assistant_images import move_images  # few histories have images that the model made
+        from ..codec.assistant_images import move_images  # late: rarely needed
 
         turns = move_images(sent.turns, writer.moves_images, context)
         if turns is not sent.turns:
@@ -296,7 +300,7 @@ def _translated(
 ) -> Translation:
     return Translation(
         out,
-        options.source,  # not the crossing's: a reader may have unwrapped another dialect
+        options.source,  # not context.source: a reader may have unwrapped another dialect
         options.target,
         settled(context, options.reader, options.writer, options.tolerance),
         request.model,
@@ -316,7 +320,7 @@ def _translated(
 
 
 def _within(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
-    """A request within one dialect: its bytes, unless something in them is not for the upstream."""
+    """Translate a request within one dialect: the bytes stay, except for content that must not reach the upstream."""
     if options.unsealed:
         return _unsealed(document, options, facts, vault, asked)
     reader = options.reader
@@ -329,7 +333,7 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
     unmarked = MARK_BYTES not in document
     head = peek(document)
     changes = False
-    if options.model is not None and head is not None:  # what is no request is passed on as it is
+    if options.model is not None and head is not None:  # a body that is no request passes unchanged
         changes = profiles.changes(options.source, asked or head.model or "", options.model)
         if changes and unmarked:
             return _held(document, options, facts, vault, repairs)
@@ -354,7 +358,7 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
     if result is None:
         checked_tolerance(options.tolerance)
         if head is None:
-            reader.read_request(document, Context(reader.name, reader.name))  # says what is wrong, and where
+            reader.read_request(document, Context(reader.name, reader.name))  # raises the error with its place
         result = _passed(document, reader, options.model, head or Peek())
         result.host = options.host
     result.repairs = repairs
@@ -363,7 +367,7 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
 
 def _unsealed(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
     """The same for a request whose seals the upstream has refused."""
-    from ..seals.removal_within_dialect import without_seals  # most upstreams take their seals back
+    from ..seals.removal_within_dialect import without_seals  # late: rarely needed
 
     document, context = without_seals(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
@@ -373,9 +377,10 @@ def _unsealed(document: bytes, options: Options, facts: Host | None, vault: Vaul
 
 
 def _edited(document: bytes, request: Request, out: bytes, options: Options) -> bytes:
-    """The client's own bytes with what differs between the request as it came and `out`, the request as it is sent: the
-    seals under our mark are taken out, and every other byte stays."""
-    from ..codec.json_edit import edited  # late: few documents hold our mark
+    """The client's own bytes with the differences between the original request and `out`, the request to send. Packed
+    seals are removed, and all other bytes stay.
+    """
+    from ..codec.json_edit import edited  # late: few documents hold packed seals
 
     turns = tuple([marked_turn(turn, options.reader) for turn in request.turns])
     context = Context(options.source, options.target, options.model or "")
@@ -384,15 +389,15 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
         document = json_text.respelled(document, "model", options.model)
     found = edited(document, json_text.decode(before), json_text.decode(out)) if before != out else document
     if found is None or (MARK_BYTES in found and MARK_BYTES not in out):
-        return out  # the text could not be followed
+        return out  # the bytes could not be edited
     return found
 
 
 def _held(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
-    """The same for a request whose model is changed: held to what the new model takes, then made to suit the host."""
-    from .model_gates import held_to_model  # most requests keep their model
+    """The same for a request with another model: changed to fit the model, then the host."""
+    from .model_gates import held_to_model  # late: most requests keep their model
 
     document, context = held_to_model(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
@@ -404,25 +409,26 @@ def _held(
 
 
 def _names_held(document: bytes, dialect: Dialect) -> bool:
-    """Whether a conversation may be named that a server holds."""
+    """Whether the request may name a conversation on a server."""
     return any(name.encode() in document for name in dialect.requirements.held)
 
 
 def pass_request(
     document: bytes, head: Peek, *, dialect: str, model: str, asked: str = "", marked: bool = False
 ) -> Translation | None:
-    """For those who have looked into a request: the same as `translate_request` within one dialect, for a host that
-    does not differ from it; None where something is to be done. `asked`: the model that the client named. `marked`:
-    seals under our mark are the upstream's own, since it translates too."""
+    """The same as `translate_request` within one dialect, for a caller that has already peeked, and for a host that
+    does not differ from the dialect. None if the request must be changed. `asked`: the model that the client named.
+    `marked`: packed seals belong to the upstream, which is a gateway too.
+    """
     check_text(document, dialect)
     if asked != model and profiles.changes(dialect, asked or head.model or "", model):
         return None
-    # Not `in`: it takes bytes for a number first, and that costs more than the search.
+    # `find` is used because `in` first tries to read the bytes as a number, which costs more than the search.
     return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
 
 
 def _passed(document: bytes, dialect: Dialect, model: str | None, head: Peek) -> Translation:
-    """Same dialect: the bytes go through as they are, but for the model's name."""
+    """Same dialect: the bytes pass unchanged, except for the model name."""
     if model is not None and model != head.model and dialect.splice_model:
         document = json_text.respelled(document, "model", model)
     asked = head.model or ""

@@ -1,5 +1,6 @@
-"""Owns the road of a whole answer: read with the upstream's dialect, restore names and ids, place seals, write with the
-client's dialect. Knows no shortcut: `with_fast_memories` tries those first."""
+"""Owns the translation of a whole answer: read it with the upstream's dialect, restore names and ids, place seals,
+write it with the client's dialect. It knows no shortcut; `with_fast_memories` tries those first.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def answer_with(
     vault: Vault | None,
     host: str | None,
 ) -> Translation:
-    """An answer in another dialect. The arguments are those of `translate_response`; they were checked before."""
+    """Translate an answer. The arguments are those of `translate_response`, already checked."""
     try:
         return _translated(document, source, target, answers, tolerance, created, seals, vault, host)
     except WireError:
@@ -75,14 +76,14 @@ def _translated(
     )
     response = with_client_names(response, answers)
     if writer.write_hosted is not None and _has_hosted(response):
-        from ..codec.hosted_calls import cross_answer  # few answers have uses of hosted tools
+        from ..codec.hosted_calls import cross_answer  # late: rarely needed
 
         response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
             report_stand_in(part, answers.stand_ins, context)
     if reader.logprobs != writer.logprobs and (response.extra is not None or _has_extras(response.parts)):
-        # Late: few answers have them.
+        # Late: few answers have log probabilities.
         from ..codec.logprobs import cross as cross_logprobs
 
         response = cross_logprobs(response, reader.logprobs, writer.logprobs, context)
@@ -102,7 +103,7 @@ def _has_extras(parts: tuple[Part, ...]) -> bool:
 
 
 def _check_json(document: bytes, dialect: Dialect) -> None:
-    """FaultError where the document is an error, WireError where it is no JSON."""
+    """Raise FaultError if the document is an error, and WireError if it is no JSON."""
     try:
         json_text.fields(document)
     except (msgspec.DecodeError, RecursionError):

@@ -1,4 +1,6 @@
-"""The way back: an answer in the client's own names, with ids that tell its calls apart and seals it brings back."""
+"""Prepares an answer for the client: the client's own tool names, unique call ids, and seals at places that the client
+returns.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from .result import Translation
 
 
 def answer_with_distinct_ids(response: Response, context: Context) -> Response:
-    """The response with an id for every call that no other call of the same answer has."""
+    """The response with a unique id for every call of an answer."""
     parts = with_distinct_ids(response.parts, context)
     if not response.alternatives:
         return response if parts is response.parts else msgspec.structs.replace(response, parts=parts)
@@ -57,8 +59,8 @@ def _restored_part(part: Part, answers: Translation) -> Part:
 
 
 def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
-    """The part without the properties whose null stands for nothing."""
-    from ..codec.strict_null_removal import without_absent  # few schemas have optional properties under strict mode
+    """The part without properties whose null means absent."""
+    from ..codec.strict_null_removal import without_absent  # late: rarely needed
 
     shape = shape_of(part, shapes)
     if shape is None:
@@ -69,13 +71,14 @@ def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
 
 
 def shape_of(part: Part, shapes: Mapping[str, Any]) -> Any:
-    """In which places of a part null stands for an absent property; None: in no place."""
+    """The places of a part at which null means an absent property; None if there are none."""
     if isinstance(part, ToolCall):
         return shapes.get(part.name)
     return shapes.get(ANSWER) if isinstance(part, Text) and not part.refusal else None
 
 
 def call_with_client_name(call: ToolCall, answers: Translation) -> ToolCall:
+    """The call with the client's own tool name, namespace and kind."""
     namespace, name = answers.renamed.get(call.name, ("", call.name))
     if call.name in answers.wrapped and not call.custom:
         text = unwrap_input(call.arguments) if call.arguments else ""
@@ -93,6 +96,7 @@ def seal_plan(
     vault: Vault | None,
     host: str | None,
 ) -> Plan | None:
+    """The plan for the seals of an answer; None if nothing has to be done."""
     model = ""
     if answers is not None:
         model, host = answers.model, host or answers.host
@@ -104,7 +108,7 @@ def seal_plan(
 
 
 _SOME = MemoryVault()
-"""Stands for any vault while it is decided whether there is use for one."""
+"""Represents any vault in the cached decision."""
 
 
 @small_cache(256)
@@ -113,13 +117,15 @@ def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, hos
 
 
 def _wanted(host: str, reader: Dialect) -> bool:
-    """Whether the upstream takes its thoughts back, sealed or not. A host of which nothing is known gets back what it
-    has sent itself: DeepSeek behind a company's proxy demands it."""
+    """Whether the upstream accepts its own thoughts, sealed or not. An unknown host gets its own thoughts back, because
+    DeepSeek behind a company's proxy demands them.
+    """
     known = hosts.lookup(host, reader.name)
     return reader.unsealed_thoughts and (known is None or known.echo)
 
 
 def answer_context(source: str, target: str, answers: Translation | None, created: int) -> Context:
+    """The Context for an answer, with the model name and the request of `answers`."""
     if answers is None:
         context = Context(source, target, created=created)
     else:
@@ -129,6 +135,6 @@ def answer_context(source: str, target: str, answers: Translation | None, create
 
 
 def report_stand_in(part: Part, stand_ins: Mapping[str, str], context: Context) -> None:
-    """Say that a call is of a function which the client never declared."""
+    """Report a call of a function that the client never declared."""
     if type(part) is ToolCall and part.name in stand_ins:
         context.lose("call.stand_in", part.at, f"{part.name} stands for {stand_ins[part.name]}")

@@ -1,4 +1,4 @@
-"""Translation: a document in another dialect and its losses. And what all translations do with documents and losses."""
+"""Owns Translation, the result of a translation, and the checks of losses that all translations share."""
 
 from __future__ import annotations
 
@@ -18,51 +18,54 @@ from ..errors import ConfigError, LossError
 from ..seals.conversation_digest import ConversationDigest
 
 Found = Callable[[], tuple[Loss, ...]]
-"""The losses, counted when someone asks for them."""
+"""The losses, computed on demand."""
 
 
 class Translation(Struct, eq=False, weakref=True):
-    """A document in the target's dialect, and what was lost on the way."""
+    """A document in the target's dialect, and its losses."""
 
     body: bytes
-    """JSON of the target dialect; the same bytes for the same input."""
+    """JSON of the target dialect. The same input always gives the same bytes."""
     source: str
     target: str
     _losses: tuple[Loss, ...] | Found = ()
     asked: str = ""
-    """The model's name as the client wrote it."""
+    """The model name as the client wrote it."""
     model: str = ""
-    """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
+    """The model name for the upstream. Some dialects name the model in the address and not in the body."""
     stream: bool | None = None
     request: Request | None = None
-    """The request in canon, for the way back; None when the bytes passed untouched."""
+    """The request in canon, for the answer. None: the bytes passed unchanged."""
     called: tuple[frozenset[str], ...] | None = ()
-    """The ids of the calls in its history; None: not known."""
+    """The ids of the calls in the history. None: unknown."""
     host: str | None = None
-    """The upstream's host, as it was given."""
+    """The upstream's host, as the caller gave it."""
     repairs: tuple[Repair, ...] = ()
-    """What was mended in the history of the source, with `repair="report"`."""
+    """The repairs of the source's history, with `repair="report"`."""
     headers: dict[str, str] = {}
-    """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
+    """Headers that the upstream requires for content of this request."""
     renamed: dict[str, tuple[str, str]] = {}
     wrapped: set[str] = set()
     stand_ins: dict[str, str] = {}
-    """Functions offered in place of tools that the source's upstream runs itself, where the caller asked for them
-    (`stand_ins=True`): name -> the tool that it stands for. The client never declared them, so the caller has to run
-    them. A call that comes to the client all the same is reported as `call.stand_in`."""
+    """Functions offered in place of hosted tools, if the caller asked for them (`stand_ins=True`): name -> the replaced
+    tool. The client never declared them, so the caller must run them. A call that reaches the client anyway is reported
+    as `call.stand_in`.
+    """
     absent: dict[str, Any] = {}
-    """Where null stands for an absent property in the answer: it is taken out again on the way back."""
+    """Where null means an absent property in the answer. The answer's translation removes these nulls."""
     history: ConversationDigest | None = None
-    """The conversation as the client sent it: a vault keeps the seals of the answer for this conversation."""
+    """The conversation as the client sent it. A vault stores the seals of the answer for this conversation."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What was dropped, approximated or invented on the way."""
+        """The meaning that was dropped, approximated or invented."""
         found = self._losses
         return found() if callable(found) else found
 
     def json(self) -> Any:
-        """The body, decoded. WireError if it carries, untouched, what no decoder takes (a number such as 1e999)."""
+        """The decoded body. Raises WireError if the body holds an unchanged value that no decoder accepts (a number
+        such as 1e999).
+        """
         return json_text.plain(Raw(self.body))
 
     def __repr__(self) -> str:
@@ -70,13 +73,13 @@ class Translation(Struct, eq=False, weakref=True):
 
 
 class FaultTranslation(Translation, kw_only=True):
-    """A fault in the target's dialect, with the status and the headers to send it with."""
+    """A fault in the target's dialect, with its status and headers."""
 
     status: int
 
 
 def translated(body: bytes, context: Context, losses: tuple[Loss, ...] | Found) -> Translation:
-    """The translation of a document, with all that was written down while it crossed."""
+    """The translation of a document, with the notes of its Context."""
     return Translation(
         body,
         context.source,
@@ -91,7 +94,7 @@ def translated(body: bytes, context: Context, losses: tuple[Loss, ...] | Found) 
 
 
 def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...] | Found:
-    """The losses, the fields that only the source knows counted among them."""
+    """The losses, with the fields that only the source knows."""
     found: tuple[Loss, ...] | Found = ()
     if context.kept and reader.name != writer.name and reader.name not in writer.kin:
         found = partial(_counted, context, reader.noise)
@@ -110,12 +113,13 @@ def _counted(context: Context, noise: frozenset[str]) -> tuple[Loss, ...]:
 
 
 def check_losses(losses: tuple[Loss, ...], tolerance: Severity) -> None:
-    """LossError for what is worse than is accepted."""
+    """Raise LossError for losses above the tolerance."""
     worse = beyond(losses, tolerance)
     if worse:
         raise LossError(tolerance, worse)
 
 
 def checked_tolerance(tolerance: Severity | None) -> None:
+    """Raise ConfigError for an unknown tolerance."""
     if tolerance is not None and tolerance not in SEVERITIES:
         raise ConfigError("tolerance", str(tolerance), SEVERITIES)

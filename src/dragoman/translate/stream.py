@@ -1,4 +1,4 @@
-"""A stream read with one dialect and written with another, as it comes."""
+"""Owns the translation of a stream: reads it with one dialect and writes it with another while it arrives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LF, _CRLF = b"\n\n", b"\r\n\r\n"
 
 
 class StreamTranslator:
-    """A stream in another dialect: feed the upstream's bytes, get the client's."""
+    """Translates a stream: takes the upstream's bytes and returns the client's bytes."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class StreamTranslator:
         self._from, self._to = get(source), get(target)
         self._context = answer_context(source, target, answers, created)
         self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
-        """Within one dialect: the frames as they are."""
+        """Set within one dialect: the frames pass unchanged."""
         self._halves = self._context.half_characters = HalfCharacters()
         self._escapes = EscapedHalves(self._context)
         self._context.scored = self._from.logprobs is not None and self._to.logprobs is not None
@@ -65,30 +65,30 @@ class StreamTranslator:
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
         self._convoy = SealStream(plan, self._context) if plan is not None else None
         self._hosted: HostedEvents | None = None
-        """There from the first use of a hosted tool on."""
-        self._framed: FrameReader | None = None  # dialects may have no lanes
+        """Set at the first use of a hosted tool."""
+        self._framed: FrameReader | None = None  # only for readers and writers with a short way
         if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
             self._framed = self._reader
             matcher = self._matcher(self._from)
             if matcher is not None:
                 self._reader.match(matcher)
         self._lane: Lane | None = None
-        """The short way for frames that are more of the same text."""
-        self._index = 0  # of the part that goes on there,
-        self._told: list[str] = []  # what of it went through,
-        self._last = b""  # and the frame of the last words
+        """The function for frames that are more of the same text."""
+        self._index = 0  # index of the part whose text continues
+        self._told: list[str] = []  # its text since then
+        self._last = b""  # the frame of the last text
         self._blank = _LF  # between frames
         self.fault: Fault | None = None
-        """The fault that ended the stream, if one did."""
+        """The fault that ended the stream, if any."""
         self.note = ""
-        """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
+        """How the upstream broke off after the answer was whole. The client has lost nothing."""
 
     def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
-        """Who knows frames that repeat. Nobody on the road."""
+        """The matcher of repeated frames. None without `dragoman.fast`."""
         return None
 
     def feed(self, chunk: bytes) -> bytes:
-        """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
+        """The bytes to send for these bytes; b"" if nothing is ready."""
         lane = self._lane
         if lane is not None:
             out = lane(chunk)
@@ -115,7 +115,7 @@ class StreamTranslator:
         return self._several([*whole, rest] if rest else whole, framed)
 
     def _several(self, frames: list[bytes], framed: FrameReader) -> bytes:
-        """What frames that came together are for the client; the last one need not be whole."""
+        """The client's bytes for frames that came together. The last frame may be incomplete."""
         out: list[bytes] = []
         lane = self._lane
         for frame in frames:
@@ -129,7 +129,7 @@ class StreamTranslator:
         return b"".join(out)
 
     def _through(self, chunk: bytes, frame: Frame | None = None) -> bytes:
-        """What any bytes are for the client; the frame, if they are one."""
+        """The client's bytes for any bytes. `frame`: the frame, if the bytes are one."""
         if self._lane is not None:
             self._leave_lane()
         framed = self._framed
@@ -151,7 +151,7 @@ class StreamTranslator:
             self._lane = reader.lane(template, self._told)
 
     def _leave_lane(self) -> None:
-        """Something else comes: let everybody know what went by."""
+        """Another frame comes: report the text that went the short way."""
         self._lane = None
         told = self._told
         if told:
@@ -163,8 +163,9 @@ class StreamTranslator:
             self._told = []
 
     def close(self, fault: Fault | None = None) -> bytes:
-        """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
-        says why, where more is known than that it ended."""
+        """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.
+        `fault`: the reason, if more is known.
+        """
         if self._same is not None:
             rest = self._same.close(fault)
             self.fault, self.note = self._same.fault, self._same.note
@@ -179,12 +180,12 @@ class StreamTranslator:
             elif self.fault is None:
                 self.note = fault.message
         out = b"".join([self._written(event) for event in events]) + self._writer.close()
-        self.fault = self.fault or getattr(self._writer, "fault", None)  # few writers end a stream by themselves
+        self.fault = self.fault or getattr(self._writer, "fault", None)  # set by writers that end a stream themselves
         return out
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What was lost so far, by its place: in which order it was found depends on how the bytes were cut."""
+        """The losses so far, sorted by path: their order of discovery depends on how the bytes were cut."""
         if self._same is None and self._from.name not in self._to.kin:
             self._context.settle(self._from.noise)
         return tuple(sorted(self._context.losses.all(), key=_place))
@@ -193,12 +194,12 @@ class StreamTranslator:
         write = self._to.write_hosted
         if write is None:
             return None
-        from ..codec.hosted_calls import HostedEvents  # few streams have uses of hosted tools
+        from ..codec.hosted_calls import HostedEvents  # late: rarely needed
 
         return HostedEvents(write, frozenset((self._to.name, self._to.origin)), self._context)
 
     def _written(self, event: Event) -> bytes:
-        """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""
+        """The client's bytes for an event. Nearly all events are more text of an open part and need no other step."""
         if type(event) is PartDelta:
             if event.index in self._escapes.calls:
                 sound = self._escapes.mended(event)
@@ -234,7 +235,7 @@ class StreamTranslator:
         out = [self._writer.send(event) for event in events]
         if events and type(events[-1]) is Fault:
             self.fault = events[-1]
-            # Where a fault stands does not depend on the envelope of the frames before it.
+            # The path of a fault does not depend on the envelope of the frames before it.
             for at in unsaid(events[-1], self._from.name, out[-1]):
                 self._context.losses.add("field.dropped", at, "", "info")
         return b"".join(out)
@@ -245,13 +246,14 @@ def _place(loss: Loss) -> tuple[str, str]:
 
 
 class _Restorer:
-    """Gives calls in a stream their own names back, custom calls their free text, and takes out absent properties."""
+    """Restores the client's tool names and the free text of custom calls in a stream, and removes absent properties."""
 
     def __init__(self, answers: Translation) -> None:
         self._answers = answers
         self._open: dict[int, Unwrapper | AbsentRemover] = {}
 
     def restore(self, events: list[Event]) -> list[Event]:
+        """The events as the client declared its tools."""
         out: list[Event] = []
         for event in events:
             if isinstance(event, PartStart):
@@ -275,7 +277,7 @@ class _Restorer:
         part = event.part
         shape = shape_of(part, self._answers.absent) if self._answers.absent else None
         if shape is not None:
-            from ..codec.strict_null_removal import AbsentRemover as Remover  # late, as in wayback.py
+            from ..codec.strict_null_removal import AbsentRemover as Remover  # late: rarely needed
 
             self._open[event.index] = Remover(shape)
         if not isinstance(part, ToolCall):

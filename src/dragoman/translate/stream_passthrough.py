@@ -1,7 +1,7 @@
-"""A stream whose dialect is the client's own: its frames pass byte for byte, whole ones only.
+"""Passes a stream within one dialect: whole frames, byte for byte.
 
-Half a frame waits for its other half. When the bytes end before the answer does, the client gets one fault event behind
-the last whole frame. Whether the answer has ended is found out by the dialect's StreamEnd.
+Half a frame waits for its other half. If the bytes end before the answer does, the client gets one fault event after
+the last whole frame. The dialect's StreamEnd decides whether the answer has ended.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from ..dialects import get
 from ..errors import WireError
 
 HELD_BACK = 4096
-"""Bytes of comments that wait for the first frame with data. An error in that frame can then be the whole answer."""
+"""The largest number of bytes of comments that wait for the first frame with data. An error in that frame can then
+replace the whole answer.
+"""
 RECENT = 16
-"""Chunks that are kept, since the end of a stream stands among its last frames; twice as many at most,"""
+"""The number of last chunks that are kept, because the end of a stream is in its last frames. Up to twice as many are
+kept.
+"""
 MAX_RECENT = 4096
-"""of so many bytes each. Of a longer chunk the last frames are kept."""
+"""The largest size of a kept chunk. Of a longer chunk only the last frames are kept."""
 TAIL = 1024
-"""Bytes of these last frames."""
+"""The size of these last frames."""
 _BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_END = (b"\n",)
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -38,28 +42,28 @@ class PassThrough:
 
     losses: tuple[Loss, ...] = ()
     fault: Fault | None = None
-    """The fault that ended the stream: the upstream's own, or that the stream was cut."""
+    """The fault that ended the stream: the upstream's own, or the cut of the stream."""
     note: str = ""
-    """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
+    """How the upstream broke off after the answer was whole. The client has lost nothing."""
     _array: json_array_splitter.Splitter | None = None
-    _flows = False  # a frame has passed,
-    _opened = False  # or an element of an array
+    _flows = False  # a frame has passed
+    _opened = False  # an element of an array has passed
 
     def __init__(self, dialect: str, *, as_events: bool = False) -> None:
-        """`as_events`: a stream that comes as one JSON array is passed on as server-sent events."""
+        """`as_events`: a stream that comes as one JSON array is sent as server-sent events."""
         self._dialect = known = get(dialect)
         self._end: StreamEnd = known.stream_end() if known.stream_end is not None else _ReadStreamEnd(known)
         self._sse = known.framing == "sse"
         self._frame_ends = _BLANK_LINES if self._sse else _LINE_END
         self._as_events = as_events
         self._held = bytearray()
-        self._searched = 0  # bytes of those held in which no frame ends
+        self._searched = 0  # number of held bytes without a frame end
         self._take = self._opening
         self._recent: list[bytes] = []
         self._before: list[bytes] = []
 
     def feed(self, chunk: bytes) -> bytes:
-        """The whole frames that are there by now."""
+        """The frames that are whole by now."""
         if self._flows and not self._held and chunk.endswith(self._frame_ends):
             recent = self._recent
             recent.append(chunk)
@@ -69,7 +73,7 @@ class PassThrough:
         return self._take(chunk)
 
     def _pass_on(self) -> None:
-        """The frames before the recent ones are no longer among the last."""
+        """Give the frames before the recent ones to StreamEnd: they are no longer among the last."""
         if self._before:
             self._end.passed(b"".join(self._before))
         self._before, self._recent = self._recent, []
@@ -85,7 +89,7 @@ class PassThrough:
                 self._before = []
 
     def close(self, fault: Fault | None = None) -> bytes:
-        """The bytes are over, or with `fault` broken off: the rest."""
+        """The bytes are over, or broken off with `fault`. Returns the rest."""
         if self._take in (self._opening, self._hold):
             return self._instead(fault)
         rest = self._last_frame()
@@ -102,10 +106,10 @@ class PassThrough:
         self.fault = fault or Fault("upstream_bad", _CUT, 502)
         return self._written(self.fault)
 
-    # How the bytes are cut into frames.
+    # cutting the bytes into frames
 
     def _opening(self, chunk: bytes) -> bytes:
-        """The first bytes: they tell a stream from a page, a whole answer or an error in its place."""
+        """Read the first bytes, which distinguish a stream from an error page, a whole answer or an error."""
         self._held += chunk
         if not self._sse and b"\n" not in chunk:
             return b""
@@ -138,7 +142,7 @@ class PassThrough:
         return self._take(b"")
 
     def _hold(self, chunk: bytes) -> bytes:
-        """No stream: everything waits until it is there."""
+        """The body is no stream: hold everything until the end."""
         self._held += chunk
         self._bound(len(self._held))
         return b""
@@ -148,7 +152,7 @@ class PassThrough:
             raise WireError(self._dialect.name, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
 
     def _frames(self, chunk: bytes) -> bytes:
-        """Frames that were not cut at their ends."""
+        """Frames that arrive in several pieces."""
         held = self._held
         held += chunk
         start = max(0, self._searched - 2)
@@ -182,7 +186,7 @@ class PassThrough:
         return out
 
     def _frame_end(self, frames: bytes, start: int) -> int:
-        """Where the first frame ends that does not end before `start`."""
+        """The end of the first frame that ends at or after `start`."""
         ends = [found + len(blank) for blank in self._frame_ends if (found := frames.find(blank, start)) >= 0]
         return min(ends, default=len(frames))
 
@@ -207,10 +211,10 @@ class PassThrough:
         self._opened = self._opened or bool(elements)
         return out
 
-    # How the stream ends.
+    # ending the stream
 
     def _last_frame(self) -> bytes:
-        """The bytes behind the last whole frame, if they are frames that lack nothing but their end."""
+        """The bytes after the last whole frame, if they are complete frames without their end."""
         if self._array is not None:
             return b"" if self._array.ended or self._as_events else b"]"
         rest = bytes(self._held)
@@ -229,7 +233,7 @@ class PassThrough:
         return self._dialect.writer(self._context()).send(fault)
 
     def _read_bare(self, rest: bytes) -> Fault | None:
-        """Google's servers end a stream that failed with a bare error object, without the `data:` before it."""
+        """Google's servers end a failed stream with a bare error object, without `data:` before it."""
         reader = self._dialect.reader(self._context())
         events = [*reader.feed(rest), *reader.close()]
         last = events[-1] if events else None
@@ -238,13 +242,15 @@ class PassThrough:
     def _read_error(self) -> Fault:
         try:
             events = self._dialect.reader(self._context()).feed(self._end.error)
-        except WireError:  # an error that says nothing which can be read
+        except WireError:  # an unreadable error
             events = []
         last = events[-1] if events else None
         return last if isinstance(last, Fault) else Fault("server", "the upstream's stream ended with an error", 502)
 
     def _instead(self, fault: Fault | None) -> bytes:
-        """A whole answer in place of the stream becomes one; a page, an error or nothing is a fault."""
+        """A whole answer in place of the stream becomes a stream. An error page, an error or nothing becomes a
+        fault.
+        """
         reader, writer = self._dialect.reader(self._context()), self._dialect.writer(self._context())
         events = [*reader.feed(bytes(self._held)), *reader.close()]
         last = events[-1] if events else None
@@ -260,7 +266,7 @@ class PassThrough:
 
 
 class _ReadStreamEnd:
-    """The end of a stream in a dialect that has no StreamEnd of its own: its reader reads all frames."""
+    """Finds the end of a stream in a dialect without a StreamEnd: its reader reads all frames."""
 
     arrays = False
     error: bytes = b""

@@ -1,4 +1,4 @@
-"""Tool calls and tool results by themselves: what a client needs that runs tools and speaks one dialect."""
+"""Owns tool calls and results on their own, for clients that run tools and use one dialect."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _OUTPUT_KEYS = frozenset({"id", "output", "outputText", "is_error", "isError"})
 _CUT: frozenset[StopReason] = frozenset(
     {"length", "context_full", "content_filter", "refusal", "error", "bad_tool_call"}
 )
-"""Reasons for which an answer ends before the model is done: a call at its end may lack a part."""
+"""Stop reasons of an answer that ends early: a call at its end may be incomplete."""
 _UNFINISHED_ITEMS = (b'"incomplete"', b'"in_progress"')
 
 
 def tool_calls(response: Body, *, dialect: str, strict: bool = False) -> list[ToolCall]:
-    """The calls a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded).
+    """The calls that a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded).
 
-    A call that the answer was cut in has `complete` False, and its `.input` raises ValueError: it must not be run.
-    With `strict` the finish reason and the calls have to agree, in dialects that have a reason for calls (`tool_calls`
-    in Chat and OpenRouter, `tool_use` in Messages), and every call has to be complete; else WireError is raised.
+    A call at which the answer was cut has `complete` False, and its `.input` raises ValueError: it must not be run.
+    With `strict`, the finish reason must agree with the calls in dialects that have a reason for calls (`tool_calls` in
+    Chat and OpenRouter, `tool_use` in Messages), and every call must be complete; else WireError is raised.
     """
     document, found = _read_response(response, dialect, Context(dialect, dialect))
     calls = [_handed_out(part, found, dialect) for part in found.parts if isinstance(part, ToolCall)]
@@ -58,7 +58,7 @@ def _read_response(response: Any, dialect: str, context: Context) -> tuple[bytes
 
 
 def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
-    """A call for a client that runs it: blank arguments are an empty object, a call that was cut is marked."""
+    """A call for a client that runs it: blank arguments become an empty object, and a call that was cut is marked."""
     cut = answer.stop.reason in _CUT and call is answer.parts[-1]
     if cut or _is_unfinished(call, dialect) or (not call.custom and json_text.breaks_off(call.arguments)):
         return IncompleteCall(**{name: getattr(call, name) for name in call.__struct_fields__})
@@ -68,13 +68,13 @@ def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
 
 
 def _is_unfinished(call: ToolCall, dialect: str) -> bool:
-    """Whether the item of the call says so itself, as in Responses."""
+    """Whether the item of the call has the status incomplete, as in Responses."""
     status = call.extra.get(dialect, {}).get("status") if call.extra is not None else None
     return status is not None and bytes(status) in _UNFINISHED_ITEMS
 
 
 def _check_ending(document: bytes, calls: list[ToolCall], speaker: Dialect) -> None:
-    """WireError where the finish reason and the calls do not agree, or where a call is not complete."""
+    """Raise WireError if the finish reason and the calls do not agree, or if a call is incomplete."""
     ends = speaker.ends
     if ends.calls:
         path = (*ends.answer(0), *ends.stop)
@@ -105,13 +105,13 @@ def tool_results(
     dialect: str,
     model: str = "",
 ) -> list[Any]:
-    """The continuation of a tool turn, complete: what to append to the next request's messages, contents or input.
+    """The complete continuation of a tool turn: the list to append to the next request's messages, contents or input.
 
-    `calls` is the answer that holds them (then everything in it that must go back goes back: text, thinking, seals), or
-    a list of ToolCall. `outputs` gives one output for each call: a mapping by call id, or a sequence whose members all
-    name their call or else stand in call order. An output is text, a Text, a Media, a list of them, a ToolResult, any
-    JSON value, or `{"id": ..., "output": ..., "is_error": true}`. `model` is the model that the next request asks;
-    left out, it is the one that the answer names. Where a model takes no media inside a result, they follow the result.
+    `calls` is the answer that holds the calls (then everything that must go back is included: text, thinking, seals),
+    or a list of ToolCall. `outputs` has one output for each call: a mapping by call id, or a sequence whose members all
+    name their call or are in call order. An output is text, a Text, a Media, a list of them, a ToolResult, any JSON
+    value, or `{"id": ..., "output": ..., "is_error": true}`. `model` is the model of the next request; by default the
+    model that the answer names. If a model takes no media inside a result, the media follow the result.
     """
     context = Context(dialect, dialect, model=model)
     speaker = get(dialect)
@@ -137,7 +137,7 @@ def _checked(call: Any) -> ToolCall:
 
 
 def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
-    """One output for each call, in the order of the calls; none is left over."""
+    """One output for each call, in the order of the calls. Raises ConfigError for a missing or a surplus output."""
     ids = [call.id for call in calls]
     if isinstance(outputs, Mapping):
         by_id = dict(outputs)
@@ -157,14 +157,14 @@ def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) 
 
 
 def _call_id(output: Any) -> str | None:
-    """The call an output in a sequence names, if it names one; else its place says which."""
+    """The call id in an output of a sequence; None if the position decides."""
     if isinstance(output, ToolResult):
         return output.call_id or None
     return str(output["id"]) if _is_output(output) and "id" in output else None
 
 
 def _is_output(output: Any) -> bool:
-    """Whether it is an output with its flags around it, not a JSON value that a tool gave."""
+    """Whether the value is an output with flags, and not a JSON value of a tool."""
     return (
         isinstance(output, Mapping)
         and ("output" in output or "outputText" in output)
@@ -183,7 +183,7 @@ def _result(call: ToolCall, output: Any) -> ToolResult:
 
 
 def _parts(output: Any) -> tuple[Part, ...]:
-    """The parts of a result: text and media as they are, any other value as its JSON text."""
+    """The parts of a result: text and media unchanged, any other value as its JSON text."""
     if isinstance(output, str):
         return (Text(output),)
     if isinstance(output, (Text, Media)):
@@ -205,7 +205,7 @@ _KINDS_IN_A_LIST = ("str", "Text", "Media")
 
 
 def _json_only(value: Any) -> Any:
-    """The value, which holds no part of a conversation: a part has no place inside a JSON value."""
+    """The value. Raises ConfigError if it holds a part of a conversation, which a JSON value cannot hold."""
     if isinstance(value, Part):
         raise ConfigError("kind of output", type(value).__name__, ("ToolResult", *_KINDS_IN_A_LIST))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Translates requests, answers and streams with the shortcuts of `dragoman.fast` while these are on.
+"""Translates requests, answers and streams with the shortcuts of `dragoman.fast`, while these are on.
 
 Only this module knows `dragoman.fast`; the rest of `translate` does not import it.
 """
@@ -32,14 +32,14 @@ _MEMORY = RequestMemory()
 
 
 def known_beginning(body: bytes, dialect: str) -> Known | None:
-    """What is known of a request that goes on from one that was translated before. It may still prove broken."""
+    """The known parts of a request that continues an earlier one. The request may still turn out to be broken."""
     return _MEMORY.known(body, dialect) if fast.enabled() else None
 
 
 def translate_with(
     body: Body, options: Options, vault: Vault | None = None, asked: str = "", known: Known | None = None
 ) -> Translation:
-    """A request in another dialect (`translate.request.translate_with`). `known`: what `known_beginning` gave."""
+    """Translate a request (`translate.request.translate_with`). `known`: the result of `known_beginning`."""
     memory = _MEMORY if fast.enabled() else None
     return request.translate_with(body, options, vault, asked, memory, known)
 
@@ -55,7 +55,7 @@ def answer_with(
     vault: Vault | None,
     host: str | None = None,
 ) -> Translation:
-    """`translate_response` with positional arguments: the gateway calls this often, and names cost time."""
+    """`translate_response` with positional arguments: the gateway calls this often, and keyword arguments cost time."""
     document = body if type(body) is bytes else loose_bytes(body, source)
     if not document.isascii():
         check_text(document, source)
@@ -74,14 +74,14 @@ def answer_with(
 
 
 class _ShortWay(Struct, frozen=True):
-    """What is the same for all plain answers from one dialect to another."""
+    """The constants of all plain answers from one dialect to another."""
 
     read: Callable[[bytes], Plain | None]
     write: Callable[[Plain, str, int, Request | None], bytes | None]
     reader: Dialect
     writer: Dialect
     context: Context
-    """One on which nothing is ever noted."""
+    """A shared Context that never gets a note."""
 
 
 @cache  # for every two dialects
@@ -104,7 +104,7 @@ def _plain_response(
     vault: Vault | None,
     host: str | None,
 ) -> Translation | None:
-    """A plain answer, without the road; None where the answer needs the road."""
+    """Translate a plain answer without the parts; None if the answer needs the full way."""
     read, write, context = way.read, way.write, way.context
     plain = read(document)
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
@@ -128,7 +128,7 @@ def _plain_response(
     return Translation(out, source, target, losses)
 
 
-@small_cache(256)  # an upstream's answers have the same fields again and again
+@small_cache(256)  # answers of an upstream repeat the same fields
 def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
     context = Context(source, "", ends=get(source).ends)
     context.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
@@ -137,7 +137,7 @@ def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
 
 
 _SAID = Raw(b"0")
-"""In place of a value that nobody asks for."""
+"""In place of a value that is never read."""
 
 
 class StreamTranslator(stream.StreamTranslator):

@@ -1,7 +1,8 @@
-"""Tool schemas fitted to what a target accepts, with a report of every change. Knows no dialect.
+"""Fits tool schemas to the subset that a target accepts, and reports every change. The package knows no dialect.
 
-`adapt` rewrites a schema for a `Subset`; `from_openapi` reads the OpenAPI-like notation. Both work on JSON text, leave
-text alone in which nothing has to change, and never raise for valid JSON. Duplicate keys: the last one counts.
+`adapt` rewrites a schema for a `Subset`; `from_openapi` reads the OpenAPI-like notation. Both work on JSON text. They
+return the text unchanged if nothing has to change, and never raise for valid JSON. Of duplicate keys, the last one
+counts.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .subset import Change, Path, Subset
 
 __all__ = ["Change", "Path", "Subset", "adapt", "from_openapi"]
 
-# Schemas come back with every turn of a conversation; larger ones are rare, and not worth the memory.
+# The same schemas come with every turn of a conversation. Larger schemas are rare, and are not cached.
 _CACHED_BYTES = 65_536
 
 
@@ -45,7 +46,7 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
                 out = build_document(job)
                 break
             except TooManyCopies:
-                continue  # each reference is followed less far, so that all are followed equally far
+                continue  # retry with a lower depth, so that all references are followed equally far
     written = encode(out)
     if not job.changes and (not job.touched or written == encode(job.document.root)):
         return schema, ()
@@ -53,7 +54,7 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
 
 
 def _held(result: tuple[bytes, tuple[Change, ...]], schema: bytes, subset: Subset) -> int:
-    """About how many bytes it takes to remember a result."""
+    """The approximate size of a cached result."""
     return 500 + len(schema) + len(result[0]) + 300 * len(result[1])
 
 

@@ -1,8 +1,9 @@
-"""How much of a schema may be written more than once: references in place, siblings in every branch of a union.
+"""Limits how much of a schema may be written more than once: inlined references, and siblings copied into every branch
+of a union.
 
-Without a bound a schema of 2 KB whose definitions name each other becomes half a megabyte, and one long enum that is
-named a thousand times a thousand long enums. The bound follows the size of the schema, so the cost of a request follows
-the size of the request.
+Without a limit, a schema of 2 KB whose definitions name each other becomes half a megabyte, and a long enum that is
+named a thousand times is written a thousand times. The limit grows with the size of the schema, so the cost of a
+request grows with its size.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 from .number_preserving_json import Number
 
 SMALL: Final = 200
-"""A keyword's value of at most so many bytes is still copied when nothing larger may be."""
+"""A value of at most this many bytes is copied even after the limit."""
 NODE: Final = 16
-"""What a copied schema costs besides its keywords."""
+"""The size of a copied schema besides its keywords."""
 UNFOLDING: Final = (100, 5, 3, 2, 1)
-"""How many references may be followed one inside the other: the most with which the copies stay within the bound."""
+"""How many references may be followed one inside the other. The largest number is used whose copies stay within the
+limit.
+"""
 
 _FLOOR: Final = 1024
 _FACTOR: Final = 4
@@ -28,21 +31,23 @@ INNER: Final = frozenset({*SCHEMAS, *LISTS, *MAPS, *REFS, *CONTAINERS, "ref", "d
 
 
 def allowance(size: int) -> int:
-    """How many bytes of copies a schema of so many bytes may have: much for small ones, once more for large ones."""
+    """The number of bytes of copies that a schema of this size may have: several times the size for small schemas, once
+    the size for large ones.
+    """
     return _FLOOR + _FACTOR * min(size, _LARGE) + size
 
 
 class TooManyCopies(Exception):
-    """The copies of a schema are more than it may have."""
+    """The copies of a schema exceed its limit."""
 
 
 class Copies:
-    """Counts the bytes that are written again."""
+    """Counts the bytes that are written more than once."""
 
     __slots__ = ("_allowed", "_bytes", "_final", "_weights")
 
     def __init__(self, allowed: int, *, final: bool) -> None:
-        """`final`: too many are left out; else they raise TooManyCopies."""
+        """`final`: copies beyond the limit are left out. Else they raise TooManyCopies."""
         self._bytes = 0
         self._allowed = allowed
         self._final = final
@@ -50,10 +55,13 @@ class Copies:
 
     @property
     def too_many(self) -> bool:
+        """Whether the limit is exceeded."""
         return self._bytes > self._allowed
 
     def add(self, schema: Any, *, lasting: bool) -> None:
-        """Count a schema without the schemas inside it. `lasting`: it is part of the document, and stays there."""
+        """Count a schema without the schemas inside it. `lasting`: the schema object is part of the document, so its id
+        stays valid.
+        """
         size = self._weights.get(id(schema)) if lasting else None
         if not isinstance(schema, dict):
             size = NODE
@@ -67,7 +75,7 @@ class Copies:
 
 
 def is_long(value: Any) -> bool:
-    """Whether a keyword's value is more than `SMALL`. It is looked at no further than that."""
+    """Whether a value is longer than `SMALL`. The value is examined only up to that size."""
     size, left = 0, [value]
     while left and size <= SMALL:
         one = left.pop()
@@ -81,7 +89,7 @@ def is_long(value: Any) -> bool:
 
 
 def _weight(name: str, value: Any) -> int:
-    """About how many bytes a keyword's value takes, without the schemas in it."""
+    """The approximate size of a value, without the schemas in it."""
     if name not in INNER:
         return _size(value)
     return sum(map(len, value)) if isinstance(value, dict) else 0

@@ -1,4 +1,4 @@
-"""Writing the document: nodes built from layers, top down; the root; the definitions that references still name."""
+"""Writes the document: nodes built from layers, top down; the root; the definitions that kept references name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .subset import CUT, INVALID, REWRITTEN
 
 
 def build_document(job: Job) -> Any:
-    """The whole schema as the target takes it."""
+    """The whole schema as the target accepts it."""
     root = job.document.root
     if job.subset.root_object:
         if isinstance(root, dict) and not job.walks:
-            # Merging at the root moves what references below may name.
+            # Merging at the root moves schemas that references below may name.
             job.walks = any(name in root for name in ("$ref", "allOf", "anyOf", "oneOf"))
         out = _finish(job, object_root(job), 0)
     else:
@@ -52,7 +52,7 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
 
 
 def _pruned(job: Job, layer: Layer, height: int) -> Layer:
-    """A layer without its subschemas, if they reach further down than `height`."""
+    """A layer without its subschemas, if these are nested deeper than `height`."""
     schema = layer.schema
     if not isinstance(schema, dict):
         return layer
@@ -81,7 +81,7 @@ def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
         elif isinstance(value, list) and (name in LISTS or name == "items"):
             inner = value
         elif name in SCHEMAS or name in LISTS or name in MAPS:
-            # Layers of ours: their own nodes are looked at when they are built.
+            # Layers made here: their nodes are checked when they are built.
             inner = [{}] if isinstance(value, tuple) else []
         else:
             continue
@@ -93,7 +93,7 @@ def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
 
 
 def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
-    """Apply the target's rules to a node and write it, then what stands below it."""
+    """Apply the target's rules to a node, write it, and then write its subschemas."""
     for rule in (refused,) if node.alone else RULES:
         rule(job, node)
     delicate: list[str] = []
@@ -129,7 +129,9 @@ def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
 
 
 def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
-    """Take back a keyword that would forbid what the original allows, now that a schema inside it allows more."""
+    """Remove a keyword that would forbid a value that the original allows, because a schema inside the keyword now
+    allows more.
+    """
     if name == "oneOf" and "anyOf" not in out and job.accepts("anyOf", node.root):
         job.report(REWRITTEN, node.words[name].path, "oneOf is now anyOf: a branch allows more than it did", wider=True)
         members = out.pop(name)
@@ -151,7 +153,7 @@ def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
 
 
 def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
-    """A written union without null among its members: some turn out to be null only once they are written."""
+    """A written union without null among its members. Some members turn out to be null only after writing."""
     solid = [member for member in out["anyOf"] if not is_null((Layer(member, node.path),))]
     gone = len(out["anyOf"]) - len(solid)
     if not gone and len(solid) > 1:
@@ -169,7 +171,7 @@ def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nullable(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
-    """A written schema with `nullable`, inside its union where nothing may stand beside that."""
+    """A written schema with `nullable`. If nothing may stand beside a union, `nullable` goes into its members."""
     if "anyOf" in schema and job.subset.any_of_alone:
         return {"anyOf": [_nullable(job, member) for member in schema["anyOf"]]}
     return {**schema, "nullable": True}
@@ -183,7 +185,7 @@ def _spelled(job: Job, value: Any) -> Any:
 
 
 def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
-    """A written schema that allows null as well."""
+    """A written schema that also allows null."""
     null = {"type": "NULL" if job.subset.upper else "null"}
     if job.subset.types == "nullable":
         return _nullable(job, schema) if schema.get("type") != null["type"] else schema
@@ -206,7 +208,7 @@ def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
-    """Write the definitions that kept references name, at the place where the original has them."""
+    """Write the definitions that kept references name, at their place in the original."""
     kept: dict[str, dict[str, Any]] = {}
     place: list[str] = []
     for container in CONTAINERS:

@@ -1,4 +1,4 @@
-"""The vocabulary of JSON Schema (2020-12, with what older drafts and OpenAPI left behind), as tables."""
+"""The vocabulary of JSON Schema (2020-12, with leftovers of older drafts and OpenAPI), as tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 
-# Type names people write by hand, from Python and OpenAPI habits.
+# Type names that people write by hand, after Python and OpenAPI.
 ALIASES: Final[dict[str, str]] = {
     "str": "string",
     "text": "string",
@@ -24,7 +24,8 @@ ALIASES: Final[dict[str, str]] = {
 REFS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 CONTAINERS: Final = ("$defs", "definitions", "defs")
 
-# Keywords whose value is a schema, a list of schemas, or an object of schemas. Everything else is data and not walked.
+# Keywords whose value is a schema, a list of schemas, or an object of schemas. All other values are data and not
+# walked.
 SCHEMAS: Final = frozenset(
     {
         "items",
@@ -44,7 +45,7 @@ SCHEMAS: Final = frozenset(
 LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
 
-# Where `true` and `false` are the usual spelling and no target asks for `{}`.
+# Keywords with `true` or `false` as the usual value; no target demands `{}` there.
 BOOLEANS: Final = frozenset({"additionalProperties", "additionalItems", "unevaluatedItems", "unevaluatedProperties"})
 
 STRINGS: Final = frozenset(
@@ -77,7 +78,7 @@ COUNTS: Final = (LOWER_BOUNDS | UPPER_BOUNDS) - NUMBERS
 FLAGS: Final = frozenset({"uniqueItems", "deprecated", "readOnly", "writeOnly", "nullable", "$recursiveAnchor"})
 NAMES: Final = frozenset({"required", "propertyOrdering"})
 
-# The type a keyword speaks about; keywords not listed speak about any value.
+# The type that a keyword constrains. A keyword that is not listed constrains any value.
 APPLIES: Final[dict[str, str]] = {
     **dict.fromkeys(("minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"), "string"),
     "contentSchema": "string",
@@ -90,19 +91,19 @@ APPLIES: Final[dict[str, str]] = {
 }
 NUMBER_FORMATS: Final = frozenset({"int32", "int64", "uint32", "uint64", "float", "double"})
 
-# Keywords that tell the model something when a target refuses them: they move into the description.
+# Keywords that help the model even if a target refuses them: they move into the description.
 NOTED: Final = (
     frozenset(APPLIES)
     | frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if", "then", "else", "nullable"})
     | frozenset({"default", "examples", "example", *REFS})
 ) - {"propertyOrdering"}
-# Of these, the ones that forbid nothing.
+# The keywords of `NOTED` that forbid nothing.
 ANNOTATIONS: Final = frozenset({"default", "examples", "example", "contentEncoding", "contentMediaType"})
 
-# Only together do these mean anything: a second set cannot be merged word by word into a first.
+# Keywords that have a meaning only together. A second set cannot be merged into a first keyword by keyword.
 GROUPS: Final = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
 
-# Keywords that allow less when a schema inside them allows more.
+# Keywords that allow less if a schema inside them allows more.
 DELICATE: Final = frozenset({"not", "if", "oneOf", "contains"})
 
 
@@ -112,7 +113,7 @@ _EMPTY: Final = frozenset(
 
 
 def vacuous(name: str, value: Any) -> bool:
-    """True for a constraint that forbids nothing, or only what nobody would send."""
+    """True for a constraint that forbids nothing, or only values that no model would send."""
     if name in BOOLEANS:
         return isinstance(value, bool)
     if name in ("uniqueItems", "nullable"):

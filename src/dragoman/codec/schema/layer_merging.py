@@ -1,7 +1,7 @@
-"""The layers of a node merged into one set of words: each keyword once, with its value and its place of origin.
+"""Merges the layers of a node into one set of words: each keyword once, with its value and its path in the original.
 
-Properties and required names are united, bounds tightened, types and enums intersected. Where two layers cannot be
-said in one, the first is kept and the second reported.
+Properties and required names are united, bounds tightened, types and enums intersected. If two values cannot be
+combined, the first is kept and the second reported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .subset import DROPPED, INVALID, REWRITTEN, Path
 
 _BAD: Final = object()
 _COMPARED: Final = 32
-"""Descriptions in which a further one is looked for."""
+"""The number of descriptions that a further description is compared with."""
 _NULLS: Final = frozenset({"default", "const", "example"})
 _KNOWN: Final = STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | MAPS | {"enum", "type"}
 _TUPLES: Final = {"items": "prefixItems", "additionalItems": "items"}
@@ -47,7 +47,7 @@ class Word(NamedTuple):
 
 
 class Node:
-    """One node on its way to the target: its words, and what must be told in its description."""
+    """One node on its way to the target: its words, and the notes for its description."""
 
     __slots__ = ("alone", "layers", "notes", "optional", "path", "root", "words")
 
@@ -60,23 +60,23 @@ class Node:
         self.optional: list[str] = []
         """Names of properties that must be made nullable."""
         self.alone = False
-        """A reference beside which nothing may stand."""
+        """The node is a reference with no keyword beside it."""
 
     @property
     def made(self) -> bool:
-        """True for a node of ours, about which there is nothing to report."""
+        """True for a node that is not in the original. No change of it is reported."""
         return any(layer.made for layer in self.layers) and all(layer.made or not layer.schema for layer in self.layers)
 
     @property
     def kinds(self) -> list[str]:
-        """The types the node names; empty: any."""
+        """The types that the node names. Empty: any type."""
         word = self.words.get("type")
         if word is None:
             return []
         return [word.value] if isinstance(word.value, str) else list(word.value)
 
     def put(self, name: str, value: Any, first: bool = False) -> None:
-        """Set a word of ours, in place where it stands already."""
+        """Set a word. An existing word keeps its place and its path."""
         old = self.words.get(name)
         word = Word(value, self.path if old is None else old.path, old is None or old.made)
         if first and old is None:
@@ -95,18 +95,20 @@ class Node:
 
 
 def rewrote(job: Job, word: Word | Layer | Node, detail: str, wider: bool = False) -> None:
-    """Report what became of a word, a layer or a node, unless it is one of ours."""
+    """Report a change of a word, a layer or a node, unless it is not in the original."""
     if not word.made:
         job.report(REWRITTEN, word.path, detail, wider)
 
 
 def drop(job: Job, node: Node, name: str, why: str = "") -> None:
-    """Take a word away: into the description if it tells the model something, and into the report."""
+    """Remove a word. It moves into the description if it helps the model, and the report gets it."""
     tell(job, node, name, node.words.pop(name), why)
 
 
 def named_once(job: Job, node: Node) -> None:
-    """Each required name once: no draft of JSON Schema allows it twice, and upstreams refuse the whole tool."""
+    """Keep each required name once: every draft of JSON Schema forbids duplicates, and upstreams refuse the
+    whole tool.
+    """
     required = node.words.get("required")
     if required is not None and len(set(required.value)) < len(required.value):
         rewrote(job, required, "a name stands there twice")
@@ -114,7 +116,7 @@ def named_once(job: Job, node: Node) -> None:
 
 
 def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
-    """Note and report a word that is not written."""
+    """Put a word that is not written into the notes and the report."""
     value = lower(word.value)
     detail = f"{name} dropped"
     if name in NOTED and not vacuous(name, value) and not node.alone and job.accepts("description", node.root):
@@ -126,7 +128,7 @@ def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
 
 
 def lower(value: Any) -> Any:
-    """A word's value as it stood in the original (of several layers, the first)."""
+    """The value of a word as in the original (of several layers, the first)."""
     if isinstance(value, Lifted):
         return lower(value.value)
     if isinstance(value, tuple):
@@ -139,7 +141,7 @@ def lower(value: Any) -> Any:
 
 
 def unlike(members: list[Layers]) -> list[Layers]:
-    """Members of a union without those that say the same as an earlier one, wherever they stand."""
+    """Members of a union without duplicates, compared by content."""
     found: dict[tuple[str, ...], Layers] = {}
     for member in members:
         found.setdefault(tuple(fingerprint(lower((layer,))) for layer in member), member)
@@ -147,7 +149,7 @@ def unlike(members: list[Layers]) -> list[Layers]:
 
 
 def compose(job: Job, layers: Layers, root: bool = False, flatten: bool = False) -> Node:
-    """Layers to a node with its words; nothing of the target's rules is applied yet."""
+    """A node with the words of its layers. The target's rules are not applied yet."""
     expanded = expand(job, layers, flatten)
     node = Node(expanded.layers, layers[0].path, root)
     node.alone = expanded.alone
@@ -159,8 +161,9 @@ def compose(job: Job, layers: Layers, root: bool = False, flatten: bool = False)
 
 
 class _Union:
-    """The values of one keyword in all layers so far, where they are put together: written once, at the end. To write
-    it anew with every layer would cost the square of their number."""
+    """Collects the values of one keyword from all layers, and combines them once at the end. Combining after each layer
+    would cost the square of their number.
+    """
 
     def __init__(self, name: str, first: Any) -> None:
         self._name = name
@@ -171,13 +174,14 @@ class _Union:
 
     @staticmethod
     def takes(name: str, first: Any, second: Any) -> bool:
-        """Whether two values are put together so."""
+        """Whether two values of this keyword are combined in this way."""
         if name in NAMES or name in MAPS or name == "description":
             return True
         kind = list if name in ("allOf", "examples") else tuple if name == "items" or name in BOOLEANS else None
         return kind is not None and isinstance(first, kind) and isinstance(second, kind)
 
     def add(self, value: Any) -> None:
+        """Add the value of a further layer."""
         if self._name in NAMES:
             self._names.update(dict.fromkeys(value))
         elif self._name in MAPS:
@@ -190,6 +194,7 @@ class _Union:
             self._items.append(value)
 
     def value(self) -> Any:
+        """The combined value."""
         if self._name in NAMES:
             return [*self._names]
         if self._name in MAPS:
@@ -237,17 +242,18 @@ def _merge_layers(job: Job, node: Node, unions: dict[str, _Union]) -> None:
 
 
 def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
-    """The words of one layer: subschemas as layers, old spellings renewed, malformed values left out and reported."""
+    """The words of one layer: subschemas as layers, old spellings replaced, malformed values left out and reported."""
     words: dict[str, Word] = {}
     for name, value, origin in _renewed(job, layer):
         path = layer.path if layer.made else (*layer.path, origin)
         if job.holds(name) and (root or job.subset.keywords is not None or job.subset.refs == "inline"):
-            # The root's definitions are written apart; those of inner schemas too, where something names them.
+            # The root's definitions are written separately. Inner definitions are too, if a reference names them.
             if layer.path and not layer.made:
                 job.report(REWRITTEN, path, "inner definitions written where they are used")
             continue
         if name == "$id" and layer.path and isinstance(value, str):
-            # With it, "#" would mean this schema and no longer the root, to which all references are made to point.
+            # With an inner `$id`, "#" would mean this schema and no longer the root, but all references are written
+            # relative to the root.
             job.report(DROPPED, path, "$id below the root dropped")
             continue
         if isinstance(value, Lifted):
@@ -264,7 +270,9 @@ def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
 
 
 def _renewed(job: Job, layer: Layer) -> list[tuple[str, Any, str]]:
-    """Words of a layer with those of older drafts in today's spelling: name, value, name in the original."""
+    """The words of a layer, with keywords of older drafts in the spelling of 2020-12: name, value, name in the
+    original.
+    """
     schema = layer.schema
     words = [(name, value, name) for name, value in schema.items()]
     if not job.modern:
@@ -290,7 +298,7 @@ def _renewed(job: Job, layer: Layer) -> list[tuple[str, Any, str]]:
 
 
 def _lift_type(job: Job, value: Any, path: Path) -> Any:
-    """A `type` as one of the seven names or a list of them; None: any type."""
+    """A `type` as one of the seven names or a list of them. None: any type."""
     if isinstance(value, str) and value in TYPES:
         return value
     kinds = types_of(value)
@@ -310,7 +318,7 @@ def _lift_type(job: Job, value: Any, path: Path) -> Any:
 
 
 def _lift_value(job: Job, layer: Layer, name: str, value: Any, origin: str) -> Any:
-    """A value with its subschemas as layers; `_BAD` when the keyword cannot have such a value."""
+    """A value with its subschemas as layers. `_BAD`: the keyword cannot have such a value."""
     path = (*layer.path, origin)
     if name in SCHEMAS and not (name == origin == "items" and isinstance(value, list)):
         if isinstance(value, bool) and (name in BOOLEANS or job.booleans):
@@ -344,7 +352,7 @@ def _fits(name: str, value: Any) -> bool:
 
 
 def _combine(name: str, first: Any, second: Any) -> Any:
-    """Both values in one, or `_BAD`."""
+    """Both values combined, or `_BAD`."""
     if name == "type":
         return _both_types(first, second)
     if name in ("items", *BOOLEANS) and not (isinstance(first, list) or isinstance(second, list)):

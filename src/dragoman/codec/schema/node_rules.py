@@ -1,6 +1,7 @@
-"""What a target demands of one node, as rules over its words; each does one thing and reports what it did.
+"""The target's rules for one node. Each rule changes one thing in the words of the node and reports the change.
 
-The order in `RULES` matters: types are settled before the keywords that depend on them, refused keywords go last.
+The order in `RULES` matters: types are settled before the keywords that depend on them; refused keywords are removed
+last.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 _MOVED: Final = ("type", "enum", "const")
 _NOTES_CHARS: Final = 2000
 _SCALARS: Final = ("string", "number", "boolean", "null")
-# Beside a lone `anyOf` these have no place in the branches either.
+# Beside a lone `anyOf`, these keywords cannot move into the branches.
 _OUTER: Final = ("title", "default", "example", "examples")
 
 
@@ -38,7 +39,7 @@ def kind_of(value: Any) -> str:
 
 
 def set_nullable(job: Job, node: Node) -> None:
-    """Let the node be null, as the target says it."""
+    """Allow null, in the target's notation."""
     if job.subset.types == "nullable":
         if job.accepts("nullable", node.root):
             node.put("nullable", True)
@@ -67,7 +68,7 @@ def set_nullable(job: Job, node: Node) -> None:
 
 
 def _or_null(job: Job, node: Node, null: Layer) -> None:
-    """A reference that is kept as one member of a union, null as the other."""
+    """Make a kept reference one member of a union, and null the other."""
     word = node.words["$ref"]
     if not job.accepts("anyOf", node.root):
         node.notes.setdefault("nullable: true")
@@ -80,7 +81,7 @@ def _or_null(job: Job, node: Node, null: Layer) -> None:
 
 
 def nullable_word(job: Job, node: Node) -> None:
-    """OpenAPI's `nullable` where the target knows only a type list."""
+    """Replace OpenAPI's `nullable` for a target that has only type lists."""
     word = node.words.get("nullable")
     modern = job.subset.modern and job.subset.types == "list"
     if word is None or (job.accepts("nullable", node.root) and not modern):
@@ -92,7 +93,7 @@ def nullable_word(job: Job, node: Node) -> None:
 
 
 def const_word(job: Job, node: Node) -> None:
-    """`const` as an enum of one."""
+    """Write `const` as an enum of one value."""
     word = node.words.get("const")
     if word is None or (job.subset.const == "keep" and job.accepts("const", node.root)):
         return
@@ -107,7 +108,7 @@ def const_word(job: Job, node: Node) -> None:
 
 
 def one_of_word(job: Job, node: Node) -> None:
-    """`oneOf` as `anyOf`."""
+    """Write `oneOf` as `anyOf`."""
     word = node.words.get("oneOf")
     keep = job.subset.one_of == "keep" and not job.subset.any_of_alone
     if word is None or (keep and job.accepts("oneOf", node.root)):
@@ -120,7 +121,7 @@ def one_of_word(job: Job, node: Node) -> None:
 
 
 def null_branches(job: Job, node: Node) -> None:
-    """Null as a member of a union, for targets that say `nullable`."""
+    """Replace null in a union by `nullable`, for targets that have this keyword."""
     if job.subset.types != "nullable":
         return
     for name in ("anyOf", "oneOf"):
@@ -142,7 +143,7 @@ def null_branches(job: Job, node: Node) -> None:
 
 
 def infer_type(job: Job, node: Node) -> None:
-    """Say a type where the target demands one and there is none."""
+    """Add a type if the target demands one and the node has none."""
     words = node.words
     if not job.subset.typed or "type" in words or "$ref" in words:
         return
@@ -159,7 +160,7 @@ def infer_type(job: Job, node: Node) -> None:
 
 
 def _inferred(words: dict[str, Word]) -> list[str]:
-    """The types that a node's other words speak of: its values, the members of its union, its constraints."""
+    """The types that the other words of a node imply: its values, the members of its union, its constraints."""
     values = words["enum"].value if "enum" in words else [words["const"].value] if "const" in words else []
     kinds = [kind_of(item) for item in values]
     union = words.get("anyOf") or words.get("oneOf")
@@ -176,14 +177,14 @@ def _inferred(words: dict[str, Word]) -> list[str]:
 
 
 def lost_unions(job: Job, node: Node) -> None:
-    """Unions the target does not know, before the rules that would rely on them."""
+    """Drop unions that the target does not accept, before the rules that rely on them."""
     for name in ("anyOf", "oneOf"):
         if name in node.words and not job.accepts(name, node.root):
             drop(job, node, name)
 
 
 def single_type(job: Job, node: Node) -> None:
-    """A list of types as one type that may be null, or as a union."""
+    """Write a list of types as one nullable type, or as a union."""
     word = node.words.get("type")
     if word is None or isinstance(word.value, str) or job.subset.types != "nullable":
         return
@@ -205,7 +206,7 @@ def single_type(job: Job, node: Node) -> None:
 
 
 def _split(job: Job, node: Node, kinds: list[str]) -> None:
-    """One branch for each type, with the words that speak about it."""
+    """Make one branch for each type, with the words that constrain this type."""
     members: list[Layers] = []
     left = []
     for kind in kinds:
@@ -240,7 +241,7 @@ def _about(name: str, value: Any, family: str) -> bool:
 
 
 def _copied(name: str, value: Any) -> Any:
-    """A word's value for a layer of ours: its subschemas stay the layers they are, marked as copies."""
+    """The value of a word for a layer made here. Its subschemas stay layers, marked as copies."""
     if name in SCHEMAS and isinstance(value, tuple):
         return Lifted(_mark(value))
     if name in LISTS:
@@ -255,7 +256,7 @@ def _mark(layers: Layers) -> Layers:
 
 
 def bounds(job: Job, node: Node) -> None:
-    """Exclusive bounds of whole numbers as inclusive ones."""
+    """Write exclusive bounds of whole numbers as inclusive bounds."""
     for name, plain, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
         word = node.words.get(name)
         if word is None or job.accepts(name, node.root) or not job.accepts(plain, node.root):
@@ -275,7 +276,7 @@ def bounds(job: Job, node: Node) -> None:
 
 
 def tuples(job: Job, node: Node) -> None:
-    """A tuple as an array of whatever may stand in it."""
+    """Write a tuple as an array whose items may be any of its members."""
     word = node.words.get("prefixItems")
     if word is None or job.accepts("prefixItems", node.root) or not job.accepts("items", node.root):
         return
@@ -294,7 +295,7 @@ def tuples(job: Job, node: Node) -> None:
 
 
 def enums(job: Job, node: Node) -> None:
-    """Enum values the target takes."""
+    """Keep only the enum values that the target accepts."""
     for name in ("enum", "const"):
         word = node.words.get(name)
         if word is None:
@@ -324,7 +325,7 @@ def _strings(job: Job, node: Node, name: str, values: list[Any]) -> None:
 
 
 def limits(job: Job, node: Node) -> None:
-    """Values of `format` and `minItems` the target takes."""
+    """Drop values of `format` and `minItems` that the target refuses."""
     form = node.words.get("format")
     if form is not None and job.subset.formats is not None and form.value not in job.subset.formats:
         drop(job, node, "format", f"{form.value} is not taken")
@@ -334,7 +335,7 @@ def limits(job: Job, node: Node) -> None:
 
 
 def root_keys(job: Job, node: Node) -> None:
-    """Names of properties that the target refuses: told in words, by which the model can use them all the same."""
+    """Move properties with a refused name into the description, so that the model can still use them."""
     word = node.words.get("properties")
     if job.subset.root_keys is None or not node.root or word is None:
         return
@@ -361,13 +362,13 @@ def root_keys(job: Job, node: Node) -> None:
 
 
 def objects(job: Job, node: Node) -> None:
-    """What every object must say: its properties, no others, all of them required."""
+    """Add the keywords that the target demands of every object: `properties`, `required` and `additionalProperties`."""
     subset = job.subset
     kinds = node.kinds
     if "object" not in kinds and (kinds or "properties" not in node.words):
         return
     if subset.any_of_alone and "anyOf" in node.words:
-        return  # The branches will have to say it.
+        return  # The branches must have these keywords instead.
     if "properties" not in node.words and (subset.complete or subset.closed or subset.all_required):
         node.put("properties", {})
         rewrote(job, node, "added properties: none")
@@ -416,7 +417,7 @@ def _require_all(job: Job, node: Node) -> None:
 
 
 def arrays(job: Job, node: Node) -> None:
-    """Items for an array that does not say them."""
+    """Add `items` to an array without any."""
     if not job.subset.complete or "array" not in node.kinds or "items" in node.words:
         return
     if not job.accepts("items", node.root) or (job.subset.any_of_alone and "anyOf" in node.words):
@@ -426,7 +427,7 @@ def arrays(job: Job, node: Node) -> None:
 
 
 def refused(job: Job, node: Node) -> None:
-    """Take away what the target does not accept."""
+    """Drop the keywords that the target refuses."""
     for name in list(node.words):
         if node.alone and name != "$ref":
             drop(job, node, name, "nothing may stand beside a reference")
@@ -441,7 +442,9 @@ def refused(job: Job, node: Node) -> None:
 
 
 def _open(job: Job, node: Node) -> None:
-    """Names that a pattern allowed are among "all others" now, which may be forbidden or another kind of value."""
+    """Names that matched a dropped pattern now count as additional properties, which may be forbidden or of another
+    type.
+    """
     rest = node.words.get("additionalProperties")
     if rest is not None and rest.value is not True and not job.subset.closed:
         drop(job, node, "additionalProperties", "patternProperties, which it excepts, is not taken")
@@ -459,7 +462,7 @@ def describe(job: Job, node: Node) -> None:
 
 
 def union_alone(job: Job, node: Node) -> None:
-    """Move everything beside `anyOf` into its branches."""
+    """Move all keywords beside `anyOf` into its branches."""
     if not job.subset.any_of_alone or "anyOf" not in node.words or (len(node.words) == 1 and not node.notes):
         return
     for name in _OUTER:

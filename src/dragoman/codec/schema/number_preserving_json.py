@@ -1,4 +1,6 @@
-"""JSON text to values and back without touching a number's spelling; bounds on nesting; short text for descriptions."""
+"""Decodes and encodes JSON without changing the spelling of numbers; limits nesting; makes short text for
+descriptions.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-# Deeper JSON is not read at all: no target takes it, and recursive code must have an end.
+# Deeper JSON is not read: no target accepts it, and recursive code must end.
 MAX_NESTING: Final = 256
 _NOTE_CHARS: Final = 300
 _MAX_DIGITS: Final = 4000
@@ -20,20 +22,20 @@ _BRACKETS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTAL
 
 
 class Number(msgspec.Struct, frozen=True):
-    """A JSON number exactly as written: no precision, exponent or trailing zero is lost."""
+    """A JSON number exactly as written, with its precision, exponent and trailing zeros."""
 
     text: str
 
     @property
     def value(self) -> int | float:
-        """The number for comparing; beyond what a float holds it is an infinity."""
+        """The number for comparisons. A number too large for a float is an infinity."""
         if len(self.text) < _MAX_DIGITS and self.text.lstrip("-").isdigit():
             return int(self.text)
         return float(self.text)
 
     @property
     def integral(self) -> bool:
-        """True for a whole number, also when spelled `3.0` or `1e3`."""
+        """True for a whole number, also if written `3.0` or `1e3`."""
         value = self.value
         return isinstance(value, int) or value.is_integer()
 
@@ -46,7 +48,7 @@ _DECODER: Final = JSONDecoder(parse_float=Number, parse_int=Number, parse_consta
 
 
 def too_deep(data: bytes) -> bool:
-    """True when brackets nest deeper than MAX_NESTING. Cheap for ordinary schemas."""
+    """True if brackets are nested deeper than MAX_NESTING. Cheap for ordinary schemas."""
     if data.count(b"{") + data.count(b"[") <= MAX_NESTING:
         return False
     depth = 0
@@ -61,12 +63,12 @@ def too_deep(data: bytes) -> bool:
 
 
 def decode(data: bytes) -> Any:
-    """JSON bytes to values, numbers as `Number`. Raises ValueError for anything that is not UTF-8 JSON."""
+    """Decode JSON bytes, with numbers as `Number`. Raises ValueError for anything that is not UTF-8 JSON."""
     return _DECODER.decode(data.decode("utf-8"))
 
 
 def encode(value: Any) -> bytes:
-    """Values to compact JSON bytes, keys in the order they have."""
+    """Encode values as compact JSON bytes. The order of keys is kept."""
     text = dump(value)
     try:
         return text.encode("utf-8")
@@ -78,14 +80,14 @@ def encode(value: Any) -> bytes:
 
 
 def dump(value: Any) -> str:
-    """Values to compact JSON text."""
+    """Encode values as compact JSON text."""
     out: list[str] = []
     _write(value, out, encode_basestring)
     return "".join(out)
 
 
 def note(value: Any, bare: bool) -> str:
-    """A value as a short text for a description; a bare string goes without quotes."""
+    """A value as a short text for a description. `bare`: a string is written without quotes."""
     if bare and isinstance(value, str):
         text = value
     else:
@@ -96,7 +98,7 @@ def note(value: Any, bare: bool) -> str:
 
 
 def fingerprint(value: Any) -> str:
-    """Equal for equal JSON values, however numbers are spelled and keys ordered."""
+    """A text that is equal for equal JSON values, whatever the spelling of numbers and the order of keys."""
     out: list[str] = []
     _write(_plain(value), out, encode_basestring)
     return "".join(out)
@@ -114,7 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def _write(value: Any, out: list[str], quote: Callable[[str], str], pieces: int = sys.maxsize) -> None:
-    """Append the JSON text of a value, piece by piece, and stop after so many pieces."""
+    """Append the JSON text of a value in pieces, and stop after `pieces` of them."""
     if len(out) > pieces:
         return
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The schemas OpenAI's endpoints take, which several dialects share: loose as a rule, a small subset with `strict`."""
+"""The schema subsets of OpenAI's endpoints, which several dialects share: LOOSE, and STRICT for tools with `strict`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Final
 from .subset import Subset
 
 LOOSE: Final = Subset(root_object=True, complete=True, modern=True)
-"""Without strict the server wants an object at the root, `items` in every array, also beside `prefixItems`, and every
-word as 2020-12 has it ("[] is not of type 'object', 'boolean'"). It leaves the rest alone."""
+"""Without strict, OpenAI demands an object at the root, `items` in every array (also beside `prefixItems`), and the
+keywords of 2020-12: 400 "[] is not of type 'object', 'boolean'". It does not check anything else.
+"""
 
 _STRICT_WORDS: Final = frozenset(
     {
@@ -50,5 +51,7 @@ STRICT: Final = Subset(
     closed=True,
     all_required=True,
 )
-"""Strict mode also refuses a schema that says neither its type nor a union ("schema must have a 'type' key"). `$schema`
-stands in the schemas that OpenAI's own SDK sends (openai-node, recorded with gpt-4o-2024-08-06)."""
+"""OpenAI's documentation of structured output lists these keywords (2026-11). Strict mode also refuses a schema with
+neither a type nor a union: 400 "schema must have a 'type' key". `$schema` is in the schemas that OpenAI's own SDK sends
+(openai-node, recorded with gpt-4o-2024-08-06).
+"""

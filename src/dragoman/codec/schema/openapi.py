@@ -1,7 +1,7 @@
-"""The OpenAPI-like notation of schemas read into standard JSON Schema. Nothing is lost that the notation can say.
+"""Reads the OpenAPI-like notation of schemas (Gemini) into standard JSON Schema, without loss.
 
-It writes types in capitals (or as the numbers of an enum), `nullable`, `example`, `propertyOrdering`, `ref` and `defs`
-without the dollar sign, whole numbers in quotes, and sometimes its keywords in snake_case; null stands for absent.
+The notation has types in capitals (or as numbers of an enum), `nullable`, `example`, `propertyOrdering`, `ref` and
+`defs` without the dollar sign, whole numbers in quotes, and sometimes keywords in snake_case. null means absent.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CACHED_BYTES: Final = 65_536
 
 
 def from_openapi(schema: bytes) -> tuple[bytes, tuple[Change, ...]]:
-    """Standard JSON Schema for an OpenAPI-like schema; standard input comes back byte for byte.
+    """Standard JSON Schema for an OpenAPI-like schema. Standard input is returned byte for byte.
 
     Raises ValueError for bytes that are not JSON, and nothing else.
     """
@@ -105,7 +105,9 @@ def _map(value: Any, at: Path, changes: list[Change]) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """A type in lower case; None for the enum's "unspecified". What is no type is left for `adapt` to judge."""
+    """A type in lower case. None for the enum's "unspecified". A value that is no type stays, and `adapt`
+    reports it.
+    """
     if isinstance(value, Number) and value.integral and 0 <= value.value < len(_TYPE_NUMBERS):
         return _TYPE_NUMBERS[int(value.value)] or None
     if isinstance(value, list):
@@ -122,7 +124,7 @@ def _reference(text: str) -> str:
 
 
 def _order(out: dict[str, Any], path: Path, changes: list[Change]) -> None:
-    """Say the order of properties by their order."""
+    """Express `propertyOrdering` by the order of the properties."""
     order = out.pop("propertyOrdering", None)
     if order is None:
         return
@@ -135,7 +137,7 @@ def _order(out: dict[str, Any], path: Path, changes: list[Change]) -> None:
 
 
 def _enum(out: dict[str, Any]) -> None:
-    """Enums of numbers are written as strings there, and `format: enum` says nothing."""
+    """Restore enums of numbers, which the notation writes as strings. `format: enum` has no meaning and is removed."""
     values = out.get("enum")
     if not isinstance(values, list):
         return
@@ -153,7 +155,7 @@ def _example(out: dict[str, Any]) -> None:
 
 
 def _nullable(out: dict[str, Any]) -> dict[str, Any]:
-    """Say `nullable` by the types."""
+    """Express `nullable` by the types."""
     flag = out.get("nullable")
     if not isinstance(flag, bool):
         return out

@@ -1,7 +1,7 @@
-"""A schema node as layers: the schemas that hold together at one place. Resolves references and `allOf` into layers.
+"""Owns layers: a node is a tuple of schemas that hold at one place. Resolves references and `allOf` into layers.
 
-`$ref` with siblings and `allOf` mean the same: several schemas hold at once. A node is therefore a tuple of layers,
-each of which remembers where it stands in the original. Merging the layers word by word is done in `layer_merging.py`.
+`$ref` with siblings and `allOf` mean the same: several schemas hold at once. Each layer keeps its path in the original.
+`layer_merging.py` merges the layers keyword by keyword.
 """
 
 from __future__ import annotations
@@ -20,39 +20,41 @@ _MAX_CHAIN: Final = 100
 
 
 class Layer(NamedTuple):
-    """One schema that holds at a node."""
+    """One of the schemas that hold at a node."""
 
     schema: Any
     path: Path
     trail: tuple[Path, ...] = ((),)
-    """Targets that are being written around this layer: naming one of them again is recursion."""
+    """Targets whose schema encloses this layer. A reference to one of them is recursive."""
     copied: bool = False
-    """Written at another place too: such nodes are counted, so that copies of copies have an end."""
+    """The layer is also written at another place. Such layers are counted, so that copies of copies end."""
     made: bool = False
-    """Not in the original: nothing is reported about its words."""
+    """The layer is not in the original. No change of its words is reported."""
 
 
 Layers: TypeAlias = tuple[Layer, ...]
 
 
 class Lifted(NamedTuple):
-    """A keyword's value whose subschemas are layers already (found only in layers we made)."""
+    """A value whose subschemas already are layers (only in layers made here)."""
 
     value: Any
 
 
 class Job:
-    """One run of `adapt`: the subset, the document, and what was noted on the way."""
+    """One run of `adapt`: the subset, the document, and the notes and changes so far."""
 
     def __init__(self, document: Document, subset: Subset, allowed: int = 0, unfolding: int = UNFOLDING[0]) -> None:
-        """`allowed`: how many bytes may be written again. `unfolding`: how many references one inside the other."""
+        """`allowed`: the number of bytes that may be written again. `unfolding`: how many references may be followed
+        one inside the other.
+        """
         self.document = document
         self.subset = subset
         self.changes: dict[Change, None] = {}
         self.touched = False
-        """Something is spelled otherwise, with no change worth a report."""
+        """A value has a new spelling that needs no report."""
         self.widened = 0
-        """How often a schema came to allow more than it did."""
+        """How often a schema came to allow more than the original."""
         self.copies = Copies(allowed, final=unfolding == UNFOLDING[-1])
         self.unfolding = unfolding
         self.walks = walks(subset)
@@ -61,42 +63,45 @@ class Job:
         self.names: dict[Path, str] = {}
         """Targets of kept references -> their names among the root's definitions."""
         self.taken: dict[str, int] = {}
-        """Names of definitions -> the last number that was put behind one."""
+        """Names of definitions -> the last number that was appended to the name."""
         self.waiting: list[Path] = []
-        """Targets outside the root's definitions, still to be written there."""
+        """Targets outside the root's definitions that still have to be written there."""
 
     def report(self, code: str, path: Path, detail: str, wider: bool = False) -> None:
+        """Add a change to the report, once. `wider`: the schema now allows more than the original."""
         self.changes.setdefault(Change(code, path, detail))
         if wider or code in (CUT, INVALID):
             self.widened += 1
 
     def accepts(self, name: str, root: bool = False) -> bool:
+        """Whether the target accepts the keyword, at the root or below."""
         subset = self.subset
         allowed = subset.root_keywords if root and subset.root_keywords is not None else subset.keywords
         return allowed is None or name in allowed
 
     def holds(self, name: str) -> bool:
-        """Does a keyword hold definitions."""
+        """Whether the keyword holds definitions."""
         return name in CONTAINERS and (name != "defs" or self.subset.upper)
 
     @property
     def booleans(self) -> bool:
-        """May `true` and `false` stand wherever a schema may."""
+        """Whether `true` and `false` may stand in place of any schema."""
         subset = self.subset
         return subset.keywords is None and subset.types == "list" and not subset.typed and not subset.all_required
 
     @property
     def modern(self) -> bool:
+        """Whether spellings of older drafts must be replaced."""
         return self.subset.modern or self.subset.keywords is not None
 
 
 def walks(subset: Subset) -> bool:
-    """True when a subset asks for anything below the root."""
+    """True if the subset restricts anything below the root."""
     return subset != Subset(root_object=subset.root_object, root_keywords=subset.root_keywords)
 
 
 def types_of(value: Any) -> list[str] | None:
-    """The types a `type` keyword names, in lower case; None when it is malformed. Unknown names are left out."""
+    """The types of a `type` keyword in lower case; None if the value is malformed. Unknown names are left out."""
     if isinstance(value, str) and value in TYPES:
         return [value]
     names = value if isinstance(value, list) else [value]
@@ -107,7 +112,7 @@ def types_of(value: Any) -> list[str] | None:
 
 
 def is_null(layers: Layers) -> bool:
-    """True for a branch that allows null and nothing else."""
+    """True for a branch that allows only null."""
     schema = layers[0].schema
     if len(layers) > 1 or not isinstance(schema, dict):
         return False
@@ -127,23 +132,24 @@ def branches(layer: Layer, name: str) -> list[Layers]:
 
 
 def without(layer: Layer, *names: str) -> Layer:
+    """The layer without these keywords."""
     return layer._replace(schema={name: value for name, value in layer.schema.items() if name not in names})
 
 
 class Expanded(NamedTuple):
-    """What `expand` gives: plain layers, and perhaps a reference that stays one."""
+    """The result of `expand`: plain layers, and a reference if one is kept."""
 
     layers: Layers
     ref: tuple[str, Path] | None
-    """The text of a kept reference, and where its keyword stands."""
+    """The text of a kept reference, and the path of its keyword."""
     alone: bool
-    """The reference stays, and nothing may stand beside it."""
+    """The reference is kept, with no keyword beside it."""
 
 
 def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
-    """Turn layers into plain ones: references followed or kept, `allOf` and unions of one member opened.
+    """Turn layers into plain layers: references followed or kept, `allOf` and unions of one member opened.
 
-    `flatten` follows every reference and opens every `allOf`, whatever the target takes.
+    `flatten` follows every reference and opens every `allOf`, whatever the target accepts.
     """
     subset = job.subset
     flat: list[Layer] = []
@@ -165,7 +171,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
             if keep and target is not None and _lone(job, rest, single, merging) and not _loops(job, layer):
                 kept = (_kept(job, name, text, target, at), at)
             elif keep and target is not None and target in layer.trail and subset.recursive:
-                # Resolving it in place would never end: the reference stays, its siblings go.
+                # Inlining would never end: the reference is kept and its siblings are dropped.
                 siblings = tuple(_solid(job, item) for item in (*flat, rest, *reversed(stack)))
                 return Expanded(siblings, (_kept(job, name, text, target, at), at), True)
             elif target is None or target not in seen:
@@ -192,7 +198,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
 
 
 def _solid(job: Job, layer: Layer) -> Layer:
-    """A layer whose schema is an object, whatever stood there."""
+    """A layer whose schema is an object. Booleans and malformed schemas are converted and reported."""
     schema = layer.schema
     if isinstance(schema, dict):
         return layer
@@ -207,7 +213,7 @@ def _solid(job: Job, layer: Layer) -> Layer:
 
 
 def _lone(job: Job, rest: Layer, single: bool, merging: bool) -> bool:
-    """May the reference stay, seeing what stands beside it."""
+    """Whether the reference may be kept, given the keywords beside it."""
     if not single or merging:
         return False
     alone = job.subset.any_of_alone or not job.subset.ref_siblings
@@ -219,7 +225,7 @@ def _loops(job: Job, layer: Layer) -> bool:
 
 
 def _kept(job: Job, name: str, text: str, target: Path, at: Path) -> str:
-    """The text of a kept reference: into the root's definitions, or the root itself."""
+    """The text of a kept reference: to one of the root's definitions, or to the root itself."""
     plain = text.startswith("#") and job.document.resolve(text, ()) == target
     if job.subset.keywords is None and _stable(target) and not _nameless(job, target):
         wanted = text if plain else pointer(target)
@@ -238,7 +244,7 @@ def _kept(job: Job, name: str, text: str, target: Path, at: Path) -> str:
 
 
 def _stable(target: Path) -> bool:
-    """Does a place stay where it is when all keywords may stay."""
+    """Whether a place stays where it is if all keywords are accepted."""
     steps = iter(target)
     return all(
         step in ("items", "additionalProperties") or (step in MAPS and next(steps, None) is not None) for step in steps
@@ -246,13 +252,13 @@ def _stable(target: Path) -> bool:
 
 
 def _nameless(job: Job, target: Path) -> bool:
-    """Is a place inside a property of the root whose name the target refuses."""
+    """Whether a place is inside a root property whose name the target refuses."""
     pattern = job.subset.root_keys
     return pattern is not None and target[:1] == ("properties",) and not re.fullmatch(pattern, str(target[1]))
 
 
 def _stays(job: Job, container: str | int) -> bool:
-    """Are definitions under another name than the target's own left where they are."""
+    """Whether definitions under `definitions` stay there."""
     return container == "definitions" and job.accepts("definitions", root=True)
 
 
@@ -274,7 +280,7 @@ def _fresh(job: Job, target: Path) -> str:
 
 
 def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) -> Layer:
-    """The layer a reference stands for; a permissive one where it cannot be followed."""
+    """The layer that a reference names; a permissive layer if the reference cannot be followed."""
     if target is None:
         return cut(job, layer, at, f"{text} names nothing in this schema", f"($ref: {text})", None)
     if target in layer.trail or (job.subset.refs == "keep" and _loops(job, layer)):
@@ -289,7 +295,7 @@ def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) ->
 
 
 def cut(job: Job, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
-    """A permissive layer in place of what `target` names: its type, if that is known, and a word to the model."""
+    """A permissive layer in place of the schema at `target`: its type, if known, and a note for the model."""
     job.report(CUT, at, why)
     schema: dict[str, Any] = {"description": text}
     kind = None if target is None else _kind(job, target)
@@ -317,7 +323,7 @@ def _kind(job: Job, target: Path) -> Any:
 
 
 def _open_union(job: Job, layer: Layer, name: str) -> list[Layer] | None:
-    """`anyOf: [X, null]` as X that may be null, for targets that say it that way or know no unions."""
+    """Open `anyOf: [X, null]` into X with null allowed, for targets with `nullable` or without unions."""
     if name not in layer.schema:
         return None
     if job.subset.types != "nullable" and (job.accepts("anyOf") or job.accepts(name)):

@@ -1,4 +1,4 @@
-"""The root of a tool's parameters: an object that says so. Unions there are merged into one object."""
+"""Makes the root of tool parameters an object. Unions at the root are merged into one object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN: Final = frozenset({"const", "enum", "type", "title", "description"})
 
 
 class Shape(NamedTuple):
-    """What one branch of a union asks of an object."""
+    """The demands of one branch of a union on an object."""
 
     properties: dict[str, list[Layers]]
     """Names -> alternatives."""
@@ -24,7 +24,7 @@ class Shape(NamedTuple):
 
 
 def object_root(job: Job) -> Node:
-    """The root as an object node; an empty object where the schema cannot be one."""
+    """The root as an object node; an empty object if the schema cannot be an object."""
     root = job.document.root
     if isinstance(root, dict) or root is True:
         node = compose(job, (Layer(root, ()),), root=True, flatten=True)
@@ -41,7 +41,7 @@ def object_root(job: Job) -> Node:
 
 
 def empty_root(job: Job, why: str, text: str) -> Node:
-    """An object without properties, in place of what cannot be used."""
+    """An object without properties, in place of an unusable schema."""
     job.report(INVALID, (), why)
     schema: dict[str, Any] = {"type": "object", "properties": {}}
     if text:
@@ -135,13 +135,15 @@ def _shape(job: Job, layers: Layers, depth: int) -> Shape | None:
 
 
 def _in_all(lists: list[list[str]]) -> list[str]:
-    """The names of the first list that all others have too."""
+    """The names of the first list that are in all other lists."""
     others = [set(one) for one in lists[1:]]
     return [name for name in lists[0] if all(name in one for one in others)]
 
 
 def _alternatives(own: dict[str, Layers], shapes: list[Shape]) -> dict[str, list[Layers]]:
-    """What the branches say about each name; where every branch says something, together with the node's own word."""
+    """The alternatives of each property in the branches. If every branch has the property, the node's own schema is
+    combined with each.
+    """
     found: dict[str, list[Layers]] = {}
     for shape in shapes:
         for key, alternatives in shape.properties.items():
@@ -154,7 +156,7 @@ def _alternatives(own: dict[str, Layers], shapes: list[Shape]) -> dict[str, list
 
 
 def _joined(job: Job, alternatives: list[Layers], path: Path) -> Layers:
-    """Several schemas for one property as one."""
+    """Several schemas of one property as one schema."""
     unique = unlike(alternatives)
     if len(unique) == 1:
         return unique[0]
@@ -169,7 +171,7 @@ def _joined(job: Job, alternatives: list[Layers], path: Path) -> Layers:
 
 
 def _choices(alternatives: list[Layers]) -> dict[str, Any] | None:
-    """Alternatives that are all fixed values as one enum: how tagged unions look once merged."""
+    """Alternatives that are all fixed values, as one enum: the tag of a merged tagged union."""
     values: list[Any] = []
     kinds: list[Any] = []
     out: dict[str, Any] = {}

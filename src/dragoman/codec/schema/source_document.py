@@ -1,4 +1,6 @@
-"""One decoded schema document: its schema positions, what its references name, and which of them go in circles."""
+"""Owns one decoded schema document: its schema positions, the targets of its references, and its recursive
+references.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 from .subset import Path
 
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-# What may not stand in the fragment of a URI (RFC 3986, 3.5).
+# Characters that are illegal in the fragment of a URI (RFC 3986, 3.5).
 _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9._~!$&'()*+,;=:@/?-]+")
 _MISSING: Final = object()
 
 
 def children(schema: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """The schemas directly inside a schema, each with its path from there. Data positions are not entered."""
+    """The schemas directly inside a schema, each with its relative path. Data positions are not entered."""
     for name, value in schema.items():
         if isinstance(value, dict):
             if name in MAPS or name in CONTAINERS or name == "dependencies":
@@ -64,7 +66,7 @@ class Document:
         self._loops: frozenset[Path] | None = None
 
     def reference(self, schema: dict[str, Any]) -> tuple[str, str] | None:
-        """The reference a schema makes: keyword and text."""
+        """The reference of a schema: keyword and text."""
         for name in self.refs:
             text = schema.get(name)
             if isinstance(text, str):
@@ -72,14 +74,14 @@ class Document:
         return None
 
     def find(self, path: Path) -> Any:
-        """What stands at a path that `resolve` gave."""
+        """The value at a path that `resolve` returned."""
         value = self.root
         for step in path:
             value = value[step]
         return value
 
     def resolve(self, text: str, at: Path) -> Path | None:
-        """The path that a reference standing at `at` names; None when it is not a schema of this document."""
+        """The path of the schema that a reference at `at` names; None if it is no schema of this document."""
         base = self._resource(at)
         if (base, text) not in self._resolved:
             self._resolved[base, text] = self._resolve(text, base)
@@ -100,14 +102,14 @@ class Document:
         return path
 
     def _resource(self, at: Path) -> Path:
-        """The innermost schema around `at` that has an identity of its own: what `#` means there."""
+        """The innermost schema around `at` with its own `$id`: there, `#` means this schema."""
         if not self.resources:
             return ()
         return next((at[:size] for size in range(len(at), 0, -1) if at[:size] in self.resources), ())
 
     @property
     def resources(self) -> frozenset[Path]:
-        """Schemas below the root with an identity of their own."""
+        """Schemas below the root with their own `$id`."""
         if self._resources is None:
             self._resources = frozenset(
                 path for path, schema in positions(self.root) if path and isinstance(schema.get("$id"), str)
@@ -133,7 +135,7 @@ class Document:
 
     @property
     def anchors(self) -> dict[str, Path]:
-        """Names that `$id` and `$anchor` give to places; read only when a reference is not a plain pointer."""
+        """Names of places by `$id` and `$anchor`. They are collected only for a reference that is no plain pointer."""
         if self._anchors is None:
             found: dict[str, Path] = {}
             for path, schema in positions(self.root):
@@ -150,7 +152,7 @@ class Document:
 
     @property
     def loops(self) -> frozenset[Path]:
-        """The places of references that close a circle: without them every chain of references ends."""
+        """The places of references that close a cycle. Without these references every chain of references ends."""
         if self._loops is None:
             self._loops = self._find_loops()
         return self._loops

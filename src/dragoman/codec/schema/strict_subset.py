@@ -1,11 +1,11 @@
-"""Whether a schema can be written in OpenAI's strict subset so that the same answers stay valid, and how.
+"""Decides whether a schema can be written in OpenAI's strict subset with the same valid answers, and writes it.
 
-A strict schema is a guarantee: the upstream writes no answer outside of it. The guarantee is worth nothing where the
-schema had to say something else for its sake, so everything that the subset cannot say is an obstacle here. Only four
-things are rewritten: annotations are left out, an object that lists its properties is closed, references and lone
-`allOf` members are written where the subset wants them, and optional properties become nullable. The nulls that stand
-for absent properties are removed from the answer again (`codec/strict_null_removal.py`), by the `Shape` that is made
-here."""
+A strict schema is a guarantee: the upstream writes no answer outside of it. The guarantee is worthless if the schema
+had to change its meaning for it. So everything that the subset cannot express is an obstacle here. Only four changes
+are made: annotations are left out, an object that lists its properties is closed, references and single `allOf` members
+are written in the subset's form, and optional properties become nullable. `codec/strict_null_removal.py` removes the
+nulls of absent properties from the answer, with the `Shape` that is made here.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _COMMENTS: Final = frozenset({"title", "description"})
 _LEFT_OUT: Final = frozenset(
     {"$comment", "default", "deprecated", "example", "examples", "propertyOrdering", "readOnly", "writeOnly"}
 )
-"""Annotations: no answer is more or less valid for them."""
+"""Annotations: they do not change which answers are valid."""
 _ROOT_ONLY: Final = frozenset({"$schema", "$id", "$defs", "definitions"})
 _COMPOSED: Final = ("$ref", "anyOf", "oneOf", "allOf")
 _KNOWN: Final = (STRICT.keywords or frozenset()) - {"$defs"}
 _FORMATS: Final = (STRICT.formats or frozenset()) | NUMBER_FORMATS | {"enum"}
-"""Formats of numbers and Gemini's word for a string with an enum say nothing that the type does not say."""
+"""Formats of numbers, and Gemini's word for a string with an enum, add nothing to the type."""
 _SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
 _FANCY_PATTERN: Final = re.compile(r"\(\?(?!:)|\\[1-9bBkpP]")
-"""Lookaround, back references, word boundaries and classes of Unicode: no finite automaton has them."""
+"""Lookaround, back references, word boundaries and Unicode classes: no finite automaton can match them."""
 
 # The limits of OpenAI's documentation of structured output (2026-11).
 _MOST_PROPERTIES, _MOST_LEVELS, _MOST_VALUES, _MOST_CHARS = 5000, 10, 1000, 120_000
@@ -42,7 +42,7 @@ _MOST_SHAPES: Final = 2000
 
 
 class Shape:
-    """What a place of an answer may hold: which nulls stand for an absent property, there and further in."""
+    """Which nulls of an answer mean an absent property, at one place and below."""
 
     __slots__ = ("items", "members")
 
@@ -53,18 +53,18 @@ class Shape:
 
 
 class StrictForm(NamedTuple):
-    """A schema in the strict subset, or why there is none."""
+    """A schema in the strict subset, or the reason why there is none."""
 
     schema: bytes
     changes: tuple[Change, ...]
     absent: Shape | None
-    """The way back for properties that were optional; None: there are none."""
+    """The shape that restores optional properties. None: there are none."""
     obstacle: str
-    """Why the schema cannot be strict, with its place; "": it can."""
+    """The reason why the schema cannot be strict, with its place. "": the schema can be strict."""
 
 
 def strict_form(schema: bytes) -> StrictForm:
-    """The strict form of a schema. ValueError for bytes that are not JSON."""
+    """The strict form of a schema. Raises ValueError for bytes that are not JSON."""
     return _cached(schema) if len(schema) <= _CACHED_BYTES else _strict_form(schema)
 
 
@@ -91,7 +91,7 @@ class _Obstacle(Exception):
 
 
 def _check(document: Document) -> None:
-    """Raise for the first thing that the strict subset cannot say."""
+    """Raise for the first keyword or value that the strict subset cannot express."""
     properties = values = chars = 0
     for at, node in positions(document.root):
         _check_words(document, node, at)
@@ -146,7 +146,7 @@ def _check_words(document: Document, node: dict[str, Any], at: Path) -> None:
 
 
 def _check_value(node: dict[str, Any], at: Path) -> None:
-    """A schema that is neither a union nor a reference."""
+    """Check a schema that is neither a union nor a reference."""
     kinds = _kinds(node)
     if kinds is None:
         raise _Obstacle(at, "it does not say one type, or one and null")
@@ -171,7 +171,7 @@ def _check_object(node: dict[str, Any], at: Path) -> None:
     if not isinstance(listed, dict) or not all(isinstance(schema, dict) for schema in listed.values()):
         raise _Obstacle(at, "properties are not schemas")
     rest = node.get("additionalProperties")
-    # An object that lists its properties means these: no upstream that enforces schemas writes others unasked.
+    # An object that lists its properties means only these: upstreams that enforce schemas write no others.
     if rest is not False and ("additionalProperties" in node or not listed):
         raise _Obstacle(at, "an object may have properties that the schema does not name")
     required = node.get("required", [])
@@ -188,7 +188,7 @@ def _enum(node: dict[str, Any], at: Path) -> list[Any]:
 
 
 def _kinds(node: dict[str, Any]) -> list[str] | None:
-    """The types of a schema: one, or one and null. None: others."""
+    """The types of a schema: one type, or one type and null. None: other combinations."""
     found: Any = node.get("type")
     kinds: list[Any]
     if found is None and ("enum" in node or "const" in node):
@@ -208,8 +208,9 @@ def _fits(kind: str, kinds: list[str]) -> bool:
 
 
 def _check_union(document: Document, members: list[Any], at: Path, *, alone: bool) -> None:
-    """`oneOf` is `anyOf` only where no value fits two members. Strict mode tells members that are objects apart by
-    their first property ("must not share identical first keys", 400, 2024-10)."""
+    """Check a union. `oneOf` equals `anyOf` only if no value fits two members. Strict mode distinguishes members that
+    are objects by their first property: 400 "must not share identical first keys" (2024-10).
+    """
     found = [_concrete(document, member, (*at, index)) for index, member in enumerate(members)]
     if any(member is None for member in found):
         if alone or sum([member is None for member in found]) > 1:
@@ -230,7 +231,7 @@ def _check_union(document: Document, members: list[Any], at: Path, *, alone: boo
 
 
 def _concrete(document: Document, member: Any, at: Path) -> dict[str, Any] | None:
-    """The schema that a member of a union is or refers to; None for a union."""
+    """The schema of a union's member, with references followed. None: the member is itself a union."""
     for _ in range(20):
         if "$ref" in member:
             target = document.resolve(member["$ref"], at) if isinstance(member["$ref"], str) else None
@@ -246,7 +247,7 @@ def _concrete(document: Document, member: Any, at: Path) -> dict[str, Any] | Non
 
 
 def _told_apart(objects: list[dict[str, Any]], name: str | None) -> bool:
-    """Whether every one of the objects requires the property, each with other values."""
+    """Whether each object requires the property, with different values."""
     seen: set[str] = set()
     for node in objects:
         value = (node.get("properties") or {}).get(name)
@@ -263,7 +264,7 @@ def _told_apart(objects: list[dict[str, Any]], name: str | None) -> bool:
 
 
 class _Shapes:
-    """Finds the shapes of an answer. Where a union allows several schemas, one shape stands for all of them."""
+    """Finds the shapes of an answer. If a union allows several schemas, one shape covers all of them."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -272,7 +273,7 @@ class _Shapes:
         self._optional = False
 
     def root(self) -> Shape | None:
-        """The shape of the whole answer; None when no property is optional."""
+        """The shape of the whole answer. None: no property is optional."""
         shape = self._shape(self._alternatives(()))
         while self._todo:
             if len(self._made) > _MOST_SHAPES:
@@ -294,7 +295,7 @@ class _Shapes:
         return shape
 
     def _alternatives(self, *starts: Path) -> set[Path]:
-        """The places of all schemas that may hold: references followed, unions opened."""
+        """The places of all schemas that may hold, with references followed and unions opened."""
         found: set[Path] = set()
         seen: set[Path] = set()
         todo = list(starts)
@@ -349,7 +350,7 @@ _CACHED_BYTES: Final = 65_536
 
 
 def _held(form: StrictForm, schema: bytes) -> int:
-    """About how many bytes it takes to remember a form."""
+    """The approximate size of a cached form."""
     return 1000 + len(schema) + 6 * len(form.schema) + 300 * len(form.changes)
 
 

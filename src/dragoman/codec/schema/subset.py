@@ -1,4 +1,4 @@
-"""What a target accepts (`Subset`) and what was done to a schema for its sake (`Change`): plain data, no rules."""
+"""Plain data: the JSON Schema that a target accepts (`Subset`), and one change that was made to a schema (`Change`)."""
 
 from __future__ import annotations
 
@@ -16,58 +16,60 @@ INVALID = "schema.invalid"
 
 
 class Subset(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
-    """The JSON Schema that one target accepts. Every default is the most permissive choice.
+    """The JSON Schema that one target accepts. Every default is the most permissive value.
 
-    A `Subset` in which only `root_object` is set leaves everything below the root alone.
+    A `Subset` with only `root_object` set leaves everything below the root unchanged.
     """
 
     keywords: frozenset[str] | None = None
-    """Accepted keywords, validation and annotation; None: any, known to us or not."""
+    """The accepted keywords, both constraints and annotations. None: any keyword, also unknown ones."""
     root_keywords: frozenset[str] | None = None
-    """Accepted at the root, where that differs from `keywords`."""
+    """The keywords accepted at the root, if they differ from `keywords`."""
     refs: Literal["keep", "inline"] = "keep"
-    """Local references kept (all of them into the root's definitions) or resolved in place."""
+    """Local references are kept (all of them into the root's definitions), or replaced by their target."""
     recursive: bool = True
-    """May a kept reference lead back to itself."""
+    """Whether a kept reference may be recursive."""
     root_ref: bool = True
-    """May a kept reference name the whole document (`#`)."""
+    """Whether a kept reference may name the whole document (`#`)."""
     ref_siblings: bool = True
-    """May keywords stand beside a kept reference; else the reference is resolved in place."""
+    """Whether keywords may stand beside a kept reference. Else the reference is replaced by its target."""
     const: Literal["keep", "enum"] = "keep"
     one_of: Literal["keep", "any_of"] = "keep"
     all_of: Literal["keep", "merge"] = "keep"
     any_of_alone: bool = False
-    """No keyword may stand beside `anyOf`: its siblings are written into every branch."""
+    """No keyword may stand beside `anyOf`. Its siblings are written into every branch."""
     types: Literal["list", "nullable"] = "list"
-    """`"type": ["string", "null"]` kept, or one type, `nullable: true`, and `anyOf` for several."""
+    """list: `"type": ["string", "null"]` is accepted. nullable: one type with `nullable: true`, and `anyOf` for several
+    types.
+    """
     typed: bool = False
-    """Every schema must say its type (or be a union or a reference)."""
+    """Every schema must have a type, or be a union or a reference."""
     complete: bool = False
-    """Every object lists its properties, if only as {}; every array says its items, also beside `prefixItems`."""
+    """Every object must have `properties` (at least {}), and every array `items`, also beside `prefixItems`."""
     modern: bool = False
-    """Spellings of older drafts and of OpenAPI must go, also where `keywords` is None."""
+    """Spellings of older drafts and of OpenAPI are refused, also if `keywords` is None."""
     upper: bool = False
-    """Type names in capitals, `ref` and `defs` without the dollar sign."""
+    """Type names in capitals; `ref` and `defs` without the dollar sign."""
     formats: frozenset[str] | None = None
-    """Accepted values of `format`; None: any."""
+    """The accepted values of `format`. None: any."""
     root_object: bool = False
-    """The root must be an object that says so; references and unions there are merged away."""
+    """The root must have the type object. References and unions at the root are merged."""
     root_keys: str | None = None
-    """What names the root's properties may have, as a pattern; None: any. Others are told in words."""
+    """The pattern of the root's property names. None: any name. Other properties move into the description."""
     closed: bool = False
-    """Every object must say `additionalProperties: false`."""
+    """Every object must have `additionalProperties: false`."""
     all_required: bool = False
-    """Every property must be required; an optional one becomes nullable."""
+    """Every property must be required. An optional property becomes nullable."""
     string_enum: bool = False
     """Enum values must be non-empty strings."""
     scalar_enum: bool = False
     """Enum values must not be objects or arrays."""
     min_items: int | None = None
-    """The largest `minItems` accepted; None: any."""
+    """The largest accepted `minItems`. None: any."""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One thing done to a schema. `path` leads into the original schema."""
+    """One change of a schema. `path` is the path in the original schema."""
 
     code: str
     path: Path

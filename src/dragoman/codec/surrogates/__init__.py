@@ -1,1 +1,1 @@
-"""Halves of characters (lone surrogates) in JSON text: in documents, in streams, in streamed arguments."""
+"""Handles halves of characters (lone surrogates) in JSON text: in documents, in streams, in streamed arguments."""

@@ -1,10 +1,9 @@
-"""Lone surrogates in JSON text: half a character, written as an escape such as `\\ud83d`.
+"""Replaces lone surrogates in JSON text: half a character, written as an escape such as `\\ud83d`.
 
-Agents that cut strings between two halves of a character send such escapes. JSON allows the spelling, but no UTF-8 text
-can hold the value: the decoder refuses the document, and so do upstreams (Anthropic: status 400, "no low surrogate in
-string"). Every function here works on text that was refused already, so that sound documents cost nothing.
-
-A replaced escape is as long as the escape was, so that places in the text stay the same.
+Agents that cut strings between the two halves of a character send such escapes. JSON allows the escape, but UTF-8 text
+cannot hold the value. The decoder refuses the document, and so do upstreams (Anthropic: status 400, "no low surrogate
+in string"). All functions here work on text that was already refused, so sound documents cost nothing. A replacement
+has the length of the escape, so positions in the text stay the same.
 """
 
 from __future__ import annotations
@@ -25,14 +24,15 @@ REPLACED = "character.replaced"
 LONE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-"""Any escape; the first group is a lone surrogate. Escapes are read one after the other, so that the backslash of an
-escaped backslash begins none."""
+"""Any escape; the first group is a lone surrogate. Escapes are matched one after the other, so that the second
+backslash of an escaped backslash does not begin a new escape.
+"""
 _TOKEN = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|[\[\]{},:]', re.DOTALL)
 _REPLACEMENT = rb"\ufffd"
 
 
 def without_surrogates(document: bytes) -> bytes | None:
-    """The JSON text with U+FFFD in place of each lone surrogate; None where the text has none."""
+    """The JSON text with U+FFFD in place of each lone surrogate; None if the text has none."""
     if not _has_surrogates(document):
         return None
     out = bytearray(document)
@@ -43,12 +43,12 @@ def without_surrogates(document: bytes) -> bytes | None:
 
 
 def has_lone_surrogate(arguments: str) -> bool:
-    """Whether the arguments of a call, JSON text that came in a JSON string, have a lone surrogate."""
+    """Whether the arguments of a call have a lone surrogate. Arguments are JSON text that came in a JSON string."""
     return "\\u" in arguments and without_surrogates(arguments.encode()) is not None
 
 
 def sound_arguments(arguments: str, at: Path, context: Context) -> str:
-    """The arguments of a call with U+FFFD in place of each lone surrogate. `at` is where they stand."""
+    """The arguments of a call with U+FFFD in place of each lone surrogate. `at`: the path of the arguments."""
     if "\\u" not in arguments:
         return arguments
     mended = without_surrogates(arguments.encode())
@@ -59,7 +59,7 @@ def sound_arguments(arguments: str, at: Path, context: Context) -> str:
 
 
 def encode_escaped(value: Any) -> bytes:
-    """JSON text of a value, with the escapes that JSON has for lone surrogates, which UTF-8 cannot hold."""
+    """The JSON text of a value, with JSON's escapes for lone surrogates, which UTF-8 cannot hold."""
     try:
         return encode(value)
     except UnicodeEncodeError:
@@ -73,7 +73,7 @@ def _has_surrogates(document: bytes) -> bool:
 
 
 def decode_tolerant(document: bytes) -> Any:
-    """The value of a JSON text, with U+FFFD in place of each lone surrogate. Raises what the decoder raises."""
+    """The value of a JSON text, with U+FFFD in place of each lone surrogate. Raises the decoder's exceptions."""
     try:
         return decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -95,7 +95,7 @@ def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
 
 
 def decodable_frame(data: bytes, context: Context) -> bytes:
-    """A frame of a stream that the decoder refused, as it takes the frame if surrogates were the reason."""
+    """A frame that the decoder refused, changed so that the decoder accepts it if surrogates were the reason."""
     if not _has_surrogates(data):
         return data
     halves = context.half_characters
@@ -109,9 +109,9 @@ def lose_replaced(document: bytes, mended: bytes, context: Context) -> None:
 
 
 def replaced_places(document: bytes, mended: bytes) -> list[Path]:
-    """The paths of the strings in which surrogates were replaced: values, and the names of members."""
+    """The paths of the strings with replaced surrogates: values, and names of members."""
     changed = [found.start() for found in LONE.finditer(document) if found[1] is not None]
-    changed.reverse()  # the next one is the last
+    changed.reverse()  # the next position is the last element
     path = _Path()
     places: list[Path] = []
     for token in _TOKEN.finditer(mended):
@@ -126,16 +126,16 @@ def replaced_places(document: bytes, mended: bytes) -> list[Path]:
 
 
 class _Path:
-    """The path of the value that is read, token by token."""
+    """The path of the current value, updated token by token."""
 
     __slots__ = ("_names", "_steps")
 
     def __init__(self) -> None:
-        self._steps: list[bytes | int] = []  # of each open object the name of its member, of each open array a number
-        self._names = [False]  # whether a string that comes next is the name of a member
+        self._steps: list[bytes | int] = []  # for each open object the member's name, for each open array the index
+        self._names = [False]  # whether the next string is a member's name
 
     def read(self, token: bytes) -> None:
-        """One bracket, comma, colon or string."""
+        """Read one bracket, comma, colon or string."""
         steps, names = self._steps, self._names
         first = token[:1]
         if first == b'"':
@@ -159,5 +159,5 @@ class _Path:
                 names[-1] = True
 
     def here(self) -> Path:
-        """Where the last token stands."""
+        """The path of the last token."""
         return tuple([step if isinstance(step, int) else decode(step) for step in self._steps])

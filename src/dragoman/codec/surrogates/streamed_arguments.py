@@ -1,8 +1,8 @@
-"""Escapes of half characters in the arguments of calls that a stream brings in pieces.
+"""Replaces escapes of half characters in arguments that a stream brings in pieces.
 
-Arguments are JSON text inside a JSON string, so an escape such as `\\ud83d` in them is plain text to the decoder of a
+Arguments are JSON text inside a JSON string, so an escape such as `\\ud83d` in them is plain text for the decoder of a
 frame. No client can decode arguments with half a character. Each escape without its other half becomes `\\ufffd`, with
-a loss. An escape may be split over deltas anywhere: what may still become a character is held back.
+a loss. An escape may be split between deltas at any point, so text that may still become a character is held back.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .documents import REPLACED
 _HEX = "[0-9a-fA-F]"
 _ESCAPE = re.compile(
     rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"  # a whole character
-    rf"|(?P<open>\\u[dD][89abAB]{_HEX}{{2}}(?:\\(?:u(?:[dD](?:[c-fC-F]{_HEX}?)?)?)?)?\Z"  # its second half may come,
-    rf"|\\(?:u(?:[dD](?:[89a-fA-F]{_HEX}?)?)?)?\Z)"  # or the rest of an escape
+    rf"|(?P<open>\\u[dD][89abAB]{_HEX}{{2}}(?:\\(?:u(?:[dD](?:[c-fC-F]{_HEX}?)?)?)?)?\Z"  # its second half may follow
+    rf"|\\(?:u(?:[dD](?:[89a-fA-F]{_HEX}?)?)?)?\Z)"  # the rest of an escape may follow
     rf"|(?P<lone>\\u[dD][89a-fA-F]{_HEX}{{2}})"
     r"|\\.",
     re.DOTALL,
@@ -28,22 +28,23 @@ _ESCAPE = re.compile(
 
 
 class EscapedHalves:
-    """Mends the arguments of the calls of one stream."""
+    """Repairs the arguments of all calls of one stream."""
 
     __slots__ = ("_context", "calls", "holding")
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self.calls: dict[int, tuple[str, Path]] = {}
-        """The calls that are open: what of their arguments is held back, and where they stand."""
+        """The open calls: the held text of their arguments, and their path."""
         self.holding = False
-        """Whether anything is held back."""
+        """Whether any text is held back."""
 
     def begin(self, index: int, at: Path) -> None:
+        """A call begins."""
         self.calls[index] = ("", at)
 
     def mended(self, event: PartDelta) -> PartDelta | None:
-        """The delta of an open call with whole characters; None where nothing of it can be sent yet."""
+        """The delta of an open call with whole characters; None if nothing can be sent yet."""
         held, at = self.calls[event.index]
         if not held and "\\" not in event.text:
             return event
@@ -71,7 +72,7 @@ class EscapedHalves:
         return msgspec.structs.replace(event, text=text)
 
     def end(self, index: int) -> str:
-        """What was held back of a call that is over."""
+        """The held text of a call that ends."""
         held, at = self.calls.pop(index)
         if not held:
             return ""

@@ -1,9 +1,9 @@
-"""Halves of characters in streams: a pair of surrogates that is split over two deltas becomes one character again.
+"""Joins halves of characters that a stream splits between two deltas.
 
-A model's text is cut into deltas anywhere, also between the two halves of a character, each written as an escape
-(`\\ud83d` at the end of a delta, `\\ude00` at the beginning of the next). The decoder refuses both frames. Only such
-a frame comes here: each half is replaced by a character for private use that stands for it, so that readers can decode
-the frame. In the events the halves are joined; a half that stays alone becomes U+FFFD, with a loss.
+A model's text is cut into deltas at any point, also between the two halves of a character, each written as an escape
+(`\\ud83d` at the end of a delta, `\\ude00` at the beginning of the next). The decoder refuses both frames. Only such a
+frame comes here: each half is replaced by a private-use character, so that readers can decode the frame. In the events
+the halves are joined. A half that stays alone becomes U+FFFD, with a loss.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ...context import Context
 from .documents import LONE, REPLACED, without_surrogates
 
 _STANDS_FOR = 0x100000
-"""Added to a surrogate gives its stand-in: U+10D800 to U+10DFFF, in the last plane for private use."""
+"""The offset from a surrogate to its private-use character: U+10D800 to U+10DFFF, in the last plane for private use."""
 _STAND_INS = re.compile("[\U0010d800-\U0010dfff]")
 _PAIR = re.compile("([\U0010d800-\U0010dbff])([\U0010dc00-\U0010dfff])")
 _STAND_IN_BYTES = (b"\xf4\x8d", b"\\udbf6", b"\\udbf7", b"\\uDBF6", b"\\uDBF7")
-"""How stand-ins begin where a frame has some of its own."""
+"""The first bytes of such private-use characters, if a frame itself has some."""
 
 
 class HalfCharacters:
@@ -33,24 +33,24 @@ class HalfCharacters:
     __slots__ = ("_held", "_marked", "places")
 
     def __init__(self) -> None:
-        self._held: dict[int, str] = {}  # part -> a first half at the end of its text
-        self._marked = False  # events may hold stand-ins
+        self._held: dict[int, str] = {}  # part index -> a first half at the end of its text
+        self._marked = False  # events may hold private-use characters
         self.places: dict[int, Path] = {}
-        """Where parts stand."""
+        """Part index -> path."""
 
     @property
     def active(self) -> bool:
-        """Whether events have to be looked at."""
+        """Whether events must be checked."""
         return self._marked or bool(self._held)
 
     def marked(self, data: bytes) -> bytes:
-        """A frame that the decoder refused, with a stand-in for each half of a character."""
+        """A frame that the decoder refused, with a private-use character for each half."""
         mended = without_surrogates(data)
         if mended is None:
             return data
         self._marked = True
         if any(mark in data for mark in _STAND_IN_BYTES):
-            return mended  # it has such characters of its own: what takes their place cannot be joined
+            return mended  # the frame has such characters itself, so the halves cannot be joined
         return LONE.sub(_stand_in, data)
 
     def joined(self, events: list[Event], context: Context) -> list[Event]:
@@ -90,8 +90,9 @@ class HalfCharacters:
 
 
 def spelled_whole(told: str) -> list[str]:
-    """What the deltas of a text with half characters are in the whole text: with the halves joined; and, for arguments,
-    with U+FFFD for an escape that has no other half."""
+    """The text of deltas with half characters, as it is in the whole text: with halves joined; and for arguments, with
+    U+FFFD for an escape without its other half.
+    """
     out: list[str] = []
     if _PAIR.search(told):
         out.append(_PAIR.sub(_character, told))
@@ -113,7 +114,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    """A value of canon in which each half of a character is U+FFFD."""
+    """A canon value with U+FFFD for each half of a character."""
     if type(value) is str:
         return _STAND_INS.sub("\ufffd", value)
     if type(value) is Raw:

@@ -1,4 +1,6 @@
-"""Anthropic Messages."""
+"""The dialect of Anthropic Messages (`POST /v1/messages`): the record of its functions, and the evidence by which it is
+detected.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,7 @@ _CLAUDE = re.compile(r"(?:[a-z]+\.)?(?:anthropic\.)?claude\b").match
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Reasons to believe that a document is a Messages document, each with a weight."""
     found: list[tuple[int, str]] = []
     messages = document.get("messages")
     if isinstance(messages, list):
@@ -42,7 +45,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         found.extend(_in_messages(messages))
         model = document.get("model")
         if isinstance(model, str) and _CLAUDE(model):
-            # Messages refuses a request without max_tokens; hosts that speak Chat take one.
+            # Messages refuses a request without max_tokens (anthropic 2.8.0); Chat hosts accept one.
             found.append((4 if "max_tokens" in document else 2, "a model of the family claude"))
         if "system" in document:
             found.append((5, "system beside messages"))
@@ -69,7 +72,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def _is_claudes(thinking: Any) -> bool:
-    """Whether a switch for thinking is one that DeepSeek and z.ai do not have on Chat."""
+    """Whether a thinking switch has a form that DeepSeek and z.ai do not have on Chat."""
     if not isinstance(thinking, dict):
         return False
     return "budget_tokens" in thinking or "display" in thinking or thinking.get("type") == "adaptive"
@@ -87,14 +90,16 @@ def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
 
 
 def rules() -> tuple[Rule, ...]:
-    # Late: translation never needs them.
+    """The lint rules of this dialect (ANT-...)."""
+    # Late: translation never needs the rules.
     from .rules import RULES
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 
@@ -122,10 +127,15 @@ DIALECT = Dialect(
     evidence=evidence,
     hosted=HOSTED + STANDARD,
     write_hosted=write_hosted,
+    # Messages refuses an image in an assistant turn, so that images move to the next user turn.
     moves_images=lambda image: True,
+    # Only thinking blocks carry a signature, and clients must return them unchanged (docs "Extended thinking",
+    # 2026-10).
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     rules=rules,
+    # Two versions are live in 2026-11: 2023-06-01 and 2026-10-21. The newer one refuses temperature, top_p and top_k
+    # (docs).
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
     endpoints=endpoints,
     ends=AnswerPlaces(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),

@@ -1,4 +1,4 @@
-"""The header by which a request asks for features that are in beta."""
+"""Owns the `anthropic-beta` header, with which a request asks for features in beta."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ HEADER = "anthropic-beta"
 
 
 def ask_for(beta: str, context: Context) -> None:
-    """Ask for a feature, once."""
+    """Add a beta to the header, once."""
     asked = context.headers.get(HEADER)
     if asked is None:
         context.headers[HEADER] = beta

@@ -1,4 +1,4 @@
-"""Cache marks of one request: where they stand, with which lifetime, and no more of them than the upstream takes."""
+"""Owns the cache marks of one request: their places, their lifetimes, and their limit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from ...codec.dialect_extras import NULL
 from ...context import Context
 
 MOST = 4
-"""Marks a request may have, the automatic one counted in (protocol page, section 10)."""
+"""The largest number of marks in a request, including the automatic one (docs "Prompt caching", 2026-10)."""
 
+# Messages knows 5m and 1h (anthropic 2.8.0). OpenAI's 30m and 12h (openai 3.49.0) go to the nearest of the two.
 _TTLS = {"": "", "5m": "5m", "1h": "1h", "30m": "5m", "12h": "1h", "24h": "1h"}
 
 
 class Marks:
-    """The marks written so far, in the order of the prompt: tools, system, messages."""
+    """The marks so far, in the order of the prompt: tools, system, messages."""
 
     __slots__ = ("_context", "_held")
 
@@ -25,12 +26,12 @@ class Marks:
 
     @property
     def count(self) -> int:
-        """How many marks there are so far."""
+        """The number of marks so far."""
         return len(self._held)
 
     @property
     def none(self) -> bool:
-        """Whether nothing is marked so far."""
+        """Whether there is no mark so far."""
         return not self._held
 
     def put(self, out: dict[str, Any], ttl: str, at: Path) -> None:
@@ -39,19 +40,19 @@ class Marks:
         self._held.append((out, at))
 
     def found(self, out: dict[str, Any], at: Path) -> None:
-        """Count a mark that stands there already; null is none."""
+        """Count a mark that is already there. null is no mark."""
         if out.get("cache_control", NULL) not in (None, NULL):
             self._held.append((out, at))
 
     def value(self, ttl: str, at: Path) -> dict[str, str]:
-        """A mark with a lifetime this dialect has."""
+        """A mark with a lifetime that this dialect has."""
         own = _TTLS.get(ttl, "5m")
         if own != ttl:
             self._context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
         return {"type": "ephemeral", "ttl": own} if own else {"type": "ephemeral"}
 
     def cap(self, automatic: bool) -> None:
-        """Take away what is too many. The first ones go: a later mark covers all that stands before it."""
+        """Remove surplus marks, the first ones first: a later mark covers everything before it."""
         spare = len(self._held) - MOST + automatic
         if spare > 0:
             for out, at in self._held[:spare]:

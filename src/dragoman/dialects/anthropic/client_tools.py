@@ -1,8 +1,9 @@
-"""Tools that Anthropic defines and the client runs (bash, text editor, memory): functions to every other dialect.
+"""Owns the tools that Anthropic defines and the client runs (bash, text editor, memory). They become functions for
+other dialects.
 
-Claude knows their arguments by heart, so a client declares them by type only. Their calls and results are blocks like
-those of any tool, so with the arguments spelled out another model can call them. Sources: Anthropic's documentation of
-these tools, November 2026 [M].
+Claude knows their arguments from training, so a client declares only their type. Their calls and results are ordinary
+blocks. With the arguments written out, another model can call them. Source: Anthropic's documentation of these tools
+(2026-11).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Compaction blocks: a summary that stands for all turns before it, in words and mostly encrypted too.
+"""Owns compaction blocks: a summary that replaces all earlier turns, as text and usually also encrypted.
 
-To a client of another dialect such a block is a thought: its words are the summary, its seal is what is encrypted, or
-all the rest of the block where there is more. The client brings the seal back by the way that seals have there, and the
-block is made again for Anthropic. In a history for another upstream the summary is a text of the assistant's; the turns
-before it stay.
+For a client of another dialect such a block is a thought. Its text is the summary; its seal is the encrypted part, or
+all other fields of the block. The client returns the seal like any other, and the block is rebuilt for Anthropic. In a
+history for another upstream the summary becomes a text of the assistant; the earlier turns stay.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .beta_header import ask_for
 
 KIND = "compaction"
 _IN_WORDS = "words"
-"""The seal of a summary of which nothing is encrypted. It only says what the thought is."""
+"""The seal of a summary without an encrypted part. It only identifies the thought."""
 BETA = "compact-2026-01-12"
 
 
@@ -30,7 +29,7 @@ _SEALS = (_SECRET, "signature")
 
 
 def read_compaction(value: Raw, at: Path, context: Context) -> Part | None:
-    """The part that a block is to another dialect; None where the block is to stay whole, or says nothing."""
+    """The part for another dialect. None: the block stays whole, or is empty."""
     if context.target == wire.NAME:
         return None
     fields = {name: field for name, field in json_text.fields(value).items() if field != NULL}
@@ -41,16 +40,16 @@ def read_compaction(value: Raw, at: Path, context: Context) -> Part | None:
     else:
         words = ""
     if at[:1] != ("messages",):
-        # A block without words is a compaction that failed. Anthropic ignores it in a history (SDK, 2026-08).
+        # A block without text is a failed compaction. Anthropic ignores it in a history (anthropic SDK, 2026-08).
         seal = Seal(wire.NAME, _sealed(fields), KIND) if words or fields else None
         return Reasoning(words, seal=seal, at=at)
     return _as_text(words, fields, at, context) if words else None
 
 
 def _sealed(rest: dict[str, Raw]) -> str:
-    """The fields of a block beside its words: what is encrypted by itself, or all of them as JSON.
+    """The fields of a block beside its text: the encrypted part alone, or all fields as JSON.
 
-    Anthropic wants a block back unchanged, with its signature and its changes of tools (SDK, 2026-08).
+    Anthropic wants a block back unchanged, with its signature and its changes of tools (anthropic SDK, 2026-08).
     """
     if not rest:
         return _IN_WORDS
@@ -61,7 +60,7 @@ def _sealed(rest: dict[str, Raw]) -> str:
 
 
 def _as_text(words: str, rest: dict[str, Raw], at: Path, context: Context) -> Text:
-    """The summary as words of a history. What only Anthropic can read is reported."""
+    """The summary as a text in a history. The parts that only Anthropic can read are reported."""
     context.lose("part.as_text", at, KIND)
     for name in _SEALS:
         if rest.pop(name, None):
@@ -77,19 +76,19 @@ def _as_text(words: str, rest: dict[str, Raw], at: Path, context: Context) -> Te
 
 
 def compaction_delta(delta: wire.Delta) -> dict[str, Raw]:
-    """The fields that a delta of a stream adds to a block."""
+    """The fields that a stream delta adds to a block."""
     added = carried(delta, ("content", _SECRET)) or {}
     return added if delta.signature is None else added | {"signature": json_text.raw(delta.signature)}
 
 
 def with_delta(part: Reasoning, delta: dict[str, Raw], context: Context) -> Part:
-    """A block of a stream with what a delta adds to it."""
+    """A block of a stream with the fields of a delta."""
     fields = _block(part) | delta
     return read_compaction(json_text.raw(fields), part.at, context) or part
 
 
 def write_compaction(part: Reasoning, context: Context) -> dict[str, Any]:
-    """The block that a thought was made of."""
+    """The block that the thought was made of."""
     ask_for(BETA, context)
     return _block(part)
 

@@ -1,8 +1,8 @@
-"""`context_management.edits`: what the upstream may take out of a long history.
+"""Owns `context_management.edits`: the parts that the upstream may remove from a long history.
 
-A `compact_20260112` edit has a counterpart in Responses and crosses as `Settings.compact_at`. Edits that clear tool
-uses or thoughts have none anywhere, and are reported one by one. Facts from Anthropic's page on compaction at a token
-threshold, 2026-11: the beta is `compact-2026-01-12`, the smallest trigger is 50,000 input tokens, the default 150,000.
+A `compact_20260112` edit has a counterpart in Responses and becomes `Settings.compact_at`. Edits that clear tool uses
+or thoughts have none anywhere, and are reported one by one. Source: Anthropic's page on compaction at a token threshold
+(2026-11). The beta is `compact-2026-01-12`, the smallest trigger is 50,000 input tokens, the default 150,000.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ _QUIET = frozenset({"type", "trigger"})
 
 
 def read_edits(extras: dict[str, Raw], settings: Settings, context: Context) -> Settings:
-    """The settings for another dialect with the edits that cross. What crosses or was reported is no more among the
-    `extras`; the rest stays there."""
+    """The settings for another dialect, with the edits that can be translated. Translated and reported edits are
+    removed from `extras`.
+    """
     if context.target == wire.NAME or FIELD not in extras:
         return settings
     edits = _edits(extras[FIELD])
@@ -63,14 +64,14 @@ def _edits(management: Raw) -> list[dict[str, Any]] | None:
 
 
 def _clears_nothing(edit: dict[str, Any]) -> bool:
-    """Whether an edit asks that no thought is cleared, as it is elsewhere anyway."""
+    """Whether an edit keeps all thoughts, which is the behaviour of other dialects anyway."""
     keep = edit.get("keep")
     everything = keep == "all" or (isinstance(keep, dict) and keep.get("type") == "all")
     return str(edit.get("type")).startswith("clear_thinking_") and everything
 
 
 def _trigger(edit: dict[str, Any]) -> int | None:
-    """The tokens at which an edit begins; None for a trigger of another kind."""
+    """The number of tokens that triggers an edit; None for another kind of trigger."""
     trigger = edit.get("trigger")
     if trigger is None:
         return _DEFAULT
@@ -79,7 +80,7 @@ def _trigger(edit: dict[str, Any]) -> int | None:
 
 
 def write_edits(settings: Settings, out: dict[str, Any], context: Context) -> None:
-    """Ask for compaction, if the client of another dialect did."""
+    """Ask for compaction, if a client of another dialect did."""
     tokens = tokens_for(settings, _LEAST, context)
     if tokens is None:
         return

@@ -1,5 +1,6 @@
-"""What exists only for speed: plain Messages answers, read and written without the way through parts
-(`fast.plain_answers.Plain`), repeated frames, requests that go on."""
+"""The fast paths of Messages: plain answers without parts (`fast.plain_answers.Plain`), repeated frames, continued
+requests.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +39,14 @@ class _Call(Exact, tag_field="type", tag="tool_use"):
 
 
 class _Said(Struct, tag_field="type", tag="text", gc=False):
-    """A text as it is written,"""
+    """A text as written."""
 
     text: Raw
     citations: None = None
 
 
 class _Called(Struct, tag_field="type", tag="tool_use", gc=False):
-    """a call,"""
+    """A call as written."""
 
     id: str
     name: str
@@ -54,7 +55,7 @@ class _Called(Struct, tag_field="type", tag="tool_use", gc=False):
 
 
 class _Sealed(Struct, tag_field="type", tag="thinking", gc=False):
-    """and a thought that carries a seal."""
+    """A thought that carries a seal, as written."""
 
     thinking: str
     signature: str
@@ -87,7 +88,7 @@ class _Usage(Exact, kw_only=True):
 
 
 class _Answer(Exact, kw_only=True):
-    """The fields stand in the order in which they are sent: so decoding finds them soonest."""
+    """Fields in the order in which Anthropic sends them, so that decoding finds them fastest."""
 
     model: Word
     id: Word
@@ -103,7 +104,7 @@ class _Answer(Exact, kw_only=True):
 
 
 class _Figures(Struct, gc=False):
-    """Usage as it is written: with null where the schema requires a field that no other dialect has."""
+    """Usage as written, with null for fields that the schema requires and no other dialect has."""
 
     input_tokens: int
     cache_creation_input_tokens: int | None
@@ -117,7 +118,7 @@ class _Figures(Struct, gc=False):
 
 
 class _Written(Struct, gc=False):
-    """An answer as it is written."""
+    """An answer as written."""
 
     id: str
     type: str
@@ -141,6 +142,7 @@ _WORDS = {stop: word for word, stop in _STOPS.items()}
 
 
 def read_plain(body: bytes) -> Plain | None:
+    """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
     except NOT_PLAIN:
@@ -172,6 +174,7 @@ def read_plain(body: bytes) -> Plain | None:
         text,
         calls,
         stop,
+        # input_tokens excludes cache reads and writes (anthropic 2.8.0, 2026-11); the canon includes both.
         usage.input_tokens + (read or 0) + (written or 0),
         usage.output_tokens,
         read,
@@ -184,6 +187,7 @@ def read_plain(body: bytes) -> Plain | None:
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    """The bytes of a plain answer; None if the answer needs the full writer."""
     content: list[Any] = [_Said(plain.text)] if plain.text else []
     if plain.calls:
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
@@ -209,7 +213,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
 
 
 def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
-    """The calls, before each the thought that carries its seal."""
+    """Write the calls, each after the thought that carries its seal."""
     for call_id, call in calls.items():
         if call_id in thoughts:
             content.append(_Sealed("", thoughts[call_id]))
@@ -218,7 +222,7 @@ def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
 repeated = partial(RepeatedFrame, _KEYS, mark=b'"}', noise=b" ")
-"""The upstream pads the end of an event with spaces."""
+"""Anthropic pads the end of an event with spaces (recorded)."""
 
 FAST = Fast(
     skimmer(REQUEST, "messages"),

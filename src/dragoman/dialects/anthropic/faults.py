@@ -1,4 +1,4 @@
-"""Messages faults: `{type: error, error: {type, message, details}, request_id}`, as an answer or in a stream."""
+"""Owns Messages faults: `{type: error, error: {type, message, details}, request_id}`, in an answer or a stream."""
 
 from __future__ import annotations
 
@@ -44,13 +44,15 @@ _TYPES: dict[FaultKind, str] = {
     "overloaded": "overloaded_error",
     "timeout": "timeout_error",
 }
+# Anthropic answers an overload with 529 (docs "Errors", 2026-10), other providers with 503.
 _STATUSES: dict[FaultKind, int] = {"overloaded": 529}
-# No error code tells this one; the wording is that of the recorded answers (2026). Agents that shorten their history
-# look for it.
+# A full context has no error code; this is the message of recorded answers (2026). Agents that shorten their history
+# search for it.
 _TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    """The fault in an error answer, whatever form a host or a proxy gave it."""
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -66,7 +68,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 
 
 def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = "") -> Fault:
-    """A fault from the inside of an `error` object. `status` 0: not known, as in a stream."""
+    """The fault in an `error` object. `status` 0: unknown, as in a stream."""
     type_, message, details = error.get("type"), error.get("message"), error.get("details")
     kind = _BY_TYPE.get(str(type_)) or (kind_of_status(status) if status else "server")
     if kind == "invalid_request":
@@ -74,6 +76,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
             kind = "context_too_long"
         elif status and kind_of_status(status) != "server":
             kind = kind_of_status(status)
+    # Anthropic's documentation: branch on details.error_code, never on the message (docs "Errors", 2026-10).
     code = details.get("error_code") if isinstance(details, dict) else None
     rest = {name: json_text.raw(value) for name, value in error.items() if name not in ("message", "type") and value}
     if isinstance(type_, str) and type_ != _TYPES[kind]:
@@ -91,6 +94,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    """Body, status and headers of an error answer."""
     headers = retry_headers(fault)
     if fault.request_id:
         headers["request-id"] = fault.request_id
@@ -99,7 +103,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
 
 
 def error_event(fault: Fault) -> dict[str, Any]:
-    """The fault but for the id of the request."""
+    """The fault without the id of the request."""
     message = fault.message
     if fault.kind == "context_too_long" and not any(words in message.lower() for words in _TOO_LONG):
         message = f"{_TOO_LONG[0]}: {message}"
@@ -110,5 +114,5 @@ def error_event(fault: Fault) -> dict[str, Any]:
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. Its content may be empty."""
+    """Whether the fields of a body are those of an answer. The content may be empty."""
     return bytes(fields.get("content", b"null")) != b"null"

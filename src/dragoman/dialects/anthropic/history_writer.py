@@ -1,8 +1,9 @@
-"""Turns to the messages of a request: system text in its place, results first and paired, roles in turn.
+"""Writes turns as the messages of a request: system text at its place, results first and paired, roles alternating.
 
-What the upstream refuses and this file therefore never writes (protocol page, sections 3, 5, 12): a history that begins
-with the assistant, a call without a result in the next user message, a result without its call, the same call id twice,
-a message without content, system turns elsewhere than between a user's and an assistant's.
+Messages refuses the following, so this module never writes them (docs "Handle tool calls" and "Extended thinking",
+anthropic 2.8.0, 2026-10): a history that begins with the assistant, a call without a result in the next user message, a
+result without its call, the same call id twice, a message without content, and system messages other than between a
+user and an assistant message.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ SYSTEM_MARK = "[system]\n"
 FIRST_WORDS = "Begin."
 GO_ON = "Continue."
 STRANGE_ROLE = "role:"
-"""Begins the kind of an Opaque that is a whole message, of a role this dialect does not have."""
+"""The first letters of the kind of an Opaque that is a whole message of an unknown role."""
 NO_RESULT = "No result was recorded for this call."
 
 _SYSTEM = ("system", "developer")
 
 
 def _spelled(message: Block) -> Block:
-    """A message of nothing but a text has it as a string."""
+    """A message that holds only one text, with the text as a string."""
     content = message["content"]
     if len(content) == 1 and type(content[0]) is dict and content[0].keys() == _TEXT:
         return {**message, "content": content[0]["text"]}
@@ -44,7 +45,7 @@ _TEXT = {"type", "text"}
 
 
 class History:
-    """Messages written so far, and the calls in them that wait for results."""
+    """The messages so far, and the calls in them that wait for results."""
 
     __slots__ = (
         "_answered",
@@ -65,32 +66,30 @@ class History:
     def __init__(self, writer: BlockWriter) -> None:
         self.writer = writer
         self.prefill = True
-        """The request may end with the assistant, as far as its settings go."""
+        """The settings of the request allow a history that ends with the assistant."""
         self.messages: list[Any] = []
         self._context: Context = writer.context
         self._role = ""
         self._at: Path = ()
-        self._open: dict[str, str] = {}  # calls of this step without result: id as the source spells it -> as sent
-        self._twins: OpenCalls[tuple[str, str]] = (
-            OpenCalls()
-        )  # the same for calls that share their id with one in `_open`
+        self._open: dict[str, str] = {}  # open calls of this step: id in the source -> id as sent
+        self._twins: OpenCalls[tuple[str, str]] = OpenCalls()  # further open calls whose id is already in `_open`
         self._answered: dict[str, None] = {}
-        self._short: list[Block] = []  # messages that began as one text
+        self._short: list[Block] = []  # messages that began with one text
         self._used: set[str] = set()
-        self._marks = 0  # before the first turn
-        self._final = True  # no turn was written by what follows it
+        self._marks = 0  # marks before the first turn
+        self._final = True  # no written turn depends on a later turn
 
     def system(self, turns: tuple[Turn, ...]) -> list[Any]:
-        """The turns that a request begins with as blocks of the system prompt."""
+        """The leading system turns as blocks of the system prompt."""
         found = [block for turn in turns for block in self._system_prompt(turn)]
         self._marks = self.writer.marks.count
         return found
 
     def end(self, turns: tuple[Turn, ...]) -> None:
-        """No turn follows."""
+        """No turn follows: complete the history."""
         own = self.writer.own
         if own and self._role == "assistant":
-            # The history of a client that is about to answer: what it left open stays open.
+            # A client of this dialect will itself answer its open calls.
             self._open.clear()
             self._twins.clear()
         if self._open or self._twins:
@@ -105,15 +104,16 @@ class History:
         return self.prefill and self._context.profile.prefill
 
     def _end(self, at: Path) -> None:
-        """The last word is the assistant's."""
+        """Complete a history that ends with the assistant."""
         if self._takes_prefill():
             self._trim_prefill(at)
             return
+        # Models from Claude 4.6 on answer a prefill with 400 (docs, model migration, 2026-10).
         self._context.lose("turn.invented", at, "the model refuses a history that ends with the assistant")
         self.messages.append({"role": "user", "content": GO_ON})
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The messages but for the last one, which may grow, and that one with all else there is to know."""
+        """The messages except the last one, which may grow, and the state of the writer, which holds the last one."""
         if self._open or self._twins or not self._final or self.writer.marks.count != self._marks:
             return None
         if not self.messages or self._first_role() == "assistant":
@@ -126,7 +126,7 @@ class History:
         return [_spelled(message) if type(message) is dict else message for message in done], state
 
     def restore(self, messages: list[Any], state: Any) -> None:
-        """Stand behind messages that were written before: `messages` and the one in the state."""
+        """Continue after earlier messages: `messages`, and the last one in the state."""
         self.messages = messages
         self._short.clear()
         if state is not None:
@@ -138,7 +138,9 @@ class History:
                 self._short.append(last)
 
     def _trim_prefill(self, at: Path) -> None:
-        """A last word of the assistant that ends in white space is refused."""
+        """Remove white space at the end of a prefill: Anthropic refuses a final assistant text that ends in white space
+        (reported by users).
+        """
         content = self.messages[-1]["content"]
         block = content[-1] if isinstance(content[-1], dict) else json_text.plain(content[-1])
         text = block["text"] if block["type"] == "text" else ""
@@ -147,6 +149,7 @@ class History:
             content[-1] = {**block, "text": text.rstrip()}
 
     def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
+        """Write one turn."""
         role = turn.role
         if turn.name:
             self._context.lose("name.dropped", turn.at, turn.name)
@@ -166,25 +169,26 @@ class History:
             self._later_system(turn, turns, i)
 
     def finish(self) -> list[Any]:
-        """The messages of a history that need not end."""
+        """The messages of a history that may end anywhere."""
         self._settle()
         self.spell()
         return self.messages
 
     def spell(self) -> None:
-        """Spell messages of one text as a string."""
+        """Write messages of one text with the text as a string."""
         for message in self._short:
             message["content"] = _spelled(message)["content"]
 
     def _first_role(self) -> str:
         first = self.messages[0]
-        return str(first["role"]) if type(first) is dict else ""  # what was written before did not begin so
+        return str(first["role"]) if type(first) is dict else ""  # earlier messages were checked when they were written
 
     def _system_prompt(self, turn: Turn) -> list[Any]:
         out = []
         if turn.name:
             self._context.lose("name.dropped", turn.at, turn.name)
         for part in turn.parts:
+            # The top-level `system` takes text blocks only (anthropic 2.8.0, 2026-11).
             if isinstance(part, Media):
                 self._context.lose("system.media.dropped", part.at, part.mime or part.kind)
                 continue
@@ -226,7 +230,7 @@ class History:
         self._place("assistant", blocks, turn, at)
 
     def _assistant_as_sent(self, turn: Turn) -> None:
-        """Neighbouring messages of one step are read as one turn: here they are written as they came."""
+        """Write neighbouring messages of one step, which are read as one turn, as separate messages again."""
         begin = 0
         parts = turn.parts
         for i in range(1, len(parts)):
@@ -238,6 +242,7 @@ class History:
     def _call_id(self, call: ToolCall) -> str:
         call_id = call.id
         sent = send_id(call_id, IDS, self._context, call.at)
+        # Anthropic demands unique tool_use ids in a request (400, reported by users).
         if sent in self._used:
             self._context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
             sent = hashed(f"{sent}\x1f{len(self._used)}")
@@ -267,14 +272,17 @@ class History:
                 self._context.lose("result.duplicate", part.at)
             else:
                 orphans.extend(self._orphan(part))
+        # Every tool_use must have its tool_result in the very next user message (docs "Handle tool calls", 2026-10).
         if waiting or self._twins:
             blocks.extend(self._unanswered())
+        # Results must stand before any other block of their message, or Anthropic answers with 400 (docs "Handle tool
+        # calls", 2026-10).
         if orphans:
             blocks.extend(orphans)
         self._place("user", blocks, turn, turn.at)
 
     def _twin(self, call_id: str) -> str | None:
-        """The id sent for the next of several calls of one step that share an id."""
+        """The sent id of the next of several calls of one step that share an id."""
         found = self._twins.take(call_id)
         return None if found is None else found[1]
 
@@ -291,7 +299,7 @@ class History:
         return [{"type": "text", "text": head}, *content]
 
     def _unanswered(self) -> list[Block]:
-        """Results for the calls that have none, which the upstream would refuse."""
+        """Error results for the calls without one, because Anthropic refuses open calls."""
         out: list[Block] = []
         for call_id, sent in [*self._open.items(), *self._twins.left()]:
             self._context.lose("result.invented", self._at, call_id)
@@ -301,7 +309,7 @@ class History:
         return out
 
     def _settle(self) -> None:
-        """Something other than results follows, or nothing: the step is over."""
+        """The step is over: add error results for its open calls."""
         if self._open or self._twins:
             self.messages.append({"role": "user", "content": self._unanswered()})
             self._role, self._at = "user", ()
@@ -320,11 +328,13 @@ class History:
         self._place("user", blocks, turn, turn.at)
 
     def _unfit(self, turn: Turn) -> bool:
-        """Whether a system turn of this dialect's client is not for the model that gets the request."""
+        """Whether the model does not accept a system turn that a client of this dialect wrote for another model."""
         return self._context.gated and not self._context.profile.system_turns
 
     def _fits(self, turns: tuple[Turn, ...], i: int) -> bool:
-        """A system message stands directly after a user's, and before an assistant's or at the end."""
+        """Whether the place of a system message is legal: directly after a user message, and before an assistant
+        message or at the end (docs, role system in messages, 2026-10).
+        """
         if self._role == "system":
             return True
         following = i + 1
@@ -333,11 +343,13 @@ class History:
         return self._role == "user" and (following == len(turns) or turns[following].role == "assistant")
 
     def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path) -> None:
-        """Add blocks to the open message when it has the same role, else begin a new one."""
+        """Add blocks to the last message if it has the same role, else begin a new message."""
         if not blocks:
             if turn.role != "tool" and turn.parts:
                 self._context.lose("turn.dropped", turn.at)
             return
+        # Anthropic joins neighbouring messages of one role itself (docs "Messages API", 2026-10); joined here, results
+        # keep their place in front.
         if self._role == role and (not self.writer.own or at[:2] == self._at[:2]):
             message = self.messages[-1]
             message["content"].extend(blocks)

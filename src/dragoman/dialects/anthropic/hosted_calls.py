@@ -1,9 +1,11 @@
-"""Calls and results of the tools that Messages runs itself: `server_tool_use`, `mcp_tool_use`, `*_tool_result` blocks.
+"""Owns the calls and results of tools that Messages runs itself: `server_tool_use`, `mcp_tool_use`, `*_tool_result`
+blocks.
 
-Other dialects' uses are written for clients only. An upstream refuses results that it did not make: each page that a
-search found has an `encrypted_content` that Anthropic alone can write (schema RequestWebSearchResultBlock, 2026-11). So
-in a request they are text (`codec/hosted_calls_as_text.py`). What is written for a client has a marked id, by which it
-is known again when the client sends it back."""
+Uses of other dialects are written for clients only. Anthropic refuses results that it did not make: each page of a
+search has an `encrypted_content` that only Anthropic can write (schema RequestWebSearchResultBlock, 2026-11). In a
+request they become text (`codec/hosted_calls_as_text.py`). Blocks for a client have a marked id, so that they are
+recognised when the client returns them.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,11 @@ _FAMILIES = {
     "tool_search": "tool_search",
     "mcp": "mcp",
 }
-"""By the name of a called tool, and by the type of a result block without its ending."""
+"""The family, by the name of a called tool or by the type of a result block without its ending."""
 
 
 def read_hosted(kind: str, value: Raw, at: Path) -> Opaque:
-    """A block that only this dialect has: a hosted call or result where it is one."""
+    """A block that only this dialect has: a hosted call, a hosted result, or an Opaque."""
     if kind in ("server_tool_use", "mcp_tool_use"):
         return _read_call(kind, value, at)
     if kind.endswith(_RESULT):
@@ -103,7 +105,7 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
 
 
 def _page(document: Any, at: Path) -> tuple[Part, ...]:
-    """The content of a page that was fetched."""
+    """The content of a fetched page."""
     source = document.get("source") if isinstance(document, dict) else None
     data = word(source, "data")
     if not data:
@@ -131,7 +133,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
 def _parts(
     call: HostedCall, result: HostedResult | None, blocks: Written, context: Context, request: bool
 ) -> tuple[Part, ...]:
-    """The blocks as parts, with an id: a marked one for a client, one of the legal form for an upstream."""
+    """The blocks as parts, with a marked id for a client, or a legal id for an upstream."""
     use, found, left = blocks
     prefix = _MCP_PREFIX if call.family == "mcp" else _PREFIX
     call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, use_id(call))
@@ -145,14 +147,14 @@ def _parts(
 
 
 def _search_blocks(name: str, asked: dict[str, Any], content: Any, left: str) -> Written:
-    """The blocks of a search or a fetch, without their ids."""
+    """The blocks of a search or a fetch, without ids."""
     use = {"type": "server_tool_use", "name": name, "input": asked, "caller": _DIRECT}
     return use, {"type": f"{name}{_RESULT}", "content": content, "caller": _DIRECT}, left
 
 
 def _write_search(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     asked = queries(call)
-    proof = pack(Seal(call.dialect, ""))  # says that no upstream of this dialect wrote it
+    proof = pack(Seal(call.dialect, ""))  # an empty packed seal: no upstream of this dialect wrote the page
     found: Any = [
         {
             "type": "web_search_result",

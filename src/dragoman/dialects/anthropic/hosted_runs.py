@@ -1,7 +1,8 @@
-"""Programs that Messages ran (`code_execution` and its kin), and tools of MCP servers that it called.
+"""Owns the programs that Messages ran (`code_execution` and similar) and the MCP tools that it called.
 
-Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
-nothing shows that an upstream takes a run or a call of an MCP server's tool that it did not make."""
+Uses of other dialects are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
+nothing shows that Anthropic accepts a run or an MCP call that it did not make.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_
 
 
 def read_program(name: str, asked: str) -> str:
-    """The input of a run in the form that all dialects share: the code, and its language."""
+    """The input of a run in the common form: the code and its language."""
     said = members(asked)
     if name == _BASH:
         return arguments(code=word(said, "command") or asked, language="bash")
@@ -27,7 +28,7 @@ def read_program(name: str, asked: str) -> str:
 
 
 class Output(NamedTuple):
-    """What came back of a run."""
+    """The result of a run."""
 
     parts: tuple[Part, ...] = ()
     failed: bool = False
@@ -36,7 +37,7 @@ class Output(NamedTuple):
 
 
 def read_output(content: Any, at: Path) -> Output:
-    """What came back of a run. What is encrypted (`encrypted_stdout`) says nothing to others."""
+    """The result of a run. Encrypted output (`encrypted_stdout`) is left out: other upstreams cannot read it."""
     if not isinstance(content, dict):
         return Output()
     kind = word(content, "type")
@@ -51,13 +52,13 @@ def read_output(content: Any, at: Path) -> Output:
         return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
         return Output((Text(content["content"], at=(*at, "content")),))
-    # Sorted, since the SDK gathers the members of a stream's block in another order than they were sent in.
+    # Sorted, because the SDK collects the members of a streamed block in another order than they were sent.
     rest = {name: value for name, value in sorted(content.items()) if name != "type"}
     return Output((Text(json_text.encode(rest).decode(), at=at),)) if rest else Output()
 
 
 def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
-    """What an MCP server's tool gave back."""
+    """The result of an MCP tool."""
     if isinstance(content, str):
         return (Text(content, at=at),) if content else ()
     found = [(i, word(block, "text")) for i, block in enumerate(objects(content))]
@@ -65,18 +66,20 @@ def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
 
 
 Written = tuple[dict[str, Any], dict[str, Any], str]
-"""The members of the call's block, those of the result's, and what of the source's result has no place in it."""
+"""The members of the call's block, those of the result's block, and the part of the source's result that they cannot
+hold.
+"""
 
 
 def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    """The blocks of a run, without their ids."""
+    """The blocks of a run, without ids."""
     code, language = program(call)
     name = _BASH if language == "bash" else _PYTHON
     asked = {"command": code} if name == _BASH else {"code": code}
     failed = result is not None and result.is_error
     wrote, complained = stdout(result), result.stderr if result is not None else ""
     code_known = result.exit_code if result is not None else None
-    if failed and not complained and code_known is None:  # of these upstreams' failures nothing else is known
+    if failed and not complained and code_known is None:  # the source has only one text for a failed run
         wrote, complained = "", wrote
     content = {
         "type": f"{name}_result",
@@ -91,7 +94,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    """The blocks of a call of an MCP server's tool, without their ids."""
+    """The blocks of an MCP call, without ids."""
     words = output(result)
     use = {"type": "mcp_tool_use", "name": call.name, "server_name": call.server, "input": members(call.arguments)}
     blocks = [{"type": "text", "text": words, "citations": None}] if words else []

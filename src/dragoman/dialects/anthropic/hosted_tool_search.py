@@ -1,8 +1,8 @@
-"""Searches for deferred tools that Messages ran: `server_tool_use` and `tool_search_tool_result` blocks.
+"""Owns the searches for deferred tools that Messages ran: `server_tool_use` and `tool_search_tool_result` blocks.
 
-Another upstream's search is written for an upstream too, where the request declares a search and every tool that was
-found: Anthropic took searches that it did not run (recorded 2026: `anthropic-0e261ee5ac00`,
-`anthropic-e9be4657cc26`). A reference to a tool that is not declared is refused.
+A search of another upstream is also written for an upstream, if the request declares a search and every found tool.
+Anthropic accepted searches that it did not run (recorded 2026: `anthropic-0e261ee5ac00`, `anthropic-e9be4657cc26`). It
+refuses a reference to an undeclared tool.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _BM25, _REGEX = "tool_search_tool_bm25", "tool_search_tool_regex"
 
 
 def read_query(asked: str) -> str:
-    """The input of a search in the form that all dialects share."""
+    """The input of a search in the common form."""
     said = members(asked)
     return arguments(query=word(said, "query") or word(said, "pattern"))
 
 
 def read_found(content: Any) -> tuple[str, ...]:
-    """The names of the tools that were found."""
+    """The names of the found tools."""
     listed = content.get("tool_references") if isinstance(content, dict) else None
     return tuple([word(one, "tool_name") for one in objects(listed) if word(one, "tool_name")])
 
 
 def write_search(call: HostedCall, result: HostedResult | None, context: Context, *, request: bool) -> Written | None:
-    """The blocks of a search, without their ids; None where the upstream would refuse them."""
+    """The blocks of a search, without ids; None if Anthropic would refuse them."""
     offered = _offered(context, request)
     names = _names(result, offered, context, request)
     tool = next((tool for tool in offered if isinstance(tool, HostedTool) and tool.kind.startswith(_BM25[:-4])), None)
@@ -64,7 +64,7 @@ def _offered(context: Context, request: bool) -> tuple[Tool | HostedTool, ...]:
 def _names(
     result: HostedResult | None, offered: tuple[Tool | HostedTool, ...], context: Context, request: bool
 ) -> list[str] | None:
-    """The names of the found tools as the target knows them; None where an upstream would not know one of them."""
+    """The names of the found tools as the target knows them; None if an upstream would not know one of them."""
     found = result.tools if result is not None else ()
     if not request and not offered:
         return list(found)
@@ -72,7 +72,7 @@ def _names(
     if request:
         if len(known) < len(found) or not all(tool.deferred for tool in known):
             return None
-        from .tools import NAMES  # late: the tools' module reads messages, which read searches
+        from .tools import NAMES  # late: tools.py imports this module indirectly
 
         return [NAMES.send(tool.name, tool.namespace, context, tool.at) for tool in known]
     return [tool.name for tool in known]

@@ -1,4 +1,4 @@
-"""The tools that upstreams of Messages run themselves, as far as other dialects have them too.
+"""Owns the rows of tools that Anthropic runs itself and other dialects have too.
 
 An MCP server is two things on the wire: its address in `mcp_servers`, its tools in an `mcp_toolset`. Here it is one.
 """
@@ -18,13 +18,14 @@ from .wire import NAME
 
 TOOLSET = "mcp_toolset"
 SERVERS = "mcp_servers"
+# The MCP connector needs this beta, and each server exactly one toolset (docs "MCP connector", 2026-10).
 BETA = "mcp-client-2025-11-20"
 _SERVER = ("url", "authorization_token")
 _OLD_TOOLS = "tool_configuration"
 
 
 def _allowed(configs: dict[str, Any]) -> list[str]:
-    """The names of a toolset that offers some tools only."""
+    """The names of the tools that a toolset enables."""
     return [name for name, config in configs.items() if config.get("enabled", True)]
 
 
@@ -34,6 +35,8 @@ HOSTED = (
     Row(
         NAME,
         "web_search",
+        # The oldest type word that all models with web search accept; newer ones (20260209, 20260318) also run in code
+        # execution (anthropic 2.8.0).
         "web_search_20250305",
         kinds(r"web_search_\d{8}"),
         options={**plain_options(_DOMAINS), **location("user_location")},
@@ -87,7 +90,7 @@ HOSTED = (
 
 
 def chosen(choice: Choice, tools: tuple[Tool | HostedTool, ...]) -> Choice:
-    """The choice of a tool by its name, which may be that of one the upstream runs."""
+    """The choice of a tool by name, which may be a hosted tool's name."""
     if choice.mode != "one" or any(isinstance(tool, Tool) and tool.name == choice.names[0] for tool in tools):
         return choice
     for tool in tools:
@@ -99,8 +102,9 @@ def chosen(choice: Choice, tools: tuple[Tool | HostedTool, ...]) -> Choice:
 def with_servers(
     tools: tuple[Tool | HostedTool, ...], servers: Raw, context: Context
 ) -> tuple[Tool | HostedTool, ...] | None:
-    """The tools of a request for another dialect: a toolset knows its server's address, and a server without a toolset
-    (as in the first beta) has one. None when the servers are not what they should be."""
+    """The tools of a request for another dialect: each toolset with its server's address. A server without a toolset
+    (first beta) gets one. None: the servers are malformed.
+    """
     found = json_text.plain(servers)
     if not isinstance(found, list) or not all(
         isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("url"), str) for one in found
@@ -124,7 +128,9 @@ def with_servers(
 
 
 def _joined(toolset: dict[str, Any], at: Path, server: dict[str, Any], i: int, context: Context) -> dict[str, Any]:
-    """A toolset at `at` with what its server, the `i`th, says; a loss of that is one at the server."""
+    """The toolset at `at` with the fields of its server, number `i`. Losses of these fields are reported at the
+    server.
+    """
     joined = dict(toolset)
     there: Path = (SERVERS, i)
     for name, value in server.items():
@@ -137,7 +143,7 @@ def _joined(toolset: dict[str, Any], at: Path, server: dict[str, Any], i: int, c
             joined["configs"] = old["allowed_tools"]
             context.moved[(*at, "configs")] = (*there, _OLD_TOOLS, "allowed_tools")
             old = {name: value for name, value in old.items() if name != "allowed_tools"}
-        # They are on unless somebody says otherwise.
+        # Tools are enabled by default.
         joined[_OLD_TOOLS] = {name: value for name, value in old.items() if name != "enabled" or value is not True}
         context.moved[(*at, _OLD_TOOLS)] = (*there, _OLD_TOOLS)
     shut, configs = joined.get("default_config"), joined.get("configs")
@@ -149,12 +155,12 @@ def _joined(toolset: dict[str, Any], at: Path, server: dict[str, Any], i: int, c
 
 
 def mcp_servers(tools: tuple[Tool | HostedTool, ...]) -> list[dict[str, Any]]:
-    """The addresses for toolsets that came from another dialect."""
+    """The addresses for toolsets of another dialect."""
     return [parted(tool)[1] for tool in tools if type(tool) is HostedTool and tool.kind == TOOLSET]
 
 
 def parted(tool: HostedTool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A toolset that came from another dialect, as it stands in `tools` and in `mcp_servers`."""
+    """A toolset of another dialect as its entry in `tools` and its entry in `mcp_servers`."""
     toolset = json_text.plain(tool.value)
     server = {"type": "url", "name": toolset["mcp_server_name"]}
     for name in _SERVER:

@@ -1,4 +1,4 @@
-"""Tools that a Messages conversation adds on its way: for targets that declare all of them at the start."""
+"""Declares tools that a Messages conversation adds later, for targets that declare all tools at the start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def adds_tools(turns: tuple[Turn, ...]) -> bool:
 
 
 def merged(turns: tuple[Turn, ...], tools: Tools, context: Context) -> tuple[tuple[Turn, ...], Tools]:
-    """The turns without what adds tools, and all tools. A removal stays: no other dialect can say it."""
+    """The turns without additions, and all tools. A removal stays an Opaque part, because no other dialect has it."""
     known = {tool.name for tool in tools if isinstance(tool, Tool)}
     added: list[Tool | HostedTool] = []
     out: list[Turn] = []
@@ -44,7 +44,7 @@ def merged(turns: tuple[Turn, ...], tools: Tools, context: Context) -> tuple[tup
 
 
 def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], context: Context) -> bool:
-    """Whether a part adds a tool that is declared now."""
+    """Whether a part adds a tool that is now declared."""
     if not isinstance(part, Opaque) or part.kind != ADDITION:
         return False
     fields = json_text.fields(part.value)
@@ -77,7 +77,7 @@ def _defined(part: Opaque, definition: dict[str, Any], context: Context) -> Tool
     try:
         found = read_tools(json_text.encode([definition]), apart)
     except WireError:
-        return ()  # the part stays, and is reported as one that nobody understands
+        return ()  # the part stays Opaque and is reported
     at = (*part.at, "tool", "definition")
     for _, fields in apart.kept:
         context.keep(at, fields)

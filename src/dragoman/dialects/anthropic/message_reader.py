@@ -1,6 +1,6 @@
-"""One message's content, shared by requests and answers: blocks to parts, and the citations on them.
+"""Reads the content blocks of one message into parts, with their citations, for requests and answers.
 
-The way back is in `message_writer.py`.
+`message_writer.py` does the reverse.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .hosted_calls import read_hosted
 from .wire_strict import admit_content, misplaced
 
 BLOCK = "dragoman.block"
-"""Marks a text that stands for a block only this dialect has: the block itself, as it came."""
+"""The extra with the original block, on a text that replaces a block that only this dialect has."""
 
 WRAPPED = '{"__raw"'
-"""How arguments begin that stand wrapped because they are no JSON object."""
+"""The first characters of arguments that are wrapped because they are no JSON object."""
 _DIRECT = frozenset({b'{"type":"direct"}', b'{"type": "direct"}'})
-"""How clients spell the usual caller of a tool."""
+"""The usual spellings of the default caller."""
 _NOT_IN_SOURCE = {
     "base64": ("url", "file_id", "content"),
     "text": ("url", "file_id", "content"),
@@ -42,13 +42,13 @@ _NOT_IN_SOURCE = {
 
 
 class _Unparsed(Struct, forbid_unknown_fields=True):
-    """How arguments that are no JSON object cross, alone in an object."""
+    """The wrapper of arguments that are no JSON object."""
 
     raw: str = msgspec.field(name="__raw")
 
 
 class _PlainBlock(Struct, forbid_unknown_fields=True, gc=False):
-    """A text block on which nothing hangs."""
+    """A text block without other fields."""
 
     type: Literal["text"]
     text: str
@@ -59,23 +59,26 @@ _plain_block = msgspec.json.Decoder(_PlainBlock).decode
 
 
 def marked(extra: Extra | None, name: str, value: Raw) -> Extra:
-    """`extra` with one more field that says nothing another dialect could lose (a spelled-out default, say)."""
+    """`extra` with one more field whose loss is no loss in another dialect (such as a default that the client
+    wrote).
+    """
     return {**(extra or {}), wire.NAME: {**(extra or {}).get(wire.NAME, {}), name: value}}
 
 
 def own_fields(extra: Extra | None) -> dict[str, Raw]:
+    """The extra fields of this dialect."""
     return extra.get(wire.NAME, {}) if extra is not None else {}
 
 
 def read_content(
     content: str | list[wire.Block], at: Path, context: Context, unknown: Unknown, model: str = ""
 ) -> list[Part]:
-    """The parts of a content that stands at `at`."""
+    """The parts of the content at `at`."""
     if isinstance(content, str):
         return [Text(content, at=at)]
     parts: list[Part] = []
     for i, block in enumerate(content):
-        # Nearly all blocks are one of these three with nothing hanging on them; the rest goes the long way.
+        # Nearly all blocks are one of these three without other fields; all others take the long way.
         part: Part | None = None
         if block.cache_control is None and not unknown:
             kind = block.type
@@ -96,6 +99,7 @@ def read_content(
 
 
 def read_block(block: wire.Block, at: Path, context: Context, unknown: Unknown, model: str = "") -> Part:
+    """The part of one block. A block that the canon has no part for becomes Opaque."""
     kind = block.type
     if kind == "tool_use" and block.name is not None:
         return read_call(block, at, context, unknown)
@@ -109,6 +113,8 @@ def read_block(block: wire.Block, at: Path, context: Context, unknown: Unknown, 
         return Text(block.text, citations=citations, cache=cache, extra=extra, at=at)
     if kind == "thinking" and block.thinking is not None:
         extra = gather(context, at, unknown) if unknown else None
+        # The signature must return unchanged, or Anthropic answers with 400 (docs "Extended thinking", 2026-10): it
+        # becomes a seal.
         seal = origin(block.signature, wire.NAME, "", model) if block.signature else None
         return Reasoning(block.thinking, seal=seal, extra=extra, at=at)
     if kind == "redacted_thinking" and block.data is not None:
@@ -124,7 +130,7 @@ def read_block(block: wire.Block, at: Path, context: Context, unknown: Unknown, 
 def _hangings(
     block: wire.Block, carry: tuple[str, ...], at: Path, context: Context, unknown: Unknown
 ) -> tuple[str | None, Extra | None]:
-    """Cache mark and extra fields of a block; `carry` names the fields only this dialect has."""
+    """Cache mark and extra fields of a block. `carry`: the fields that only this dialect has."""
     mark = block.cache_control
     more = carried(block, carry) if carry else None
     extra = gather(context, at, unknown, more) if unknown or more else None
@@ -134,6 +140,7 @@ def _hangings(
 
 
 def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> ToolCall:
+    """The call of a tool_use block. An absent id is computed from its path."""
     call_id = block.id or minted(at, context)
     name = block.name or ""
     text = ""
@@ -153,13 +160,14 @@ def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -
 
 
 def _is_direct(caller: Raw) -> bool:
-    """Whether the model itself called, as in every other dialect: then there is nothing to lose. Answers have the field
-    on every call, so clients return the field with every call."""
+    """Whether the model itself made the call, as in every other dialect. Answers have this field on every call, so
+    clients return it with every call.
+    """
     return bytes(caller) in _DIRECT or json_text.plain(caller) == {"type": "direct"}
 
 
 def unwrapped(text: str) -> str:
-    """Arguments that could not cross as an object, out of the object they stand in."""
+    """Arguments without the object that wraps them."""
     try:
         return _unparsed(text).raw
     except msgspec.DecodeError:
@@ -185,7 +193,7 @@ def _read_result(block: wire.Block, at: Path, context: Context, unknown: Unknown
 def _read_inside(content: list[Raw] | dict[str, Raw], at: Path, context: Context) -> tuple[Part, ...]:
     """The blocks inside a result."""
     if len(content) == 1 and type(content) is list:
-        # Most often one text and nothing else.
+        # Usually one text without other fields.
         try:
             return (Text(_plain_block(content[0]).text, at=at + (0,)),)
         except msgspec.DecodeError:
@@ -220,7 +228,7 @@ def _read_media(block: wire.Block, at: Path, context: Context, unknown: Unknown)
 
 
 def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> Part:
-    """What the canon has no part for: a block of written passages becomes their text, anything else stays whole."""
+    """A block without a canon part: a block of written passages becomes their text, any other stays whole."""
     value = block.strange or json_text.raw(block)
     if isinstance(block.source, wire.Source) and block.source.strange:
         value = json_text.raw({**json_text.fields(value), "source": block.source.strange})
@@ -237,7 +245,7 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
         return summary or read_hosted(kind, value, at)
     if context.target != wire.NAME:
         context.lose("part.as_text", at, kind)
-        # What no word of the text says.
+        # Fields that the text does not express.
         more = {name: said for name, said in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
         if more:
             context.keep(at, more)
@@ -246,13 +254,13 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
 
 
 def _found_tool(value: Raw) -> str:
-    """What a search that the client runs has found: a tool that is declared, and loaded from now on."""
+    """The text for a tool that a search of the client found. The tool is declared, and loaded from now on."""
     name = json_text.plain(value).get("tool_name")
     return f"The tool {name} is available." if isinstance(name, str) and name else ""
 
 
 def _passages(value: Raw) -> str:
-    """The text in a search result or in a document made of blocks, with its title and address in front."""
+    """The text of a search result or a document made of blocks, after its title and address."""
     found = json_text.plain(value)
     source = found.get("source")
     content = found.get("content") if found["type"] == "search_result" else None
@@ -272,7 +280,7 @@ def _passages(value: Raw) -> str:
 
 
 def read_citations(value: Raw, at: Path, context: Context) -> tuple[Citation, ...]:
-    """The citations on a text. Those that point into a document have no address: `url` is empty."""
+    """The citations of a text. A citation into a document has no address: its `url` is empty."""
     try:
         cited, unknown, _ = wire.CITATIONS.admit(value)
     except WireError:
@@ -284,6 +292,7 @@ def read_citations(value: Raw, at: Path, context: Context) -> tuple[Citation, ..
 
 
 def read_citation(cited: wire.Cited, at: Path, context: Context, unknown: dict[str, Raw]) -> Citation:
+    """One citation. Fields that only this dialect has are kept."""
     lost = {"encrypted_index": cited.encrypted_index} if cited.encrypted_index else {}
     if lost or unknown:
         context.keep(at, {**lost, **unknown})

@@ -1,4 +1,4 @@
-"""Parts to content blocks, for requests and answers."""
+"""Writes parts as content blocks, for requests and answers."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ from .message_reader import BLOCK, own_fields
 from .tools import IDS, NAMES, OWN_NAMES
 
 LONGEST_TITLE = 500
+# The image types that Messages accepts (docs "Vision", 2026-10).
 IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
 
 Block = dict[str, Any]
 
 DIRECT = Raw(b'{"type":"direct"}')
-"""The caller of a tool where the model itself calls, which the schema of an answer requires (2026-08)."""
+"""The caller of a call by the model itself. The published schema of an answer requires the field (2026-08)."""
 
 
 class BlockWriter:
@@ -59,7 +60,7 @@ class BlockWriter:
         self.marks = Marks(context)
 
     def said(self, part: Part, *, assistant: bool = False, nested: bool = False) -> Any:
-        """A block of a request's message, or None when nothing is left; `nested`: inside a result."""
+        """A block of a request's message, or None if nothing is left. `nested`: inside a result."""
         if type(part) is Text:
             return self.text(part)
         if isinstance(part, Media):
@@ -75,6 +76,7 @@ class BlockWriter:
         return None
 
     def own_opaque(self, part: Opaque) -> Any:
+        """A block of this dialect, unchanged. A block that stands for another upstream's use is left out."""
         if made_elsewhere(part):
             self.context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None
@@ -85,7 +87,9 @@ class BlockWriter:
         return fields
 
     def text(self, part: Text) -> Block | None:
-        """A text of a request's message; None when it is empty."""
+        """A text block of a request; None for an empty text, which Anthropic refuses ("text content blocks must be
+        non-empty", reported by users).
+        """
         text = part.text
         if not text or (text.isspace() and not self.own):
             if text:
@@ -114,7 +118,7 @@ class BlockWriter:
         return restore(out, part.extra, wire.NAME)
 
     def _own_block(self, part: Text) -> Block | None:
-        """The block that a text stands for, if only this dialect has such."""
+        """The original block that a text replaces, if there is one."""
         block = own_fields(part.extra).get(BLOCK)
         if block is None:
             return None
@@ -124,7 +128,7 @@ class BlockWriter:
 
     def _citation_replayed(self, cited: Citation) -> Block | None:
         out = own_citation(cited)
-        # An index that our answer made up for a foreign citation says nothing to this upstream.
+        # This upstream cannot read an index that a translated answer invented.
         if out is None or MARK.encode() in bytes(out.get("encrypted_index", b"")):
             return None
         return out
@@ -136,6 +140,7 @@ class BlockWriter:
         if nested and self.context.binary == "summarise":
             self.context.lose("media.summarised", media.at)
         else:
+            # Messages refuses images in an assistant turn; version 2026-10-21 also refuses documents (docs, 2026-10).
             if not assistant or self.own:
                 found = self._image(media) if media.kind == "image" else self._document(media)
             if found is None:
@@ -148,7 +153,7 @@ class BlockWriter:
         return out if found is None else restore(out, media.extra, wire.NAME)
 
     def _media_words(self, out: Block, media: Media) -> None:
-        """Name and wished resolution: documents have a title, images have nothing."""
+        """Write the name of media, and report the resolution: documents have a title, images have neither."""
         if media.detail not in ("", "auto"):
             self.context.lose("media.detail.dropped", media.at, media.detail)
         if not media.name:
@@ -170,7 +175,7 @@ class BlockWriter:
     def _reference(self, media: Media) -> Block | None:
         if media.url and (self.own or media.url.startswith(("https://", "http://"))):
             return {"type": "url", "url": media.url}
-        # A file id of another upstream names nothing here.
+        # A file id of another provider is unknown to Anthropic.
         return {"type": "file", "file_id": media.file} if media.file and self.own else None
 
     def _document(self, media: Media) -> Block | None:
@@ -180,6 +185,8 @@ class BlockWriter:
         if not media.data:
             readable = media.mime in ("", "application/pdf") or self.own
             source = self._reference(media) if readable else None
+        # Text documents have a source of type text and media type text/plain; base64 sources are PDFs only (anthropic
+        # 2.8.0, 2026-11).
         elif media.mime.startswith("text/") or media.mime in _TEXTUAL:
             source = self._plain_text(media)
         elif media.mime == "application/pdf" or self.own:
@@ -200,7 +207,9 @@ class BlockWriter:
         return {"type": "text", "media_type": media.mime if self.own else "text/plain", "data": text}
 
     def _thought_replayed(self, part: Reasoning) -> Block | None:
-        """Thoughts go back to their origin only, and only with their seal (protocol page, section 5)."""
+        """A thinking block. Anthropic accepts thoughts only from the model that made them, with their signature,
+        unchanged (docs "Extended thinking", 2026-10).
+        """
         seal = part.seal
         if part.cache is not None:
             self.context.lose("cache.dropped", part.at, "on a thought")
@@ -215,7 +224,9 @@ class BlockWriter:
         return None
 
     def call(self, call: ToolCall, call_id: str) -> Block:
+        """A tool_use block."""
         name = self.names.send(call.name, call.namespace, self.context, call.at)
+        # `input` is an object on this wire, not a string (anthropic 2.8.0, 2026-11).
         plain = not call.custom and json_text.is_object(call.arguments)
         found = Raw(call.arguments) if plain else self.arguments(call)
         out: Block = {"type": "tool_use", "id": call_id, "name": name, "input": found}
@@ -228,6 +239,7 @@ class BlockWriter:
         return restore(out, call.extra, wire.NAME)
 
     def arguments(self, call: ToolCall) -> Raw:
+        """The arguments as a JSON object. Free text and broken JSON are wrapped."""
         if call.custom:
             self.context.lose("call.custom.wrapped", call.at)
             return Raw(wrap_input(call.arguments))
@@ -238,9 +250,10 @@ class BlockWriter:
         return found
 
     def result(self, result: ToolResult, call_id: str) -> Block:
+        """A tool_result block."""
         parts = result.parts
         if len(parts) == 1 and not result.is_error and not result.structured and result.extra is None:
-            # Nearly always a plain text and nothing else.
+            # Nearly always a plain text without other fields.
             only = parts[0]
             if type(only) is Text and only.text and only.extra is None and only.cache is None and only.seal is None:
                 if result.cache is None and result.seal is None:
@@ -254,7 +267,7 @@ class BlockWriter:
         if result.is_error and not self.own and not (content and (type(content) is not str or content.strip())):
             if content:
                 self.context.lose("part.dropped", result.at, "white space", "info")
-            content = "Error"  # refused when empty
+            content = "Error"  # Anthropic refuses an error result without text
         if content or (self.own and isinstance(content, str)):
             out["content"] = content
         if result.is_error:
@@ -266,7 +279,7 @@ class BlockWriter:
         return out if result.extra is None else restore(out, result.extra, wire.NAME)
 
     def _lifted(self, result: ToolResult) -> ToolResult:
-        """The result with the cache mark of its last marked part: marks inside of it are refused."""
+        """The result with the cache mark of its last marked part: Anthropic refuses cache marks inside a result."""
         marked = [part for part in result.parts if part.cache is not None]
         for part in marked:
             self.context.lose("cache.approximated", part.at, "the mark stands on the result")
@@ -275,6 +288,7 @@ class BlockWriter:
         return msgspec.structs.replace(result, parts=tuple(bare), cache=cache)
 
     def result_content(self, result: ToolResult) -> str | list[Any]:
+        """The content of a result: a string for one text, else blocks."""
         if result.structured:
             self.context.lose("result.structured.as_text", result.at)
         text = plain_text(result.parts)
@@ -321,21 +335,24 @@ class BlockWriter:
         if isinstance(part, Media):
             told = self._media(part, assistant=True, nested=False)
             if not self.own:
-                told.setdefault("citations", None)  # the media cannot be sent: a text stands for it
+                told.setdefault("citations", None)  # a text replaces media that cannot be sent
             return told
         context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
 
     def signature(self, seal: Seal | None) -> tuple[str, str]:
-        """A seal as it stands in an answer's thinking block, and its kind: its own, or another one under our mark.
+        """The signature of a thinking block in an answer, and its kind: its own, or a packed foreign seal.
 
-        The seal of a compaction is no signature of a thought: Anthropic would refuse it as one.
+        The seal of a compaction is packed too, because Anthropic would refuse it as a signature of a thought.
         """
         if seal is not None and seal.dialect == wire.NAME and seal.kind != COMPACTION:
             return seal.data, seal.kind
         return pack(seal or Seal(self.context.source, "")), ""
 
     def citations(self, citations: tuple[Citation, ...], at: Path) -> list[Block]:
+        """Citations as written in an answer. A citation of another origin gets a packed mark as its
+        `encrypted_index`.
+        """
         out: list[Block] = []
         for cited in citations:
             block = own_citation(cited)
@@ -357,13 +374,14 @@ class BlockWriter:
 
 
 def thought(text: str, signature: str, kind: str) -> Block:
+    """A thinking or redacted_thinking block."""
     if kind == "redacted":
         return {"type": "redacted_thinking", "data": signature}
     return {"type": "thinking", "thinking": text, "signature": signature}
 
 
 def own_citation(cited: Citation) -> Block | None:
-    """A citation this dialect made, as it was; None for any other."""
+    """A citation that this dialect made, unchanged; None for any other."""
     fields = own_fields(cited.extra)
     if "type" not in fields:
         return None

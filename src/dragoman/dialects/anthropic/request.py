@@ -1,4 +1,4 @@
-"""Messages requests: read into canon, written from canon."""
+"""Reads and writes Messages requests."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ _CONFIG = "output_config"
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     request, unknown, context.spelled = admit_request(body)
     reader = RequestReader(context, unknown)
     if context.target != wire.NAME and unknown:
@@ -45,7 +46,7 @@ def read_request(body: bytes, context: Context) -> Request:
 
 
 class RequestReader:
-    """Reads one request. Neighbouring messages of the assistant are one turn, and so are neighbouring results."""
+    """Reads one request. Neighbouring assistant messages are one turn, and so are neighbouring results."""
 
     __slots__ = ("_context", "_unknown", "effort", "resumable", "turns")
 
@@ -58,15 +59,18 @@ class RequestReader:
         """The effort that a message asks for."""
 
     def begin(self, head: wire.MessagesRequest) -> None:
+        """Read `system` as the first turn."""
         at: Path = ("system",)
         if head.system:
             parts = read_content(head.system, at, self._context, self._unknown)
             self.turns.append(Turn("system", tuple(parts), at=at))
 
     def restore(self, turns: Iterable[Turn]) -> None:
+        """Continue after these turns."""
         self.turns = [*turns]
 
     def message(self, message: wire.Message, i: int) -> None:
+        """Read one message."""
         context, unknown, turns = self._context, self._unknown, self.turns
         at: Path = ("messages", i)
         role = message.role
@@ -77,7 +81,8 @@ class RequestReader:
         elif role == "assistant":
             before = turns[-1] if turns else None
             if before is not None and before.role == "assistant" and extra is None and before.extra is None:
-                # Neighbours are one turn to the upstream, and one step in canon.
+                # Anthropic joins neighbouring messages of one role (docs "Messages API", 2026-10), so they are one step
+                # in canon.
                 turns[-1] = Turn("assistant", (*before.parts, *parts), at=before.at)
             else:
                 turns.append(Turn("assistant", tuple(parts), "", extra, at))
@@ -88,9 +93,11 @@ class RequestReader:
             turns.append(Turn("user", (Opaque(wire.NAME, STRANGE_ROLE + role, value, at=at),), at=at))
 
     def close(self) -> tuple[Turn, ...]:
+        """All turns."""
         return tuple(self.turns)
 
     def finish(self, head: wire.MessagesRequest, turns: tuple[Turn, ...]) -> Request:
+        """Read settings, tools and all other fields."""
         context = self._context
         elsewhere = context.target != wire.NAME
         settings, extras = read_settings(head)
@@ -126,8 +133,9 @@ class RequestReader:
 
 
 def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
-    """The effort that a system message asks for from its turn on (beta `per-turn-control`): the last one holds. It is
-    no more among what is not known then."""
+    """The effort that the last system message asks for (beta `per-turn-control`). The field is removed from the unknown
+    ones.
+    """
     latest = ""
     for i, message in enumerate(request.messages):
         fields = unknown.get(("messages", i), {}) if message.role == "system" else {}
@@ -140,13 +148,13 @@ def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
 
 
 def _goes_on(thread: Raw) -> bool:
-    """Whether a thread that is there is gone on with; one that is begun has all its messages in the request."""
+    """Whether the request continues a thread on the server. A request that begins a thread holds all its messages."""
     asked = json_text.plain(thread)
     return isinstance(asked, dict) and asked.get("type") == "continue"
 
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
-    """A user's message: results become a tool turn of their own, in the order of the wire."""
+    """Read a user message: results become a separate tool turn, in the order of the wire."""
     begin = 0
     results = bool(parts) and type(parts[0]) is ToolResult
     for i, part in enumerate(parts):
@@ -168,6 +176,7 @@ def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | N
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
@@ -202,11 +211,12 @@ class RequestWriter:
         self._history = History(self._blocks)
         self.messages = self._history.messages
         self._out: dict[str, Any] = {}
-        self._words: list[str] = []  # what is said in the system prompt in place of settings
+        self._words: list[str] = []  # sentences in the system prompt that replace settings
         self._system: list[Any] = []
         self._tools: Any = None
 
     def begin(self) -> None:
+        """Write the settings, the tools and the system prompt."""
         request, context, out, marks = self._request, self.context, self._out, self._blocks.marks
         model = context.model or request.model
         if not model and context.source != wire.NAME:
@@ -218,14 +228,15 @@ class RequestWriter:
         if request.settings.compact_at is not None:
             write_edits(request.settings, out, context)
         self._tools = write_offered(offered(request, context), context, marks) if request.tools else None
-        # Neither an output format nor a thinking budget goes with a history that ends with the assistant.
+        # Anthropic refuses a prefill together with an output format or a thinking budget (docs "Extended thinking" and
+        # "Structured outputs", 2026-10).
         shaped = "format" in out.get("output_config", ()) or "output_format" in out
         self._history.prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
         turns = results_after_calls(request.turns, context)
         lead = leading(request.turns)
         self.lead = len(lead)
         self._system = self._history.system(lead)
-        # How thoughts and marks are written hangs on the history, too.
+        # The fields around the messages may also depend on thoughts and cache marks in the history.
         settings = request.settings
         self.resumable = turns is self.turns
         self.fixed = settings.effort is None and settings.budget is None and not context.profile.bound_seals
@@ -234,19 +245,24 @@ class RequestWriter:
         self.turns = turns
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        """Continue after earlier messages."""
         self.messages = messages
         self._history.restore(messages, state)
 
     def turn(self, index: int) -> None:
+        """Write one turn."""
         self._history.turn(self.turns[index], self.turns, index)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The messages that later turns do not change, and the state after them."""
         return self._history.snapshot()
 
     def end(self) -> None:
+        """Complete the history."""
         self._history.end(self.turns)
 
     def document(self, messages: Any) -> dict[str, Any]:
+        """The request with these messages."""
         request, context, out, tools, system = self._request, self.context, self._out, self._tools, self._system
         if tools:
             out["tools"] = tools
@@ -276,15 +292,17 @@ class RequestWriter:
         return out
 
     def close(self) -> None:
+        """Spell short messages, and remove surplus cache marks."""
         self._history.spell()
         self._blocks.marks.cap(automatic="cache_control" in self._out)
 
     def wrapped(self, body: bytes) -> bytes:
+        """The body unchanged."""
         return body
 
 
 def _sealed(turns: tuple[Turn, ...]) -> bool:
-    """Whether thoughts of this dialect's upstreams go back."""
+    """Whether the history holds sealed thoughts of this dialect."""
     for turn in turns:
         for part in turn.parts:
             if type(part) is Reasoning and part.seal is not None and part.seal.dialect == wire.NAME and part.seal.data:
@@ -293,20 +311,22 @@ def _sealed(turns: tuple[Turn, ...]) -> bool:
 
 
 def _loosen(out: dict[str, Any], context: Context) -> None:
-    """Have thoughts left out whose history is not what it was, where the upstream would refuse them.
+    """Ask Anthropic to drop thoughts whose history has changed, instead of refusing the request.
 
-    A client of another dialect may edit what stands before them in ways that its own upstream would not mind, and a
-    choice among tools changes the list of tools.
+    From Fable 5.1 on a signature is valid only after the unedited prefix (docs "Extended thinking", 2026-10). A client
+    of another dialect may edit earlier turns, and a subset of tools changes the list of tools.
     """
     thinking = out.setdefault("thinking", {"type": "adaptive"})
-    if thinking["type"] == "adaptive":  # the other forms have no such field
+    if thinking["type"] == "adaptive":  # only adaptive thinking has this field (anthropic 2.8.0 beta types)
         thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
         ask_for(_BINDING, context)
         context.lose("seal.loosened")
 
 
 def _refuses_force(out: dict[str, Any], context: Context) -> bool:
-    """Whether the model refuses a forced choice: some always, all with a thinking budget."""
+    """Whether the model refuses a forced choice: some models always (Fable 5.1, Opus 5.5), all models with a thinking
+    budget (docs, 2026-10).
+    """
     if not context.gates(wire.NAME):
         return False
     return context.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"

@@ -1,4 +1,4 @@
-"""Messages answers: read into canon, written from canon; stop reasons and usage."""
+"""Reads and writes Messages answers, with stop reasons and usage."""
 
 from __future__ import annotations
 
@@ -33,10 +33,13 @@ from .wire_strict import admit_answer
 _REASONS: dict[str, StopReason] = {
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
+    # After max_tokens a last tool_use may be incomplete (docs "Handling stop reasons", 2026-10).
     "max_tokens": "length",
     "model_context_window_exceeded": "context_full",
     "tool_use": "tool_calls",
     "refusal": "refusal",
+    # pause_turn: the loop of a server tool paused; the client sends the answer back as it is (docs "Handling stop
+    # reasons", 2026-10).
     "pause_turn": "pause",
     "compaction": "pause",
 }
@@ -59,6 +62,7 @@ _FIGURE = re.compile(rb":(?!\s*0\s*[,}])")
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon."""
     answer, unknown, _ = admit_answer(body)
     parts = read_content(answer.content, ("content",), context, unknown, answer.model or "")
     usage = read_usage(answer.usage, ("usage",), context, unknown) if answer.usage is not None else None
@@ -78,7 +82,7 @@ _PLAIN_STOPS = {"end_turn": Stop("stop"), "tool_use": Stop("tool_calls"), "max_t
 
 
 def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool, context: Context) -> Stop:
-    """Why it ended. Client calls decide where the word does not say more than that it ended."""
+    """The stop of an answer. If the word only means "ended", calls decide."""
     reason = _REASONS.get(word or "", "unknown")
     fields: dict[str, Raw] = {}
     detail = ""
@@ -98,7 +102,9 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
 
 
 def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown: Unknown) -> Usage:
-    """Totals: this dialect counts cached tokens apart from `input_tokens`."""
+    """Token totals. This dialect counts cached tokens separately from `input_tokens` (anthropic 2.8.0, 2026-11); the
+    canon includes them.
+    """
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     prompt = usage.input_tokens
     if prompt is not None:
@@ -122,11 +128,12 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
 
 
 def _says_nothing(value: bytes) -> bool:
-    """The usual tier, an unknown place, or a table of zeros."""
+    """The default tier, an unknown place, or a table of zeros."""
     return value in (b'"standard"', b'"not_available"') or (value[:1] == b"{" and not _FIGURE.search(value))
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     stop, parts = response.stop, response.parts
     if stop.reason in FAILED:
         parts = with_failure(parts, failure(stop, wire.NAME))
@@ -157,18 +164,20 @@ def write_response(response: Response, context: Context) -> bytes:
 
 
 _BETA_BLOCKS = ("mcp_tool_use", "mcp_tool_result")
-"""Blocks that only the schema of a `BetaMessage` has (2026-08). The other fields that it requires are then written."""
+"""Blocks that only the schema of a `BetaMessage` has (2026-08). The other fields that it requires are then
+written too.
+"""
 
 
 def counted(usage: Usage | None, context: Context) -> Usage:
-    """The figures of an answer, where a zero stands for what nobody counted: that is said."""
+    """The usage of an answer. Zeros in place of unknown figures are reported."""
     if usage is None or (context.source != wire.NAME and (usage.input is None or usage.output is None)):
         context.lose("usage.invented", () if usage is None else context.ends.usage)
     return usage or Usage()
 
 
 def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dict[str, Any]:
-    """`stop_reason`, `stop_sequence` and, where there is something to say, `stop_details`."""
+    """`stop_reason`, `stop_sequence` and, if there is a detail, `stop_details`."""
     reason = stop.reason
     if refused and reason == "stop":
         reason = "refusal"
@@ -177,7 +186,7 @@ def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dic
         word = "end_turn"
         lose_missing_call(stop, called, word, context)
     elif stop.word and context.source == wire.NAME:
-        pass  # the word itself is put back
+        pass  # the original word is restored below
     elif reason == "unknown" and context.source == wire.NAME:
         word = None
     else:
@@ -193,10 +202,11 @@ def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dic
 
 
 def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
+    """The usage object: `input_tokens` without cached tokens."""
     read, written = usage.cache_read, usage.cache_write
     fresh = (usage.input or 0) - (read or 0) - (written or 0)
     if fresh < 0:
-        # Some hosts count cached tokens beside the others: here both figures have a place.
+        # Some hosts do not include cached tokens in the total. This dialect has fields for both figures.
         context.lose("usage.approximated", context.ends.usage, "more cached tokens than tokens")
         fresh = usage.input or 0
     if usage.total is not None:
@@ -223,7 +233,7 @@ _UNCOUNTED = {"cache_creation": None, "server_tool_use": None, "service_tier": N
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `messages`: the assistant's message, then one user message with all results."""
+    """The messages to append: the assistant's message, then one user message with all results."""
     history = History(BlockWriter(context))
     turns = (Turn("assistant", response.parts), *results.turns)
     for i, turn in enumerate(turns):

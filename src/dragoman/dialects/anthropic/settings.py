@@ -1,7 +1,7 @@
-"""Settings of a Messages request: limits, sampling, thinking, structured output, and the rest.
+"""Owns the settings of a Messages request: limits, sampling, thinking, structured output, and others.
 
 Thinking has three forms on the wire, of which each model takes some (`Profile.thinking`): `enabled` with a budget,
-`adaptive` steered by `output_config.effort`, `disabled`. In canon they are a budget, a budget of -1 (the model decides)
+`adaptive` with `output_config.effort`, and `disabled`. In canon they are a budget, a budget of -1 (the model decides)
 and the effort `none`.
 """
 
@@ -28,11 +28,12 @@ from .tools import OUTPUT
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 EFFORT_DEFAULT = "high"
-"""What adaptive thinking is without an effort (Anthropic's page on effort, 2026-11)."""
+"""The effort of adaptive thinking without one (Anthropic's page on effort, 2026-11)."""
+# The smallest thinking budget (docs "Extended thinking", 2026-10).
 LEAST_BUDGET = 1024
 LONGEST_USER = 512
 _STANDARD = "standard_only"
-"""What OpenAI calls `default`, and Google `standard`: no capacity that costs more or less."""
+"""The same as OpenAI's `default` and Google's `standard`: the tier at the normal price."""
 _TIERS = {"auto": "auto", _STANDARD: _STANDARD, "default": _STANDARD, "standard": _STANDARD}
 _SHOWN = {"summarized": True, "omitted": False, "updates": True}
 
@@ -54,14 +55,14 @@ _AT: dict[str, Path] = {
 _AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
 _AT_DISABLED = {**_AT, "effort": ("thinking",)}
 _LEAST_THINKING_TOP_P = 0.95
-"""While a model thinks, top_p is 0.95 to 1, or left out (Anthropic, extended thinking, 2026-11)."""
+"""While a model thinks, top_p must be 0.95 to 1, or absent (docs "Extended thinking", 2026-11)."""
 _JSON_ONLY = "Answer with one valid JSON object and nothing else."
 _OLD_FORMAT: Path = ("output_format",)
-"""Where the beta of structured output had its format."""
+"""The place of the format in the beta of structured output."""
 
 
 def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
-    """Fields that were sent with nothing in them: no loss to anybody, but they go back as they came."""
+    """Empty fields that the client sent. They are no loss in another dialect, but are restored in this one."""
     found: dict[str, Raw] = {}
     if request.system is not None and not request.system:
         found["system"] = json_text.raw(request.system)
@@ -80,7 +81,7 @@ def _read_format(shape: wire.JsonFormat) -> Format:
 
 
 def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool | None) -> dict[str, Raw]:
-    """What of the thinking wish has no setting: later additions, and fields of another form than the one asked for."""
+    """The fields of `thinking` without a setting: later additions, and fields of another form than the chosen one."""
     found: dict[str, Raw] = {}
     if thinking.block_binding:
         found["thinking/block_binding"] = thinking.block_binding
@@ -92,7 +93,7 @@ def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool
 
 
 def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Raw]]:
-    """The settings, and what of them only this dialect knows."""
+    """The settings, and the fields of them that only this dialect knows."""
     at = _AT
     extras: dict[str, Raw] = {}
     config = request.output_config
@@ -148,13 +149,14 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
 
 
 def write_settings(request: Request, out: dict[str, Any], words: list[str], context: Context, marks: Marks) -> None:
-    """Everything but the tool choice. `words` receives what has to be said in the system prompt."""
+    """Write everything but the tool choice. `words` receives the sentences for the system prompt."""
     settings = request.settings
     at = settings.at
     own = context.source == wire.NAME
     thinks = _write_thinking(request, out, context, own)
     _write_limit(settings, out, context)
     _write_sampling(settings, out, context, thinks and context.gates(wire.NAME))
+    # Anthropic refuses a stop sequence of white space only (400, reported by users).
     stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
     if len(stop) < len(settings.stop):
         context.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
@@ -198,7 +200,9 @@ def _drop_foreign(settings: Settings, context: Context) -> None:
 
 
 def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> None:
-    """`max_tokens` is required, and a thinking budget must fit under it."""
+    """Write `max_tokens`, which is required (anthropic 2.8.0) and must be above a thinking budget (docs "Extended
+    thinking", 2026-10).
+    """
     limit = settings.max_tokens
     at = settings.at.get("max_tokens", ())
     usual = context.profile.max_tokens
@@ -221,17 +225,19 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
     at = settings.at
     own = context.source == wire.NAME
     gates = context.gates(wire.NAME)
+    # Models from Opus 4.7 on, and version 2026-10-21, refuse temperature, top_p and top_k (docs, 2026-10).
     sampling = context.profile.sampling or not gates
     heat, mass = sampling and not thinks, sampling
     if thinks and settings.top_p is not None:
         mass = mass and settings.top_p >= _LEAST_THINKING_TOP_P
     both = heat and settings.temperature is not None and settings.top_p is not None
     if both and context.profile.sampling_alone and gates:
-        # Of the two the one goes that says nothing, else top_p.
+        # Only one of the two is accepted: the one without effect goes, else top_p (400, reported by users for Claude
+        # 4.1 to 4.6).
         heat = settings.temperature != 1
         mass = not heat
     for value, name, taken, most in (
-        # Neither temperature nor top_k may be set while the model thinks.
+        # While the model thinks, temperature and top_k are refused (docs "Extended thinking", 2026-10).
         (settings.temperature, "temperature", heat, 1.0),
         (settings.top_p, "top_p", mass, 1.0),
         (settings.top_k, "top_k", sampling and not thinks, None),
@@ -239,7 +245,7 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
         if value is None:
             continue
         if not taken:
-            if name == "top_k" or value != 1:  # which is what it is anyway
+            if name == "top_k" or value != 1:  # 1 is the default
                 context.lose("sampling.dropped", at.get(name, ()), name)
             continue
         sent = value
@@ -250,7 +256,7 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
 
 
 def _write_thinking(request: Request, out: dict[str, Any], context: Context, own: bool) -> bool:
-    """`thinking` and `output_config.effort`; says whether the model is asked to think."""
+    """Write `thinking` and `output_config.effort`. Returns whether the request asks for thinking."""
     settings = request.settings
     telling = context.profile.tells_in_thoughts and bool(request.tools) and not own and settings.thoughts is None
     if settings.effort is None and settings.budget is None and settings.thoughts is None and not telling:
@@ -263,10 +269,13 @@ def _write_thinking(request: Request, out: dict[str, Any], context: Context, own
         if thinking is None and settings.thoughts and not own and "adaptive" in context.profile.thinking:
             thinking = {"type": "adaptive"}
         if thinking is not None and thinking["type"] in ("adaptive", "enabled"):
-            if "thinking/display" not in (request.extra or {}).get(wire.NAME, {}):  # else it comes back as it was
+            if "thinking/display" not in (request.extra or {}).get(
+                wire.NAME, {}
+            ):  # else the original value is restored
                 thinking["display"] = "summarized" if settings.thoughts else "omitted"
         elif settings.thoughts or (thinking is None and context.profile.thinks):
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+    # Opus 5.5 and Sonnet 5.5 send the text between tool calls as thinking, empty by default (docs, 2026-10).
     elif telling:
         thinking = thinking or {"type": "adaptive"}
         if thinking["type"] == "adaptive":
@@ -283,15 +292,15 @@ _NO_THOUGHTS = "the last step has no thoughts of this model to go on from"
 
 
 def _thoughtless(turns: tuple[Turn, ...]) -> bool:
-    """Whether the assistant's last message has calls and does not begin with this dialect's sealed thoughts.
+    """Whether the last assistant message has calls and does not begin with sealed thoughts of this dialect.
 
-    With a budget the upstream refuses to go on from such a step, whatever follows it: its results, the user's words, or
-    nothing yet (protocol page, section 5, rule 2).
+    With `enabled` thinking Anthropic refuses to continue such a step, whatever follows it: the last assistant turn must
+    begin with a thinking block (docs "Extended thinking", 2026-10).
     """
     step: list[Part] = []
     for turn in reversed(turns):
         if turn.role == "assistant":
-            # Neighbours are written as one message.
+            # Neighbouring turns are written as one message.
             step = [part for part in turn.parts if _is_sent(part)] + step
         elif step:
             break
@@ -299,7 +308,7 @@ def _thoughtless(turns: tuple[Turn, ...]) -> bool:
 
 
 def _is_sent(part: Part) -> bool:
-    """Whether anything of it stands in the message."""
+    """Whether the part is written into the message."""
     if type(part) is Reasoning:
         return part.seal is not None and part.seal.dialect == wire.NAME and bool(part.seal.data)
     if type(part) is Text:
@@ -308,7 +317,7 @@ def _is_sent(part: Part) -> bool:
 
 
 def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, Any] | None, str | None]:
-    """The `thinking` object and the effort word that say what was asked, in a form the model takes."""
+    """The `thinking` object and the effort word for the request, in a form that the model takes."""
     settings = request.settings
     effort, budget = settings.effort, settings.budget
     modes = context.profile.thinking
@@ -360,14 +369,15 @@ def _effort_beside(settings: Settings, context: Context) -> str | None:
 
 
 def _takes(profile: Profile, thinking: dict[str, Any] | None, word: str | None) -> bool:
-    """Whether a model takes the thinking setting and the effort as the client set them."""
+    """Whether a model takes the client's thinking setting and effort unchanged."""
     if not profile.thinks:
         return thinking is None and word is None
     if thinking is not None and profile.thinking and thinking["type"] not in profile.thinking:
         return False
     if thinking is not None and thinking.get("budget_tokens", 0) >= (profile.most_tokens or sys.maxsize):
-        return False  # a budget lies below the limit of the answer
-    # Models that think with a budget have no effort setting, unless their row has words for one (Opus 4.5).
+        return False  # a budget must be below the limit of the answer
+    # A model that thinks with a budget takes no effort, unless its row lists effort words (Opus 4.5, docs "What's new
+    # in Claude 4.5").
     levels = not profile.thinking or "adaptive" in profile.thinking or bool(profile.efforts)
     return word is None or (levels and word in (profile.efforts or EFFORTS))
 
@@ -381,6 +391,7 @@ def _thinking_as_said(effort: str | None, budget: int | None) -> dict[str, Any] 
 
 
 def _not_thinking(modes: tuple[str, ...], at: Path, context: Context) -> tuple[dict[str, Any] | None, str | None]:
+    # From Fable 5 and Opus 5.5 on, `disabled` is refused (docs, thinking modes of each model, 2026-10).
     if not modes or "disabled" in modes:
         return {"type": "disabled"}, None
     least = "between_tools" if "between_tools" in modes else "adaptive"
@@ -396,7 +407,7 @@ def _budget(budget: int, at: Path, context: Context) -> int:
 
 
 def _most_budget(context: Context) -> int:
-    """The largest budget that leaves half of the longest answer to be said."""
+    """The largest budget that leaves half of the longest answer for its text."""
     most = context.profile.most_tokens
     return max(most // 2, LEAST_BUDGET) if most is not None else sys.maxsize
 
@@ -425,6 +436,7 @@ def _write_format(shape: Format, at: Path, out: dict[str, Any], words: list[str]
         context.lose("format.as_text", at, "the model takes no output format")
         words.append(f"{_JSON_ONLY} It must fit this JSON Schema:\n{shape.schema}")
         return
+    # Structured output enforces a subset of JSON Schema (docs "Structured outputs", 2026-10): see `OUTPUT` in tools.py.
     schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, context, at + shape.schema_at)
     written = {"type": "json_schema", "schema": schema}
     if at == _OLD_FORMAT:
@@ -434,7 +446,7 @@ def _write_format(shape: Format, at: Path, out: dict[str, Any], words: list[str]
 
 
 def make_room(out: dict[str, Any], extra: Extra | None) -> None:
-    """Objects that only extra fields are left of get back into `out`, so that those find their place."""
+    """Add empty objects for extra fields below them, so that `restore` finds their place."""
     for name in (extra or {}).get(wire.NAME, {}):
         head, slash, _ = name.partition("/")
         if slash and head in ("output_config", "thinking", "metadata", "tool_choice"):

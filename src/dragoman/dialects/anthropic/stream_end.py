@@ -1,4 +1,4 @@
-"""Where a Messages stream ends: at an event of type `message_stop`, or at an error."""
+"""Finds the end of a Messages stream: an event of type `message_stop`, or an error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ _event = msgspec.json.Decoder(_Event).decode
 
 
 class StreamEnd(EventStreamEnd):
+    """The end of a Messages stream."""
+
     ending = (b"message_stop",)
 
     def frame(self, name: bytes, data: bytes) -> None:
+        """Decode one frame, and take note of an end or an error."""
         event = decoded(data, _event, _Event)
         if event is None:
             return
-        kind = event.type or name.decode("utf-8", "replace")  # some servers give the type in the event's name alone
+        kind = event.type or name.decode("utf-8", "replace")  # some servers send the type only as the event's name
         if event.error or kind == "error":
             self.fail(name, data)
         elif kind == "message_stop":

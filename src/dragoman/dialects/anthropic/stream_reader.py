@@ -1,7 +1,7 @@
-"""Messages streams, read: wire events to events. The way back is in `stream_writer.py`.
+"""Reads Messages streams: wire events to canon events. `stream_writer.py` does the reverse.
 
-Each block is a part: blocks begin and end by name, and do not overlap (a server that interleaves them has the later one
-held back). Blocks of tools that the upstream runs itself are held until they are whole.
+Each block is a part. Blocks begin and end with events, and do not overlap (docs "Streaming messages", 2026-10); if a
+server interleaves them, the later block is held back. Blocks of hosted tools are held until they are whole.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WRAPPED = "input_json_delta!"
 
 
 class _Block:
-    """A block under way."""
+    """An open block."""
 
     __slots__ = (
         "begun",
@@ -57,18 +57,18 @@ class _Block:
     )
 
     def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
-        self.number = number  # on the wire
-        self.index = index  # among the events
+        self.number = number  # the number on the wire
+        self.index = index  # the index of its part
         self.part = part
-        self.delta = delta  # the type of delta that is passed on at once; "" when the block is held until its end
-        self.begun = False  # something was passed on
-        self.initial = ""  # arguments that came with the start
+        self.delta = delta  # the type of delta that passes at once; "": the block is held until its end
+        self.begun = False  # some text has passed
+        self.initial = ""  # arguments in the start event
         self.signature = ""
-        self.citations: tuple[Citation, ...] = ()  # they come before the text that they are about
+        self.citations: tuple[Citation, ...] = ()  # they come before their text
         self.pieces: list[str] = []
-        self.held: list[Event] = []  # what waits for an earlier block to end
+        self.held: list[Event] = []  # events that wait for the end of an earlier block
         self.over = False
-        self.implied = False  # nobody said that it began, so it ends when another does
+        self.implied = False  # it had no start event, so it ends when another block begins
 
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
@@ -85,7 +85,7 @@ _DELTAS = frozenset(
 
 
 def _kind_of(delta: wire.Delta) -> str:
-    """The kind of a delta without a type, or of a type that is not known, by the field that it holds."""
+    """The kind of a delta without a known type, by the field that it holds."""
     held = {
         "text_delta": delta.text,
         "thinking_delta": delta.thinking,
@@ -98,7 +98,7 @@ def _kind_of(delta: wire.Delta) -> str:
 
 
 class StreamReader(FrameReader):
-    """Wire events in, events out."""
+    """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=False)
@@ -106,10 +106,10 @@ class StreamReader(FrameReader):
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
         self._next = 0
-        self._odd = b""  # a whole answer in place of the events
+        self._odd = b""  # a whole answer in place of a stream
         self._started = False
         self._over = False
-        self._ended = False  # in good order, not with a fault
+        self._ended = False  # with message_stop, not with a fault
         self._called = False
         self._model = ""
         self._usage: wire.Usage | None = None
@@ -142,6 +142,7 @@ class StreamReader(FrameReader):
         return bool(text) and not delta.estimated_tokens
 
     def close(self) -> list[Event]:
+        """The stream is over: the rest of its events, or a fault."""
         events: list[Event] = []
         for name, data in self._frames.close():
             if not self._over:
@@ -155,7 +156,7 @@ class StreamReader(FrameReader):
         return events
 
     def _instead(self) -> list[Event]:
-        """What came in place of the rest of the stream."""
+        """The events or the fault for a body that is no stream."""
         stray = self._frames.stray or self._odd
         found = told_whole(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
@@ -224,7 +225,7 @@ class StreamReader(FrameReader):
             self._end(self._live or self._waiting[-1], events)
 
     def _block(self, number: int | None) -> _Block | None:
-        """The open block of that number; the latest when the server gives none."""
+        """The open block with that number; the latest if the server gives none."""
         blocks = [self._live, *self._waiting] if self._live is not None else self._waiting
         for block in reversed(blocks):
             if block is not None and not block.over and (number is None or block.number == number):
@@ -274,7 +275,7 @@ class StreamReader(FrameReader):
         (events if block is self._live else block.held).append(event)
 
     def _place(self, number: int | None) -> Path:
-        """Where losses of a delta are reported: its block."""
+        """The path of the delta's block, for losses."""
         block = self._block(number)
         return ("content", block.index if block is not None else number or 0)
 
@@ -282,7 +283,7 @@ class StreamReader(FrameReader):
         block = self._block(event.index)
         kind = delta.type if delta.type in _DELTAS else _kind_of(delta)
         if block is None and kind in ("text_delta", "thinking_delta") and self._started:
-            # Its beginning is missing, or its end came too early. Words can go on; half a call is no call.
+            # The start of the block is missing, or its end came too early. Text may continue; half a call is no call.
             empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
             self._begin(event.index, empty, {}, events).implied = True
             self._delta(event, delta, events)
@@ -303,7 +304,7 @@ class StreamReader(FrameReader):
         elif kind == "input_json_delta" and isinstance(block.part, Opaque):
             block.pieces.append(delta.partial_json or "")
         elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):
-            if delta.partial_json:  # the first one is empty, and nobody says that it is the only one
+            if delta.partial_json:  # the first piece is often empty (docs "Streaming messages", 2026-10)
                 block.pieces.append(delta.partial_json)
             if block.delta == _OPENING and block.pieces:
                 self._opened("".join(block.pieces), block, events)
@@ -316,7 +317,7 @@ class StreamReader(FrameReader):
             self._context.lose("event.dropped", ("content", block.index), kind)
 
     def _opened(self, opening: str, block: _Block, events: list[Event]) -> None:
-        """Pass a call's first arguments on, once it is clear that they are not wrapped."""
+        """Pass the first arguments of a call, once it is certain that they are not wrapped."""
         if opening.startswith(WRAPPED):
             block.delta = _WRAPPED
         elif not WRAPPED.startswith(opening):
@@ -333,6 +334,7 @@ class StreamReader(FrameReader):
             if words:
                 self._pass_on(block, PartDelta(index, words), events)
         elif isinstance(part, ToolCall) and not block.begun:
+            # A call without arguments has no delta; its arguments are {} (docs "Streaming messages", 2026-10).
             arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
             if arguments:
                 self._pass_on(block, PartDelta(index, arguments), events)
@@ -377,7 +379,8 @@ class StreamReader(FrameReader):
             return
         if self._usage is None:
             self._usage = wire.Usage()
-        # Figures are cumulative: later ones replace, what is not said stays.
+        # Figures in message_delta are cumulative (docs "Streaming messages", 2026-10): they replace earlier ones;
+        # absent ones stay.
         for name, value in zip(_FIGURES, _FIGURES.values(event.usage), strict=True):
             if value is not None and value is not wire.NONE and value != NULL:
                 setattr(self._usage, name, value)
@@ -397,7 +400,7 @@ class StreamReader(FrameReader):
         events.append(Finish(stop, usage, extra=extra))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
-        """Keep each field once: a stream repeats them in every event."""
+        """Keep each field once: a stream repeats fields in every event."""
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])

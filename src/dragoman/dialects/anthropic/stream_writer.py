@@ -1,4 +1,8 @@
-"""Messages streams, written: events to wire events, always the full grammar (protocol page, section 6)."""
+"""Writes Messages streams: canon events to wire events, in the full grammar (docs "Streaming messages", 2026-10).
+
+Grammar: message_start, (content_block_start, content_block_delta*, content_block_stop)*, message_delta, message_stop;
+or an error event as the last one.
+"""
 
 from __future__ import annotations
 
@@ -29,34 +33,37 @@ _UNSAID = {"stop_details": None, "container": None}
 
 
 class StreamWriter:
-    """Events in, wire events out. A text or thinking block begins with its first words, so that none is empty."""
+    """Takes canon events and returns wire events. A text or thinking block begins with its first text, so that no block
+    is empty.
+    """
 
     fault: Fault | None = None
-    """The fault with which the stream was ended here."""
+    """The fault with which this writer ended the stream."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._blocks = BlockWriter(context)
-        self._own = self._blocks.own  # an answer of this dialect is not made more complete than it was
+        self._own = self._blocks.own  # fields are not added to an answer of this dialect
         self._number = 0
-        self._index = -1  # of the part under way
+        self._index = -1  # index of the open part
         self._part: Part | None = None
-        self._head = b""  # what stands before the text in each delta; empty while no block is open
-        self._mode = ""  # of a call that is not passed on as it comes: custom (wrapped), raw (no JSON object)
-        self._pieces: list[str] | None = None  # of a call's arguments
+        self._head = b""  # the bytes before the text of each delta; empty while no block is open
+        self._mode = ""  # for a call that is held: custom (wrapped), raw (no JSON object)
+        self._pieces: list[str] | None = None  # pieces of a call's arguments
         self._seal: Seal | None = None
         self._cited: list[Citation] = []
         self._ids: set[str] = set()
         self._called = False
         self._refused = False
         self._cut = False  # a call breaks off
-        self._flawed = ""  # a call that was told as it came and is no JSON object; its block is still open
+        self._flawed = ""  # a sent call whose arguments are no JSON object; its block is still open
         self._usage: Usage | None = None
         self._stop: Stop | None = None
         self._started = False
         self._ended = False
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if isinstance(event, PartDelta):
             if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
                 if self._pieces is not None:
@@ -78,13 +85,16 @@ class StreamWriter:
         return _framed("error", {**error_event(event), "request_id": event.request_id or None})
 
     def template(self, index: int) -> Template | None:
+        """The template for more text of the open block."""
         return Template(self._head, _DELTA_END) if index == self._index and self._head else None
 
     def told(self, index: int, texts: list[str]) -> None:
+        """Take note of text that was written with the template."""
         if self._pieces is not None:
             self._pieces += texts
 
     def close(self) -> bytes:
+        """The end of the stream: an error event if the answer is not complete."""
         if not self._started or self._ended:
             return b""
         return self.send(Fault("upstream_bad", "the stream ended before the answer did", 502))
@@ -103,6 +113,7 @@ class StreamWriter:
             "stop_sequence": None,
             "usage": write_usage(event.usage or Usage(), context),
         }
+        # stop_reason is null in message_start, and usage holds the input tokens (docs "Streaming messages", 2026-10).
         restore(message, event.extra, wire.NAME)
         if not self._own:
             message |= _UNSAID
@@ -117,7 +128,7 @@ class StreamWriter:
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         part = event.part
         if self._flawed:
-            # Arguments may break off at the end of an answer, and only there.
+            # Arguments may break off only at the end of an answer.
             why = f"the arguments of {self._flawed} are no JSON object, and the answer goes on"
             return out + self.send(Fault("upstream_bad", why, 502))
         self._index, self._part, self._head, self._mode = event.index, part, b"", ""
@@ -163,7 +174,7 @@ class StreamWriter:
         return out
 
     def _delta(self, event: PartDelta) -> bytes:
-        """Any delta but more of an open text."""
+        """Write any delta except more text of an open block."""
         part = self._part
         if event.index != self._index or self._ended or part is None:
             return b""
@@ -182,7 +193,7 @@ class StreamWriter:
         self._cited.extend(event.citations)
         out = b""
         if text and not self._head:
-            # The start, the citations that came before the first words, then these.
+            # First the block start, then citations that came before the first text, then the text.
             out = self._open("text")
         if self._head and self._cited:
             out += self._citations(part)
@@ -196,7 +207,7 @@ class StreamWriter:
         return out
 
     def _arguments(self, text: str) -> bytes:
-        """The first arguments of a call, and all of one that is not passed on as it comes."""
+        """Write the first arguments of a call, and all arguments of a call that is held."""
         if self._mode == "custom":
             return self._input(json_text.encode(text)[1:-1].decode())
         pieces = self._pieces
@@ -240,10 +251,10 @@ class StreamWriter:
         if json_text.object_raw(arguments) is not None or has_lone_surrogate(arguments):
             return b""
         if self._mode != "raw":
-            self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw
+            self._cut, self._flawed = True, call.name or call.id  # too late to wrap them
             return b""
         self._context.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
-        # Its block is open, and without any input it would be a whole call with none.
+        # The block is open. Without input the client would run it as a complete call.
         self._flawed, self.fault = call.name or call.id, unusable()
         return self.send(self.fault)
 
@@ -254,10 +265,11 @@ class StreamWriter:
         if kind == "redacted" and not self._head:
             return self._block_start(thought("", signature, kind)) + self._close()
         out = b"" if self._head else self._open("thinking")
+        # A thinking block ends with exactly one signature_delta (docs "Streaming messages", 2026-10).
         return out + self._block_delta({"type": "signature_delta", "signature": signature}) + self._close()
 
     def _opaque(self, part: Opaque) -> bytes:
-        """A block of the upstream's own tools: calls with their input in a delta, anything else whole."""
+        """Write a block of hosted tools: calls with their input in a delta, all others whole."""
         fields: dict[str, Any] = dict(json_text.fields(part.value))
         if part.kind in ("server_tool_use", "mcp_tool_use") and "input" in fields:
             arguments = json_text.text(fields["input"])
@@ -273,7 +285,7 @@ class StreamWriter:
         return self._block_start(fields) + self._close()
 
     def _open(self, kind: str, text: str = "") -> bytes:
-        """Begin a text or thinking block, with its first words."""
+        """Begin a text or thinking block, with its first text."""
         block: dict[str, Any] = {"type": "text", "text": ""} if kind == "text" else thought("", "", "")
         if kind == "text" and not self._own:
             block["citations"] = None
@@ -314,7 +326,7 @@ class StreamWriter:
         if not event.last:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
-        if self._ended:  # by a call that cannot be used
+        if self._ended:  # ended by a call that cannot be used
             return out
         stop = self._stop or event.stop
         stop = cut_short(stop, self._context) if self._cut else stop
@@ -338,7 +350,7 @@ class StreamWriter:
             told = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None
             if ended is not None and told != ended:
-                self._context.lose("tier.dropped", ended.at, "it is known after the beginning, where it has its place")
+                self._context.lose("tier.dropped", ended.at, "it is known only after message_start, where its field is")
         figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
         extra |= {"delta": delta, "usage": figures}
         return out + _framed("message_delta", extra) + _framed("message_stop", {})

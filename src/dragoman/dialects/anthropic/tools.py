@@ -1,4 +1,4 @@
-"""Tool declarations and tool choice of Messages, and the names, ids and schemas it takes."""
+"""Owns tool declarations and tool choice of Messages, with the names, ids and schemas that it accepts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,16 @@ from .hosted_tools import TOOLSET, parted
 from .message_reader import marked
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
-"""What the documentation promises."""
+"""Names as documented (docs "Define tools", 2026-10)."""
 OWN_NAMES = Names(r"[a-zA-Z0-9_-]{1,128}")
-"""What the upstream takes, and so may have come from a client of this dialect."""
+"""Names as accepted: an error message shows 128 characters (reported by users, 2026). A client of this dialect may use
+them.
+"""
+# Ids from other dialects may hold dots, colons or spaces, which Anthropic refuses.
 IDS = re.compile(r"[a-zA-Z0-9_-]+\Z")
 
 _KEYS = r"[a-zA-Z0-9_.-]{1,64}"
-"""Names of parameters. One of another kind is refused together with the whole request."""
+"""Names of parameters. Any other name makes Anthropic refuse the whole request (error message, 2025 and 2026)."""
 LOOSE = Subset(root_object=True, root_keys=_KEYS, modern=True)
 _STRICT_WORDS = frozenset(
     {
@@ -69,10 +72,13 @@ OUTPUT = Subset(
     scalar_enum=True,
     min_items=1,
 )
-"""Schemas the upstream enforces (protocol page, section 4); like the official SDK, each says its type."""
+"""Schemas that Anthropic enforces for strict tools and structured output (docs "Structured outputs", 2026-10): closed
+objects, no recursion, no numeric or length limits, minItems 0 or 1. As in the official SDK, each schema has a type, and
+oneOf becomes anyOf.
+"""
 STRICT = msgspec.structs.replace(OUTPUT, root_object=True, root_keys=_KEYS)
 MOST_STRICT = 20
-"""Strict tools a request may have."""
+"""The largest number of strict tools in a request (docs "Strict tool use", 2026-10)."""
 
 NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 NO_PARAMETERS_STRICT = Raw(b'{"type":"object","properties":{},"additionalProperties":false}')
@@ -80,6 +86,7 @@ _SCHEMA_AT = ("input_schema",)
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """Read the value of `tools`. A tool with another type than custom is a HostedTool."""
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
@@ -124,10 +131,12 @@ def _tool_extra(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     return json_text.encode(tools_to(tools, context))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], context: Context, marks: Marks | None = None) -> list[Any]:
+    """The entries of `tools`."""
     marks = marks or Marks(context)
     own = context.source == wire.NAME
     names = OWN_NAMES if own else NAMES
@@ -157,6 +166,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context, marks: Marks 
             entry["defer_loading"] = True
         elif tool.deferred:
             context.lose("tool.deferred.expanded", tool.at)
+        # A deferred tool must not carry cache_control (docs "Tool search", 2026-10).
         if tool.cache is not None and "defer_loading" in entry:
             context.lose("cache.dropped", tool.at, "on a deferred tool")
         elif tool.cache is not None:
@@ -190,7 +200,7 @@ MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
 def write_offered(tools: tuple[Tool | HostedTool, ...], context: Context, marks: Marks) -> Any:
-    """The `tools` value of a request, from memory where no cache mark has to be counted."""
+    """The `tools` value of a request, cached if no cache mark has to be counted."""
     for tool in tools:
         if isinstance(tool, HostedTool) or tool.cache is not None:
             return tools_to(tools, context, marks)
@@ -201,6 +211,7 @@ _ORDER = "You must call the tool `{}` in your next answer."
 
 
 def read_choice(choice: wire.ToolChoice, context: Context) -> Choice:
+    """Read `tool_choice`."""
     at = ("tool_choice",)
     kind = choice.type
     if kind in ("auto", "none"):
@@ -213,7 +224,7 @@ def read_choice(choice: wire.ToolChoice, context: Context) -> Choice:
 
 
 def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]:
-    """The tools to declare: a subset choice, for which there is no word, becomes a shorter list."""
+    """The tools to declare. Messages has no subset choice (anthropic 2.8.0), so a subset becomes a shorter list."""
     choice = request.choice
     if choice is None or not choice.names or choice.mode == "one":
         return request.tools
@@ -230,7 +241,7 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
 
 
 def write_choice(request: Request, tools: Any, refused: bool, context: Context) -> tuple[Any, str]:
-    """The `tool_choice` value or None, and the words for the system prompt if the model refuses to be forced."""
+    """The `tool_choice` value or None, and a sentence for the system prompt if the model refuses a forced choice."""
     choice = request.choice
     single = request.settings.parallel is False
     if not tools and context.source != wire.NAME:

@@ -1,7 +1,7 @@
-"""Messages as sent and received: requests, answers, stream events. Shapes only, no meaning.
+"""The wire shapes of Messages: requests, answers, stream events. No meaning.
 
-Fields typed `Raw` are carried, never looked into. The commonest blocks and tools that the upstream runs itself have
-their fields here too, so that traffic with them takes the fast path; `jsontext.raw` puts them together again.
+Fields of type `Raw` are carried unchanged. The most frequent blocks and tools that Anthropic runs have their fields
+here too, so that they take the fast path; `json_text.raw` joins the fields again.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ NONE = Raw()
 
 
 class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """Base of all shapes here."""
+    """Base of all shapes in this module."""
 
 
 class CacheControl(Wire):
+    """A cache breakpoint; `ttl` is 5m or 1h."""
+
     type: str
     ttl: str | None = None
 
 
 class Source(Wire):
-    """Where the bytes of an image or a document are."""
+    """The source of the bytes of an image or a document."""
 
     __kinds__: ClassVar[frozenset[str]] = frozenset({"base64", "text", "url", "file", "content"})
 
@@ -41,7 +43,7 @@ class Source(Wire):
 
 
 class Block(Wire):
-    """Any content block, asked or answered. `__kinds__` are those the canon has parts for."""
+    """Any content block of a request or an answer. `__kinds__`: the types that the canon has parts for."""
 
     __kinds__: ClassVar[frozenset[str]] = frozenset(
         {"text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use", "tool_result"}
@@ -77,7 +79,7 @@ MEDIA_EXTRAS = Fields("citations", "context", "transformations")
 
 
 class Cited(Wire):
-    """One citation, of any kind."""
+    """One citation of any kind."""
 
     type: str
     cited_text: str | None = None
@@ -98,12 +100,14 @@ class Cited(Wire):
 
 
 class Message(Wire):
+    """One message; role user, assistant or system."""
+
     role: str
     content: str | list[Block]
 
 
 class ToolDef(Wire):
-    """A client tool (`type` absent or custom), or any of the tools known by their type."""
+    """A client tool (`type` absent or custom), or a tool known by its type."""
 
     __kinds__: ClassVar[frozenset[str]] = frozenset({"custom"})
 
@@ -138,16 +142,20 @@ class ToolDef(Wire):
 
 
 TOOL_EXTRAS = tuple([field for field in ToolDef.__struct_fields__ if ToolDef.__annotations__[field] == "Raw"][1:-1])
-"""Every carried field but the schema and `strange`."""
+"""Every carried field except the schema and `strange`."""
 
 
 class ToolChoice(Wire):
+    """Which tools the model may or must call: auto, any, tool or none."""
+
     type: str
     name: str | None = None
     disable_parallel_tool_use: bool | None = None
 
 
 class Thinking(Wire):
+    """The thinking mode: enabled, adaptive, disabled or between_tools."""
+
     type: str
     budget_tokens: int | None = None
     display: str | None = None
@@ -155,21 +163,29 @@ class Thinking(Wire):
 
 
 class JsonFormat(Wire):
+    """The schema of a structured answer."""
+
     type: str
     schema: Raw = NONE
 
 
 class OutputConfig(Wire):
+    """Effort and structured output."""
+
     effort: str | None = None
     format: JsonFormat | None = None
     task_budget: Raw = NONE
 
 
 class Metadata(Wire):
+    """Metadata; Messages has only the end user's id."""
+
     user_id: str | None = None
 
 
 class MessagesRequest(Wire):
+    """The body of a request."""
+
     messages: list[Message]
     model: str | None = None
     max_tokens: int | None = None
@@ -216,10 +232,14 @@ REQUEST_EXTRAS = Fields(
 
 
 class OutputDetails(Wire):
+    """Details of the output tokens."""
+
     thinking_tokens: int | None = None
 
 
 class Usage(Wire):
+    """Token counts. `input_tokens` excludes cached tokens."""
+
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
@@ -255,10 +275,12 @@ DELTA_USAGE = frozenset(
         "fallback_credit",
     }
 )
-"""The usage figures that may stand in a message_delta."""
+"""The usage figures of a message_delta (published schema, 2026-08)."""
 
 
 class Answer(Wire):
+    """A whole answer (`type` message)."""
+
     content: list[Block]
     id: str | None = None
     type: str | None = None
@@ -296,6 +318,8 @@ class Delta(Wire):
 
 
 class StreamEvent(Wire):
+    """Any event of a stream."""
+
     type: str = ""
     index: int | None = None
     delta: Delta | None = None

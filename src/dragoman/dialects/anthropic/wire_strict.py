@@ -1,8 +1,9 @@
-"""Messages by the letter: each kind of block with its own fields and no others.
+"""The strict wire shapes of Messages: each type of block with its own fields only.
 
-`wire.Block` holds the fields of all kinds, so that what is odd can be taken apart; but it would also take a field of
-one kind in another, and nobody would look there. Nearly all traffic is not odd. It is decoded here, each block by its
-`type` (less memory, less time, no misplaced field); what is refused goes through `wire`, and is then sorted out.
+`wire.Block` holds the fields of all types, so that it can hold any odd block; but it would also accept a field of
+another type, which no reader reads. Nearly all traffic is not odd. It is decoded here, each block by its `type` (less
+memory, less time, no misplaced field). A refused document is decoded with `wire`, and misplaced fields are then sorted
+out.
 """
 
 from __future__ import annotations
@@ -37,22 +38,22 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "text_editor_code_execution_tool_result": _HOSTED_RESULT,
     "tool_search_tool_result": _HOSTED_RESULT,
 }
-"""What each kind of block has (protocol page, section 3)."""
+"""The fields of each type of block (anthropic 2.8.0, 2026-11)."""
 
 _ALL = wire.Block.__struct_fields__
 _SORTED = {
     kind: tuple([name for name in _ALL if name not in ("type", "strange", *FIELDS[kind])])
     for kind in wire.Block.__kinds__
 }
-"""The fields that blocks of each kind do not have, in their order."""
+"""The fields that blocks of each type do not have, in their order."""
 
 
 class _Lean(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="type"):
-    """A block of one kind."""
+    """A block of one type."""
 
 
 def _lean(kind: str, fields: Iterable[str]) -> type[Struct]:
-    """The shape of one kind. The fields of the other kinds are attributes of the class, and None."""
+    """The shape of one type. The fields of other types are class attributes with None."""
     types = typing.get_type_hints(wire.Block)
     defaults = {field.name: field.default for field in msgspec.structs.fields(wire.Block)}
     shape: list[Any] = [(name, types[name], defaults[name]) for name in fields]
@@ -81,6 +82,7 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def admit_request(body: bytes) -> Admitted[wire.MessagesRequest]:
+    """Decode a request, strictly if possible."""
     try:
         return Admitted(_exact_request(body), {}, {})
     except _REFUSED:
@@ -94,6 +96,7 @@ def admit_request(body: bytes) -> Admitted[wire.MessagesRequest]:
 
 
 def admit_answer(body: bytes) -> Admitted[wire.Answer]:
+    """Decode an answer, strictly if possible."""
     try:
         return Admitted(_exact_answer(body), {}, {})
     except _REFUSED:
@@ -103,7 +106,7 @@ def admit_answer(body: bytes) -> Admitted[wire.Answer]:
 
 
 def admit_content(content: Raw, at: Path) -> tuple[list[wire.Block], Unknown]:
-    """Blocks inside a result."""
+    """Decode the blocks inside a result."""
     try:
         return _exact_content(content), {}
     except _REFUSED:
@@ -113,21 +116,22 @@ def admit_content(content: Raw, at: Path) -> tuple[list[wire.Block], Unknown]:
 
 
 def sort_out(blocks: list[wire.Block], at: Path, unknown: Unknown) -> None:
-    """Put the fields that stand in a block of the wrong kind among the unknown ones."""
+    """Move fields of a block of the wrong type to the unknown fields."""
     for i, block in enumerate(blocks):
         sort_out_block(block, (*at, i), unknown)
 
 
 def sort_out_block(block: wire.Block, at: Path, unknown: Unknown) -> None:
+    """Do this for one block."""
     if type(block) is not wire.Block:
-        return  # of its own kind: it has no other fields
+        return  # a strict block has no other fields
     odd = misplaced(block, _SORTED.get(block.type, ()))
     if odd:
         unknown.setdefault(at, {}).update(odd)
 
 
 def misplaced(shape: Struct, names: Iterable[str]) -> dict[str, Raw]:
-    """Those fields of a wire Struct that were sent, as raw JSON; they are taken out of it."""
+    """The sent fields among `names` as raw JSON. They are removed from the Struct."""
     found: dict[str, Raw] = {}
     for name in names:
         value = getattr(shape, name)

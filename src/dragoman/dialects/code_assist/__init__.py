@@ -1,4 +1,8 @@
-"""Gemini Code Assist: the envelope around generateContent that Google's OAuth clients speak."""
+"""The dialect of Gemini Code Assist: Gemini's generateContent in an envelope, as Google's OAuth clients send it.
+
+The API is internal and undocumented. Every rule in this folder is read from the sources of gemini-cli (0.56 nightly,
+2026-08).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,9 @@ __all__ = ["DIALECT", "with_project"]
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """The envelope, and Gemini's reasons for what it holds. A fault has no envelope: it is taken for Gemini's."""
+    """Reasons to believe that a document is a Code Assist document, each with a weight: the envelope, and Gemini's
+    reasons for the inner document. A fault has no envelope, so it is detected as Gemini's.
+    """
     found: list[tuple[int, str]] = []
     for key, marks in (
         ("request", ("user_prompt_id", "project", "enabled_credit_types")),
@@ -47,14 +53,16 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def rules() -> tuple[Rule, ...]:
-    # Late: translation never needs them.
+    """The lint rules of this dialect (GCA-...)."""
+    # Late: translation never needs the rules.
     from .rules import RULES
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 

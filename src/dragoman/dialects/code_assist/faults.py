@@ -1,4 +1,4 @@
-"""Code Assist faults: Gemini's shape, with reasons in the details that decide whether to try again."""
+"""Owns Code Assist faults: Gemini's shape. A reason in the details decides whether a retry can help."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _REASONS: dict[str, FaultKind] = {
     "VALIDATION_REQUIRED": "permission",
     "SECURITY_POLICY_VIOLATED": "permission",
 }
-"""ErrorInfo.reason: the status word says RESOURCE_EXHAUSTED of limits that pass, and of quotas that are used up."""
+"""The kinds of fault by `ErrorInfo.reason`. The status word alone is ambiguous: RESOURCE_EXHAUSTED stands for a
+temporary rate limit and for a used-up quota (gemini-cli 0.56, 2026-08).
+"""
 
 _COMMAS = re.compile(rb",(?:\s*,)+")
 _SPAN = re.compile(r"(?=\d)(?:(\d{1,5})h)?(?:(\d{1,5})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)(m?s))?")
@@ -32,11 +34,15 @@ _WORDS = re.compile(r"quota will reset after (\S{1,40}?)\.?(?:\s|\Z)")
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    """The fault in an error answer."""
+    # A fault has no envelope, so Gemini's reader reads the body as it is.
     return refined(gemini.read_fault(mended(body) or body, status, headers))
 
 
 def mended(body: bytes) -> bytes | None:
-    """A body that became JSON when its doubled commas were made one, as Code Assist has sent them; None otherwise."""
+    """The body with doubled commas made single; None if the body needs no repair or stays broken. Code Assist has sent
+    doubled commas in error JSON, and gemini-cli repairs them too (0.56, 2026-08).
+    """
     try:
         decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -52,7 +58,9 @@ def mended(body: bytes) -> bytes | None:
 
 
 def refined(fault: Fault) -> Fault:
-    """A fault of Gemini's reader with what the reason says. Its fields are those of both dialects."""
+    """A fault of Gemini's reader, with the kind and the wait that its reason gives. The extra fields are kept under the
+    names of both dialects.
+    """
     mine = fault.extra.get(wire.GEMINI) if fault.extra is not None else None
     if mine is None:
         return fault
@@ -67,14 +75,14 @@ def refined(fault: Fault) -> Fault:
                 wait = _seconds(metadata.get("quotaResetDelay") if isinstance(metadata, dict) else None)
             break
     if wait is None:
-        # Many of its answers have no RetryInfo.
+        # Many Code Assist answers have no RetryInfo; the wait is then in the message text.
         said = _WORDS.search(fault.message[:2000])
         wait = _seconds(said[1]) if said else None
     return msgspec.structs.replace(fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine})
 
 
 def _seconds(span: Any) -> float | None:
-    """A time as Go writes it: 373.8ms, 39s, 1h16m0.667s."""
+    """The seconds of a duration in Go's notation: 373.8ms, 39s, 1h16m0.667s."""
     found = _SPAN.fullmatch(span) if isinstance(span, str) else None
     if found is None:
         return None
@@ -87,6 +95,6 @@ write_fault = gemini.write_fault
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer: its envelope has Gemini's answer in it."""
+    """Whether the fields of a body are those of an answer: an envelope with a Gemini answer."""
     inner = fields.get("response")
     return inner is not None and json_text.is_object(inner) and gemini.is_answer(json_text.fields(inner))

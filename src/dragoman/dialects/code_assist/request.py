@@ -1,4 +1,4 @@
-"""Code Assist requests: the envelope read into canon and written from canon, around a Gemini request."""
+"""Reads and writes Code Assist requests: the envelope. Gemini's code reads and writes the request inside."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from .unsupported_fields import fitted, homed, unspelled
 _KEY = "request"
 _CHAT, _OPENROUTER = "openai-chat", "openrouter"
 _SESSION = frozenset({wire.SESSION})
-"""OpenRouter has a session of the same meaning: requests of one conversation."""
+"""The session of a conversation, which OpenRouter has with the same meaning."""
 _PREFIX = "models/"
 _UNNAMED = "unspecified"
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     envelope, unknown, spelled = _admitted(body, context)
     strange, unknown = wire.parted(unknown, _KEY)
     reader = RequestReader(context, unknown, strange, wire.inside(spelled, _KEY))
@@ -41,7 +42,7 @@ def read_request(body: bytes, context: Context) -> Request:
 
 
 class RequestReader(gemini.RequestReader):
-    """Reads one request: the envelope, and in it a request of Gemini's."""
+    """Reads one request: the envelope, and the Gemini request inside."""
 
     __slots__ = ("_fields", "_model", "_session", "_spelled")
 
@@ -52,14 +53,15 @@ class RequestReader(gemini.RequestReader):
         strange: dict[str, Raw] | None = None,
         spelled: dict[Path, str | int] | None = None,
     ) -> None:
-        """`strange`: fields of the envelope that nobody knows. The others are those of the request in it."""
+        """Take the unknown fields of the Gemini request (`unknown`) and of the envelope (`strange`)."""
         super().__init__(context, unknown)
         self._fields = strange or {}
         self._spelled = spelled or {}
         self._model: str | None = None
         self._session: dict[str, Raw] = {}
 
-    def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # it has a request of Gemini's in it
+    def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # takes the envelope
+        """Read the envelope, then the beginning of the Gemini request."""
         context, held = self._context, head.request
         fields = carried(head, wire.ENVELOPE_EXTRAS) or {}
         if held.session_id:
@@ -72,7 +74,8 @@ class RequestReader(gemini.RequestReader):
         self._session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
         wire.report(context, fields)
         if model is None:
-            # A request to count tokens: what names the model is inside.
+            # countTokens has no `model` in the envelope: its inner request has `model` with the prefix `models/`
+            # (gemini-cli 0.56, 2026-08).
             model = inner
             fields["model"] = json_text.raw(held.model)
         self._fields, self._model = fields, model
@@ -81,6 +84,7 @@ class RequestReader(gemini.RequestReader):
         super().begin(held)
 
     def finish(self, head: wire.Envelope, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
+        """Read the rest of the Gemini request, and keep the envelope's own fields as extras."""
         context = self._context
         request = super().finish(head.request, turns)
         wire.settle_source(context)
@@ -92,7 +96,7 @@ class RequestReader(gemini.RequestReader):
 
 
 def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
-    """The envelope, decoded. The request in it may have the form of Google's SDK."""
+    """The decoded envelope. The request inside may have the form of Google's SDK."""
     try:
         admitted = wire.admit_request(body)
         if not admitted.unknown or not is_odd(wire.parted(admitted.unknown, _KEY)[1]):
@@ -105,18 +109,19 @@ def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
         fields = {}
     found = rewritten(fields[_KEY]) if _KEY in fields else None
     if found is None:
-        return admitted if admitted is not None else wire.admit_request(body)  # which says what is wrong, and where
+        return admitted if admitted is not None else wire.admit_request(body)  # raises the error with its place
     fields[_KEY] = Raw(found[0])
     context.moved.update(found[1])
     return wire.admit_request(json_text.encode(fields))
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
 class RequestWriter(gemini.RequestWriter):
-    """Writes one request: one of Gemini's in the envelope."""
+    """Writes one request: a Gemini request in the envelope."""
 
     __slots__ = ("_inside", "_mine", "_model")
 
@@ -125,10 +130,12 @@ class RequestWriter(gemini.RequestWriter):
         super().__init__(request, context, wire.GEMINI if self._mine else "")
         self._model = context.model or request.model
         if not self._mine:
+            # `model` in the envelope has no prefix `models/` (gemini-cli 0.56, 2026-08).
             self._model = self._model.removeprefix(_PREFIX)
         self._inside = request
 
     def begin(self) -> None:
+        """Adapt a request of another dialect, then prepare the Gemini request inside."""
         request, context = self._request, self.context
         if self._mine:
             request = msgspec.structs.replace(request, model="", turns=tuple([homed(turn) for turn in request.turns]))
@@ -142,9 +149,11 @@ class RequestWriter(gemini.RequestWriter):
         self.resumable = self.resumable and same_items(self.turns[self.lead :], before[self.lead :])
 
     def wrapped(self, body: bytes) -> bytes:
+        """The envelope around a written Gemini request."""
         context, mine = self.context, self._mine
         inner, fields = body, dict(wire.own(self._inside.extra))
         out: dict[str, Any] = {}
+        # countTokens keeps `model` inside the request, with the prefix `models/`.
         counted = fields.pop("model", None)
         model = self._model if mine else self._model or _UNNAMED
         if counted is not None:
@@ -162,6 +171,7 @@ class RequestWriter(gemini.RequestWriter):
         else:
             context.lose("id.invented", (), "user_prompt_id")
             out["user_prompt_id"] = _prompt_id(self._inside)
+        # The CLI writes model, project and user_prompt_id before the request (gemini-cli 0.56, 2026-08).
         for name in wire.ENVELOPE_EXTRAS[:2]:
             if name in fields:
                 out[name] = fields.pop(name)
@@ -176,8 +186,9 @@ def _with_field(document: bytes, name: bytes, value: Raw) -> bytes:
 
 
 def _prompt_id(request: Request) -> str:
-    """An id of what the user said last and where: the same in every step of a tool loop, as the field is meant, and
-    however what the user said is cut into turns and texts."""
+    """An id made from the last text of the user and its position. The id stays the same in every step of a tool loop,
+    as in gemini-cli (0.56, 2026-08). It does not depend on how the text is divided into turns and parts.
+    """
     words: list[str] = []
     steps = 0
     for turn in reversed(request.turns):
@@ -189,9 +200,10 @@ def _prompt_id(request: Request) -> str:
 
 
 def with_project(body: bytes, project: str | None) -> bytes:
-    """A written request with the user's Google Cloud project in it, or without any, as the free tier demands.
+    """A written request with the user's Google Cloud project, or without a project.
 
-    Translation knows no accounts: it leaves the project out, or as the client sent it. The caller puts it in.
+    Onboarding to the free tier fails with "Precondition Failed" if a project is set (gemini-cli 0.56, 2026-08).
+    Translation knows no accounts: it leaves the project out, or unchanged if the client sent one. The caller sets it.
     """
     fields = json_text.fields(body)
     fields.pop("project", None)

@@ -1,4 +1,4 @@
-"""Code Assist answers: the envelope read into canon and written from canon, around a Gemini answer."""
+"""Reads and writes Code Assist answers: the envelope. Gemini's code reads and writes the answer inside."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ _BARE = (b'"candidates"', b'"parts"')
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon."""
     wrapped, unknown, spelled = wire.admit_answer(body)
     if wrapped.response is None and not any(getattr(wrapped, name) for name in _OUTSIDE):
         return _read_bare(body, context)
+    # `response` may be absent: the answer then has no candidates (gemini-cli 0.56, 2026-08).
     held = wrapped.response if wrapped.response is not None else wire.InnerAnswer()
     fields, unknown = wire.parted(unknown, _KEY)
     fields = {**(carried(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(held, wrapped.traceId)}
@@ -46,7 +48,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 
 def _read_bare(body: bytes, context: Context) -> Response:
-    """A Gemini answer without the envelope, or a model's content by itself: what clients keep of an answer."""
+    """A Gemini answer without the envelope, or the content of a model alone: clients keep answers in these forms."""
     if not any(mark in body for mark in _BARE):
         raise WireError(wire.NAME, f"/{_KEY}", "an object with candidates")
     context.source = wire.GEMINI
@@ -59,9 +61,11 @@ def _read_bare(body: bytes, context: Context) -> Response:
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     mine = wire.mine(context)
     fields = dict(wire.own(response.extra))
     out: dict[str, Any] = {}
+    # gemini-cli uses `traceId` as the id of the answer (0.56, 2026-08).
     trace: Raw | None = fields.pop("traceId", None)
     if trace is None and response.id:
         trace = json_text.raw(original(response.id))
@@ -83,7 +87,9 @@ def write_response(response: Response, context: Context) -> bytes:
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `request.contents`: the model's content without thoughts, then one with all results."""
+    """The contents to append to `request.contents`: the model's content without thoughts, then one content with all
+    results.
+    """
     if wire.mine(context):
         context.source = wire.GEMINI
     turns = fitted_turns((Turn("assistant", response.parts),), context)

@@ -1,4 +1,6 @@
-"""Where a Code Assist stream ends: as a Gemini stream does, whose chunks are wrapped here. A fault has no envelope."""
+"""Finds the end of a Code Assist stream: the same rule as for Gemini, applied to the wrapped chunks. A fault has no
+envelope.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ _wrapped = msgspec.json.Decoder(_Wrapped).decode
 
 
 class StreamEnd(gemini.StreamEnd):
+    """Finds the end of a stream of wrapped chunks."""
+
     def chunk(self, data: bytes) -> gemini.Chunk | None:
+        """The Gemini chunk in a frame's data."""
         wrapped = decoded(data, _wrapped, _Wrapped)
         if wrapped is None or not wrapped.error:
             return None if wrapped is None else wrapped.response

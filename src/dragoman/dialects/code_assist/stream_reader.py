@@ -1,6 +1,6 @@
-"""Code Assist streams, read: every frame holds one wrapped chunk, which Gemini's reader reads.
+"""Reads Code Assist streams: each frame has one wrapped chunk, which Gemini's reader reads.
 
-Chunks are told apart from faults by their envelope: a fault has none.
+A fault has no envelope, so the envelope distinguishes chunks from faults.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _KEY = "response"
 
 
 class StreamReader(gemini.StreamReader):
-    """Wrapped chunks in, events out."""
+    """Takes wrapped chunks and returns events."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         wire.unwrap(context, _KEY)
         self._trace: dict[str, Raw] = {}
-        self._told: dict[str, Raw] = {}  # the last word on the envelope's own fields
+        self._told: dict[str, Raw] = {}  # latest values of the envelope's own fields
 
     def _take(self, data: bytes, events: list[Event]) -> None:
         if self._over or data == b"[DONE]":
@@ -62,7 +62,7 @@ class StreamReader(gemini.StreamReader):
             self._usage = wrapped.response.usageMetadata or self._usage
 
     def _note(self, wrapped: wire.Wrapped, unknown: Unknown) -> Unknown:
-        """Remember what the envelope says for itself; gives what was not understood inside."""
+        """Keep the envelope's own fields, and return the unknown fields of the inner chunk."""
         if wrapped.consumedCredits or wrapped.remainingCredits:
             self._told.update(carried(wrapped, wire.CREDITS) or {})
         held = wrapped.response

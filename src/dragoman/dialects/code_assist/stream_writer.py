@@ -1,4 +1,6 @@
-"""Code Assist streams, written: events to chunks by Gemini's writer, each wrapped in an envelope."""
+"""Writes Code Assist streams: Gemini's writer makes chunks of events, and each chunk gets an envelope. There is no
+terminator (gemini-cli 0.56, 2026-08).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _OPEN = b'data: {"response":'
 
 
 class StreamWriter(gemini.StreamWriter):
-    """Events in, wrapped chunks out."""
+    """Takes events and returns wrapped chunks."""
 
     def __init__(self, context: Context) -> None:
         if wire.mine(context):
@@ -28,9 +30,11 @@ class StreamWriter(gemini.StreamWriter):
         self._trace: dict[str, Raw] = {}
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if type(event) is PartDelta and not event.tokens:
-            return super().send(event)  # in its envelope already: see _frame_around
+            return super().send(event)  # `_frame_around` has added the envelope
         out = super().send(event)
+        # A fault has no envelope.
         return self._wrapped(out) if out and not isinstance(event, Fault) else out
 
     def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
@@ -38,7 +42,7 @@ class StreamWriter(gemini.StreamWriter):
         return _OPEN + head[len(_DATA) :], tail[: -len(_END)] + self._close
 
     def _wrapped(self, frames: bytes) -> bytes:
-        """Those frames wrapped that are not made by `_frame_around`."""
+        """The frames with an envelope. Frames made by `_frame_around` already have one."""
         out: list[bytes] = []
         for frame in frames.split(_END)[:-1]:
             out.append(frame + _END if frame.startswith(_OPEN) else _OPEN + frame[len(_DATA) :] + self._close)
@@ -68,5 +72,5 @@ class StreamWriter(gemini.StreamWriter):
 
 
 def _line(value: Raw) -> bytes:
-    """Carried JSON on one line: a line end would end the frame's data."""
+    """Carried JSON on one line, because a line end would end the data of the frame."""
     return bytes(value).replace(b"\r", b" ").replace(b"\n", b" ")

@@ -1,4 +1,4 @@
-"""Tool declarations of Code Assist: Gemini's, without what only the Developer API runs."""
+"""Reads and writes the tools of Code Assist: Gemini's tools, without the tools that only the Developer API runs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .unsupported_fields import fitted_tools
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """Read the value of `tools`."""
     context.source = wire.GEMINI
     try:
         return gemini.read_tools(body, context)
@@ -23,6 +24,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     if wire.mine(context):
         context.source = wire.GEMINI
     else:

@@ -1,7 +1,7 @@
-"""Leaves out the Gemini fields, parts and tools that Code Assist does not take, in requests of other dialects.
+"""Removes Gemini fields, parts and tools that Code Assist does not accept from requests of other dialects.
 
-Clients copy a fixed list of fields into the envelope, and what is inside is read as Vertex reads it: Developer-only
-fields, parts and tools stay behind. A history has no thoughts.
+gemini-cli copies a fixed list of fields into the envelope, and the request inside is read as on Vertex (0.56, 2026-08).
+Fields, parts and tools of the Developer API are therefore left out and reported. A history has no thoughts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CONFIG = frozenset(
         "thinkingConfig",
     }
 )
-"""The fields of generationConfig that clients copy."""
+"""The fields of generationConfig that gemini-cli copies (0.56, 2026-08)."""
 
 _TAKEN = frozenset({"safetySettings", "cachedContent", "labels", "generationConfig"})
 _TAKEN_BELOW = frozenset({"retrievalConfig", "functionCallingConfig"})
@@ -61,7 +61,9 @@ _ROLE: dict[str, Raw] = {"role": Raw(b'"user"')}
 
 
 def fitted(request: Request, context: Context) -> Request:
-    """The request without what Code Assist does not take; each thing left out is a loss. Its model stands outside."""
+    """The request without everything that Code Assist does not accept. Each omission is a loss. The model moves to the
+    envelope.
+    """
     changes: dict[str, Any] = {"turns": fitted_turns(request.turns, context), "model": ""}
     settings = request.settings
     if settings.tier not in _UNSAID_TIERS:
@@ -76,7 +78,9 @@ def fitted(request: Request, context: Context) -> Request:
 
 
 def unspelled(request: Request) -> Extra | None:
-    """The extras without the spelling of a level that the canon knows: the other side may need a budget instead."""
+    """The extras without the original spelling of a thinking level that the canon has: the target may need a budget
+    instead.
+    """
     extra = request.extra
     if extra is None or request.settings.effort is None or _LEVEL not in extra.get(gemini.NAME, {}):
         return extra
@@ -110,7 +114,7 @@ def _path(name: str) -> Path:
 
 
 def fitted_tools(tools: Iterable[Tool | HostedTool], context: Context) -> tuple[Tool | HostedTool, ...]:
-    """The tools without those that only the Developer API runs."""
+    """The tools without the tools that only the Developer API runs."""
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, HostedTool) and tool.dialect == gemini.NAME and tool.kind in _TOOLS:
@@ -121,11 +125,12 @@ def fitted_tools(tools: Iterable[Tool | HostedTool], context: Context) -> tuple[
 
 
 def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
-    """The turns without thoughts and Developer-only parts; the system's words have the role that clients give them."""
+    """The turns without thoughts and parts of the Developer API only."""
     out: list[Turn] = []
     close = context.source == gemini.NAME
     gone = False
     for place, turn in enumerate(turns):
+        # A systemInstruction is a Content with the role user (gemini-cli 0.56, 2026-08).
         if place == 0 and turn.role in ("system", "developer"):
             mine = (turn.extra or {}).get(gemini.NAME, {})
             turn = msgspec.structs.replace(turn, extra={**(turn.extra or {}), gemini.NAME: {**_ROLE, **mine}})
@@ -139,7 +144,7 @@ def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
                     gone = True
                     continue
         if gone and out and out[-1].role == turn.role:
-            # Nothing is left between the two, and nobody speaks twice in a row.
+            # The turn between them was removed, and two turns of one role in a row are not written.
             out[-1] = msgspec.structs.replace(out[-1], parts=out[-1].parts + turn.parts)
         else:
             out.append(turn)
@@ -148,7 +153,7 @@ def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
 
 
 def homed(turn: Turn) -> Turn:
-    """The turn with its seals in Gemini's name: one that is packed in this dialect's name stands in Gemini's slot."""
+    """The turn with its seals under Gemini's name: a seal packed under this dialect's name goes to Gemini's field."""
     if not any(part.seal is not None and part.seal.dialect == NAME for part in turn.parts):
         return turn
     return msgspec.structs.replace(turn, parts=tuple([_homed(part) for part in turn.parts]))
@@ -177,7 +182,7 @@ def _fitted_part(part: Part, context: Context) -> Part | None:
     mine = part.extra.get(gemini.NAME, {}) if part.extra is not None else {}
     gone: frozenset[str] = _PART_FIELDS & mine.keys()
     if mine.get("thought") == TRUE:
-        gone |= {"thought"}  # media are sent back, but not as thoughts
+        gone |= {"thought"}  # gemini-cli removes the flag beside media
     if gone:
         for name in gone:
             context.lose("field.dropped", (*part.at, name))
@@ -187,8 +192,11 @@ def _fitted_part(part: Part, context: Context) -> Part | None:
 
 
 def _fitted_thought(thought: Reasoning, context: Context) -> Part | None:
-    """A thought is not sent back, unless it has Gemini's seal: that has to stand on the text it came with, which is a
-    text like any other then."""
+    """The thought as text with Gemini's seal; None if it has no such seal.
+
+    gemini-cli rewrites thoughts in the history to text and keeps thoughtSignature (0.56, 2026-08). The seal must stay
+    on the text that it came with.
+    """
     seal = thought.seal
     if seal is None or seal.dialect != gemini.NAME or not seal.data:
         if thought.text:

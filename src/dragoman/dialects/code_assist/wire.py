@@ -1,7 +1,7 @@
-"""The Code Assist envelope as sent and received: around requests, around answers and chunks. Shapes only, no meaning.
+"""The wire shapes of the Code Assist envelope: around requests, answers and chunks. No meaning.
 
-The document inside is Gemini's, so its shapes are Gemini's, with the few fields more that Code Assist puts among them:
-an envelope and what it holds are one decode. Fields typed `Raw` are carried, never looked into.
+The shapes inside are Gemini's, with the few fields that Code Assist adds, so one decode covers the envelope and the
+inner document. Fields of type `Raw` are carried unchanged.
 """
 
 from __future__ import annotations
@@ -23,15 +23,21 @@ NONE = gemini.NONE
 
 
 class InnerRequest(gemini.GenerateRequest):
+    """The Gemini request with Code Assist's session."""
+
     session_id: Raw = NONE
 
 
 class WideInnerRequest(gemini.WideRequest):
+    """A request with parts of any field."""
+
     session_id: Raw = NONE
 
 
 class Envelope(gemini.Wire):
-    """Around a request. Of countTokens the envelope holds nothing but the request, which then has the model."""
+    """The envelope of a request. For countTokens it holds only `request`, and the model is inside (gemini-cli 0.56,
+    2026-08).
+    """
 
     request: InnerRequest
     model: str | None = None
@@ -41,6 +47,8 @@ class Envelope(gemini.Wire):
 
 
 class WideEnvelope(Envelope):
+    """An envelope with parts of any field."""
+
     request: WideInnerRequest  # type: ignore[assignment]  # the same fields, only wider parts
 
 
@@ -48,15 +56,19 @@ ENVELOPE_EXTRAS = Fields("project", "user_prompt_id", "enabled_credit_types")
 
 
 class InnerAnswer(gemini.Answer):
+    """The Gemini answer with the field that gemini-cli also reads."""
+
     automaticFunctionCallingHistory: Raw = NONE
 
 
 class WideInnerAnswer(gemini.WideAnswer):
+    """An answer with parts of any field."""
+
     automaticFunctionCallingHistory: Raw = NONE
 
 
 class Wrapped(gemini.Wire):
-    """Around an answer, or around one chunk of a stream."""
+    """The envelope of an answer, or of one chunk of a stream."""
 
     response: InnerAnswer | None = None
     traceId: str | None = None
@@ -66,6 +78,8 @@ class Wrapped(gemini.Wire):
 
 
 class WideWrapped(Wrapped):
+    """An envelope with parts of any field."""
+
     response: WideInnerAnswer | None = None  # type: ignore[assignment]
 
 
@@ -80,6 +94,7 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def admit_request(body: bytes) -> Admitted[Envelope]:
+    """Decode a request, strictly if possible."""
     _check_text(body)
     try:
         return Admitted(_envelope(body), {}, {})
@@ -88,7 +103,7 @@ def admit_request(body: bytes) -> Admitted[Envelope]:
 
 
 def admit_answer(body: bytes) -> Admitted[Wrapped]:
-    """A whole answer or one chunk."""
+    """Decode a whole answer or one chunk, strictly if possible."""
     _check_text(body)
     try:
         return Admitted(_wrapped(body), {}, {})
@@ -104,13 +119,13 @@ def _check_text(body: bytes) -> None:
 
 
 def outside(error: WireError, key: str) -> WireError:
-    """An error of Gemini's reader, with its place in the envelope."""
+    """An error of Gemini's reader, with its place inside the envelope."""
     place = f"/{key}{error.path}" if key else error.path
     return WireError(NAME, place, error.expected, error.got)
 
 
 def parted(unknown: Unknown, key: str) -> tuple[dict[str, Raw], Unknown]:
-    """What was not understood: the envelope's own fields, and by path what stands in the document under `key`."""
+    """The unknown fields: those of the envelope, and by path those of the document under `key`."""
     if not unknown:
         return {}, {}
     inner = Indexed()
@@ -119,38 +134,43 @@ def parted(unknown: Unknown, key: str) -> tuple[dict[str, Raw], Unknown]:
 
 
 def inside(spelled: dict[Path, str | int], key: str) -> dict[Path, str | int]:
-    """Spellings by their place in the document under `key`."""
+    """The spellings with paths that begin in the document under `key`."""
     return {path[1:]: step for path, step in spelled.items() if path[0] == key and len(path) > 1}
 
 
 def unwrap(context: Context, key: str) -> None:
-    """From here on the document is Gemini's, and stands under `key`: losses are told with that place, extras and seals
-    are Gemini's, so that both dialects can send them back."""
+    """Continue with the Gemini document under `key`: the places of losses begin with `key`, and extras and seals get
+    Gemini's name, so that both dialects can restore them.
+    """
     context.source = gemini.NAME
     context.within = (key,)
 
 
 def settle_source(context: Context) -> None:
-    """After reading: a writer that is no kin is told the dialect's own name again. Gemini's writer, here or there, must
-    see a document of its own."""
+    """Restore this dialect's name as the source after reading, unless the writer is of Gemini's family. Gemini's writer
+    expects a Gemini document.
+    """
     if context.target not in gemini.KIN:
         context.source = NAME
 
 
 def mine(context: Context) -> bool:
-    """Whether what is written comes from this dialect: only its reader says that a document stands within another."""
+    """Whether the document to write comes from this dialect. Only this dialect's reader sets `within`."""
     return context.source == NAME or context.within != ()
 
 
 _QUIET = frozenset(
     {"project", "user_prompt_id", "session_id", "model", "traceId", "consumedCredits", "remainingCredits"}
 )
-"""Whose account it is and by what name the upstream's log knows it: nothing that an answer depends on."""
+"""Fields about the account and the upstream's log. The answer does not depend on them, so their loss is of the severity
+info.
+"""
 
 
 def report(context: Context, fields: dict[str, Raw]) -> None:
-    """The envelope's own fields are lost to every other dialect, Gemini too. Call it before `unwrap`, or from outside
-    the document. A name may be a path ("request/session_id")."""
+    """Report the envelope's own fields as lost for every other dialect, including Gemini. Call it before `unwrap`, or
+    with fields outside the inner document. A name may be a path ("request/session_id").
+    """
     if context.target == NAME:
         return
     within, context.within = context.within, ()
@@ -173,15 +193,16 @@ def own(extra: dict[str, dict[str, Raw]] | None) -> dict[str, Raw]:
 
 
 def with_fields(extra: dict[str, dict[str, Raw]] | None, fields: dict[str, Raw]) -> dict[str, dict[str, Raw]] | None:
-    """`extra`, and this dialect's fields beside Gemini's."""
+    """`extra` with this dialect's fields added beside Gemini's."""
     if not fields:
         return extra
     return {**(extra or {}), NAME: {**own(extra), **fields}}
 
 
 def traced(answer: gemini.Answer, trace: str | None) -> dict[str, Raw]:
-    """Gives an answer its id: the one inside, else the trace's, which clients take for it. Where the answer has one
-    inside, what stood outside (null: nothing) is this dialect's own field."""
+    """Set the id of an answer: `responseId`, or else `traceId`, which gemini-cli uses as the id (0.56, 2026-08). If
+    both exist, return `traceId` (or null) as this dialect's own field.
+    """
     if answer.responseId is None:
         answer.responseId = trace
         return {}

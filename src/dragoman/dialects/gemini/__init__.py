@@ -1,4 +1,6 @@
-"""Gemini generateContent: the Developer API and Vertex."""
+"""The dialect of Gemini generateContent (Developer API and Vertex): the record of its functions, and the evidence by
+which it is detected.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Reasons to believe that a document is a Gemini document, each with a weight."""
     found: list[tuple[int, str]] = []
     contents = document.get("contents")
     if isinstance(contents, list):
@@ -53,14 +56,16 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def rules() -> tuple[Rule, ...]:
-    # Late: translation never needs them.
+    """The lint rules of this dialect (GEM-...)."""
+    # Late: translation never needs the rules.
     from .rules import RULES
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 
@@ -90,8 +95,10 @@ DIALECT = Dialect(
     logprobs=Place(NAME, "chosen", "logprobsResult", "candidates"),
     hosted=HOSTED,
     write_hosted=write_hosted,
+    # Gemini 3 puts a signature on the first functionCall of each step, and may put one on other parts (docs "Thought
+    # signatures", 2026-10).
     sealed=frozenset({"reasoning", "call", "text"}),
-    # Not on thoughts: gemini-cli strips them from its history (protocol page, section 5).
+    # Not on thoughts: gemini-cli strips thoughts from its history (gemini-cli 0.56 sources, 2026-08).
     echoes=frozenset({"call", "text"}),
     rules=rules,
     endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),

@@ -1,4 +1,8 @@
-"""Call ids where calls may have none: given, or made from the place; results paired by id, else by name and order."""
+"""Owns call ids for wires that may omit them: a given id, or one computed from the path; results are paired by id, else
+by name and order.
+
+Gemini 2.5 and older send no ids; Gemini 3 always does (google-genai 3.1.0, 2026-11).
+"""
 
 from __future__ import annotations
 
@@ -19,15 +23,15 @@ class Ids:
     __slots__ = ("_made", "_seed", "context", "waiting")
 
     def __init__(self, context: Context, seed: str = "") -> None:
-        """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
+        """`seed` distinguishes answers: a path alone would give the calls of two answers the same id."""
         self.context = context
         self._seed = seed
         self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
-        """The calls of the last step that no result was found for yet."""
+        """The calls of the last step without a result."""
         self._made: dict[str | int, int] = {}
 
     def of_result(self, result: wire.Result, at: Path) -> tuple[str, Raw | None]:
-        """The id of the call that a result answers, and the id's mark where the wire had another or none."""
+        """The id of the call that a result answers, and the original id if the wire had another one or none."""
         given = result.id
         if given and self.waiting.take(given) is not None:
             return given, None
@@ -37,15 +41,16 @@ class Ids:
         return (given, None) if given else (self.mint(at), NULL)
 
     def of_search(self, answer: int) -> str:
-        """How the ids of searches begin that only the metadata of an answer tells of."""
+        """The prefix of the ids of searches that only the metadata of an answer mentions."""
         return hashed(f"{self._seed}{answer}\x1fsearch", "") + "_"
 
     def mint(self, at: Path) -> str:
+        """A new id for a call at this path."""
         if self.context.target not in wire.KIN:
             self.context.lose("call.id.invented", at)
         if not self._seed:
             return hashed("\x1f".join([str(step) for step in at]))
-        # Of an answer the calls are counted, for a stream cuts the parts between them as it likes.
+        # The calls of an answer are counted, because a stream cuts the parts between them at any point.
         answer = at[1]
         self._made[answer] = self._made.get(answer, 0) + 1
         return hashed(f"{self._seed}{answer}\x1f{self._made[answer]}")

@@ -1,9 +1,9 @@
-"""Programs that Gemini ran itself: parts `executableCode` and `codeExecutionResult`.
+"""Owns programs that Gemini ran itself: the parts `executableCode` and `codeExecutionResult`.
 
-Other dialects' runs are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
-Gemini 3 signs these parts (recorded 2026: `gemini-ab49bc1bfe8f`), and nothing shows that it takes them without its
-signature. A part that is written for a client has a marked id, by which it is known again when the client sends it
-back."""
+Runs of other dialects are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
+Gemini 3 signs these parts (recorded 2026: `gemini-ab49bc1bfe8f`), and nothing shows that it accepts them without its
+signature. A part for a client has a marked id, so that it is recognised when the client returns it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DONE = "OUTCOME_OK"
 
 
 def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, context: Context) -> Opaque | None:
-    """The part of a run; None for a part that is none."""
+    """The part of a run; None for any other part."""
     if name not in (CODE, RESULT):
         return None
     fields = json_text.fields(value)
@@ -44,7 +44,7 @@ def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, context
 
 
 def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
-    """The parts for another dialect's use of a hosted tool: runs of a program for a client, text for an upstream."""
+    """The parts for another dialect's use of a hosted tool: program runs for a client, text for an upstream."""
     if request and has_text(call):
         return as_text(call, result, context)
     if call.family == "tool_search":
@@ -52,7 +52,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     if request or call.family != _FAMILY:
         return drop(call, result, context)
     code, language = program(call)
-    # The API has one word for a language.
+    # The API knows one language (google-genai 3.1.0, 2026-11).
     spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
     call_id = foreign_id("", use_id(call))
     ran: dict[str, Any] = {CODE: {"id": call_id, "language": spoken, "code": code}}

@@ -1,5 +1,6 @@
-"""What exists only for speed: plain Gemini answers, read and written without the way through parts
-(`fast.plain_answers.Plain`), repeated frames, requests that go on."""
+"""The fast paths of Gemini: plain answers without parts (`fast.plain_answers.Plain`), repeated frames, continued
+requests.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ class _Candidate(Exact):
 
 
 class _Usage(Exact, kw_only=True):
-    """The fields stand in the order in which they are sent: so decoding finds them soonest."""
+    """Fields in the order in which Google sends them, so that decoding finds them fastest."""
 
     promptTokenCount: int
     cachedContentTokenCount: int | None = None
@@ -82,7 +83,7 @@ class _Usage(Exact, kw_only=True):
 
 
 class _Cost(Struct, gc=False):
-    """Usage as it is written."""
+    """Usage as written."""
 
     promptTokenCount: int
     candidatesTokenCount: int
@@ -93,7 +94,7 @@ class _Cost(Struct, gc=False):
 
 
 class _Written(Struct, gc=False):
-    """An answer as it is written."""
+    """An answer as written."""
 
     candidates: tuple[_Candidate]
     usageMetadata: _Cost
@@ -118,6 +119,7 @@ _written_time = lru_cache(maxsize=64)(write_time)
 
 
 def read_plain(body: bytes) -> Plain | None:
+    """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
     except NOT_PLAIN:
@@ -135,7 +137,8 @@ def read_plain(body: bytes) -> Plain | None:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
             if signature is not None:
-                if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
+                # The length is tested first: real signatures are long, and hashing them would cost time.
+                if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:
                     return None
                 seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
                 if seals is None:
@@ -153,6 +156,7 @@ def read_plain(body: bytes) -> Plain | None:
     if cut if calls else not text:
         return None
     thought = usage.thoughtsTokenCount
+    # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11); the canon includes them.
     prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
     if total is not None and total != prompt + output:
         return None
@@ -188,6 +192,7 @@ def read_plain(body: bytes) -> Plain | None:
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    """The bytes of a plain answer; None if the answer needs the full writer."""
     if plain.cache_write or plain.slots is not None or plain.thoughts is not None:
         return None
     parts = [_Part(plain.text)] if plain.text else []

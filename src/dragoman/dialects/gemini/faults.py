@@ -1,4 +1,4 @@
-"""Gemini faults: `{"error": {code, message, status, details}}`, as an answer, in an array, or in mid-stream."""
+"""Owns Gemini faults: `{"error": {code, message, status, details}}`, in an answer, in an array, or in a stream."""
 
 from __future__ import annotations
 
@@ -51,14 +51,16 @@ _STATUSES: dict[FaultKind, str] = {
     "timeout": "DEADLINE_EXCEEDED",
 }
 _OWN_STATUS: dict[FaultKind, int] = {"billing": 429}
-"""Where the usual HTTP status of a kind and the one that belongs to its status word differ."""
+"""Kinds whose usual HTTP status differs from the one of their status word."""
 
+# A 429 names the time to wait as retryDelay "12s" in a RetryInfo detail (Google RPC error model).
 _RETRY = "type.googleapis.com/google.rpc.RetryInfo"
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s\Z")
 _TOO_LONG = re.compile(r"token count.{0,60}exceeds|exceeds the maximum number of tokens", re.I | re.S)
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    """The fault in an error answer. Google wraps some errors in a one-element array."""
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -73,7 +75,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 
 
 def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
-    """A fault from the inside of an `error` object. `status` 0: not known, as in a stream."""
+    """The fault in an `error` object. `status` 0: unknown, as in a stream."""
     code, word, message = error.get("code"), error.get("status"), error.get("message")
     if not status and isinstance(code, int) and 400 <= code < 600:
         status = code
@@ -104,18 +106,20 @@ def _kind(word: Any, status: int, message: str, details: list[Any]) -> FaultKind
 
 
 def _delay(detail: Any) -> float | None:
-    """Seconds of a RetryInfo detail."""
+    """The seconds of a RetryInfo detail."""
     delay = detail.get("retryDelay") if isinstance(detail, dict) else None
     found = _DURATION.match(delay) if isinstance(delay, str) else None
     return float(found[1]) if found else None
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    """Body, status and headers of an error answer."""
     error = error_object(fault)
     return json_text.encode({"error": error}), error["code"], retry_headers(fault)
 
 
 def error_object(fault: Fault) -> dict[str, Any]:
+    """The content of the `error` object."""
     mine = fault.extra.get(wire.NAME) if fault.extra is not None else None
     if mine is not None:
         return {"code": fault.status, "message": fault.message, "status": _STATUSES[fault.kind], **mine}

@@ -1,7 +1,7 @@
-"""Citations: groundingMetadata and citationMetadata to citations and back.
+"""Translates citations: groundingMetadata and citationMetadata to canon citations and back.
 
-Gemini counts bytes of UTF-8 in the whole text of the answer (recorded: also where a hosted part stands first, and in
-streams, where the metadata comes last); the canon counts characters of the part a citation hangs on.
+Gemini counts bytes of UTF-8 in the whole text of the answer (recorded: also if a hosted part comes first, and in
+streams, where the metadata comes last). The canon counts characters of the part that the citation belongs to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAGES = _SOURCES[:2]
 
 
 def read_citations(grounding: Raw, citation: Raw, places: Places) -> list[Citation]:
-    """All citations, with places in the whole text; without a place where the metadata gives none that fits."""
+    """All citations, with positions in the whole text; without a position if the metadata gives none that fits."""
     found: list[Citation] = []
     if grounding:
         value = peek(grounding)
@@ -67,31 +67,33 @@ def _word(value: dict[str, Any], key: str) -> str:
 
 
 _SEARCHED = 50_000_000
-"""Characters that are searched for segments whose offsets do not fit: every such segment costs a search of the text."""
+"""The largest number of characters to search for segments whose offsets do not fit: each such segment costs a search
+through the text.
+"""
 
 
 class Places:
-    """Byte offsets of a text as character offsets. The text may grow."""
+    """Converts byte offsets of a text to character offsets. The text may grow."""
 
     def __init__(self, pieces: list[str]) -> None:
         """`pieces` of the text; more may be appended to the list."""
         self._pieces = pieces
-        self._counted = 0  # pieces whose characters were counted
+        self._counted = 0  # number of counted pieces
         self._length = 0
-        self._measured = 0  # pieces whose bytes were measured: most answers cite nothing, and need none of that
+        self._measured = 0  # number of measured pieces: only for answers with citations
         self._measured_length = 0
         self._searched = 0
-        self._ends: list[int] | None = None  # of all characters, once one of them is not ASCII
+        self._ends: list[int] | None = None  # end of each character in bytes, if one is not ASCII
 
     def length(self) -> int:
-        """Characters of the text."""
+        """The number of characters of the text."""
         for number in range(self._counted, len(self._pieces)):
             self._length += len(self._pieces[number])
         self._counted = len(self._pieces)
         return self._length
 
     def _measure(self) -> None:
-        """Find where the bytes of each character end."""
+        """Find the byte end of each character."""
         for number in range(self._measured, len(self._pieces)):
             piece = self._pieces[number]
             if self._ends is not None or not piece.isascii():
@@ -102,7 +104,7 @@ class Places:
         self._measured = len(self._pieces)
 
     def whole(self) -> str:
-        """All of the text."""
+        """The whole text."""
         self.length()
         self._measure()
         if len(self._pieces) > 1:
@@ -111,7 +113,7 @@ class Places:
         return self._pieces[0] if self._pieces else ""
 
     def span(self, start: Any, end: Any, said: Any) -> tuple[int | None, int | None]:
-        """Characters from and to; what the metadata says the segment reads decides where the numbers do not fit."""
+        """The first and the last character of a segment. If the numbers do not fit, the segment's own text decides."""
         if isinstance(start, int) and isinstance(end, int):
             first, last = self._characters(start), self._characters(end)
             if first is not None and last is not None and first <= last:
@@ -124,7 +126,7 @@ class Places:
         return None, None
 
     def _find(self, said: str) -> int:
-        """The first place where the text has these words; -1 where it has none, or where too many were searched for."""
+        """The first position of these words; -1 if there is none, or if the search limit is reached."""
         if self._searched > _SEARCHED:
             return -1
         place = self.whole().find(said)
@@ -140,7 +142,7 @@ class Places:
 
 
 def place(texts: list[Text], citations: list[Citation], context: Context) -> list[Text]:
-    """The texts of an answer with each citation on the text it stands in; one without a place hangs on the last."""
+    """The texts of an answer with each citation on its text. A citation without a position goes to the last text."""
     hung: list[list[Citation]] = [[] for _ in texts]
     ends = list(accumulate([len(text.text) for text in texts]))
     for cited in citations:
@@ -169,15 +171,16 @@ _CARRIED: dict[str, Any] = {
     },
     "citationMetadata": {"citations": _CITED, "citationSources": _CITED},
 }
-"""The fields of which citations are made."""
+"""The metadata fields that citations are made of."""
 
 
 def report(candidate: Any, places: Places, at: Path, context: Context, *, searched: bool) -> None:
-    """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
-    the queries and the pages are those of a hosted call and its result."""
+    """Keep the metadata that no citation holds. The metadata itself is an extra of the answer, whole. `searched`:
+    queries and pages belong to a hosted call and its result.
+    """
     grounding, citation = METADATA
     if not places.length():
-        # Nothing was said that could be cited.
+        # There is no text that could be cited.
         context.keep(at, carried(candidate, METADATA) or {})
         return
     if candidate.groundingMetadata:
@@ -187,7 +190,7 @@ def report(candidate: Any, places: Places, at: Path, context: Context, *, search
         used = {number for each in indices for number in each if isinstance(number, int)}
         for i, chunk in enumerate(_list(value, "groundingChunks")):
             if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
-                # A source that supports nothing is no citation.
+                # A source that supports no text is no citation.
                 fields = {name: json_text.raw(inner) for name, inner in chunk.items()}
                 context.keep((*at, grounding, "groundingChunks", i), fields)
                 chunk.clear()
@@ -219,14 +222,14 @@ def _report(value: Any, carried: Any, at: Path, context: Context) -> None:
 
 
 _NO_PLACE = frozenset({"type", "encrypted_index"})
-"""What is no place in a source: the kind of a citation, and a seal that is reported where it is read."""
+"""Fields that are no place in a source: the kind of a citation, and a seal that is reported where it is read."""
 
 Cited = tuple[str, tuple[Citation, ...], Path]
-"""A text, what is cited in it, and where it stands in the source."""
+"""A text, its citations, and its path in the source."""
 
 
 def write_grounding(texts: list[Cited], context: Context) -> dict[str, Any] | None:
-    """Citations of other dialects as groundingMetadata; None when there are none."""
+    """Citations of other dialects as groundingMetadata; None if there are none."""
     chunks: dict[tuple[str, str, str], int] = {}
     written: list[Any] = []
     supports: list[Any] = []
@@ -247,7 +250,7 @@ def write_grounding(texts: list[Cited], context: Context) -> dict[str, Any] | No
             support: dict[str, Any] = {"groundingChunkIndices": [chunks[key]]}
             first, last = cited.start, cited.end
             if (first is None or last is None) and context.source != NAME:
-                # It is the whole text that is cited. Texts run together in a stream, so that has to be said.
+                # The whole text is cited. A stream joins texts, so the segment must be explicit.
                 first, last = 0, len(text)
             said = text[first:last] if first is not None and last is not None else ""
             if said:

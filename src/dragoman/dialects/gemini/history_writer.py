@@ -1,4 +1,6 @@
-"""Turns as contents: alternating roles, the results of a step in one content right after it, seals in the open turn."""
+"""Writes turns as contents: alternating roles, the results of a step in one content directly after it, seals in the
+open turn.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,13 @@ from .original_values import put_back
 from .tool_results import write_missing, write_orphan, write_result
 
 SYSTEM_MARK = "[system]\n"
-"""Stands before system words that the user has to say, since there is no such role in mid-conversation."""
+"""Before system text in a user content: Gemini has no system role in mid-conversation (roles user and model only,
+google-genai 3.1.0).
+"""
 
 
 def write_contents(turns: tuple[Turn, ...], context: Context) -> list[Any]:
-    """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
+    """A history of this dialect keeps its shape; any other is brought into the shape that the API demands."""
     own = OwnTurns(turns, context) if context.source == wire.NAME else None
     history = History(context, mine=own is not None)
     for index, turn in enumerate(turns if own is None else own.turns):
@@ -29,7 +33,7 @@ def write_contents(turns: tuple[Turn, ...], context: Context) -> list[Any]:
 
 
 class OwnTurns:
-    """The turns of a history that comes from this dialect: such a history keeps its shape."""
+    """The turns of a history of this dialect, which keeps its shape."""
 
     __slots__ = ("_open_from", "_seals", "turns")
 
@@ -41,12 +45,12 @@ class OwnTurns:
             self._open_from = _open_from(turns)
 
     def sealed(self, index: int) -> bool:
-        """Whether the calls of a turn must have seals: only those of the open turn."""
+        """Whether the calls of a turn must have seals: only in the open turn."""
         return self._seals and index >= self._open_from
 
 
 def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Results of one step that this dialect's client had sent in several contents go back in as many."""
+    """Split results that the client had sent in several contents into the same contents again."""
     out: list[Turn] = []
     for turn in turns:
         if turn.role == "tool" and len({part.at[:2] for part in turn.parts}) > 1:
@@ -58,7 +62,9 @@ def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _open_from(turns: tuple[Turn, ...]) -> int:
-    """Where the open turn begins: after the last words of the user that are no result."""
+    """The index of the open turn: after the last user text that is no result."""
+    # The current turn is everything after the last user text that is not a functionResponse (docs "Thought signatures",
+    # 2026-10).
     for index in range(len(turns) - 1, -1, -1):
         turn = turns[index]
         if turn.role not in ("assistant", "tool") and any(isinstance(part, Text) for part in turn.parts):
@@ -67,29 +73,29 @@ def _open_from(turns: tuple[Turn, ...]) -> int:
 
 
 def begins_with_model(contents: list[Any]) -> bool:
-    """Whether the model speaks first. Contents that were written before, and are one text now, do not begin so."""
+    """Whether the first content is the model's. Earlier contents that are one text now do not begin so."""
     first = contents[0]
     return type(first) is dict and first.get("role") == "model"
 
 
 class History:
-    """The contents so far, and the calls that wait for their results."""
+    """The contents so far, and the calls that wait for results."""
 
     __slots__ = ("_answered", "_at", "_context", "_open", "_role", "_waiting", "contents", "mine")
 
     def __init__(self, context: Context, *, mine: bool) -> None:
-        """`mine`: the history comes from this dialect."""
+        """`mine`: the history is of this dialect."""
         self.contents: list[Any] = []
         self.mine = mine
         self._context = context
         self._role = ""
         self._at: Path = ()
-        self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
-        self._open: OpenCalls[Any] | None = None  # those of them without a result yet, once one came out of order
+        self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its path
+        self._open: OpenCalls[Any] | None = None  # open calls, after a result out of order
         self._answered: set[str] = set()
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The contents but for the last one, which may grow, and that one with all else there is to know."""
+        """The contents except the last one, which may grow, and the state of the writer, which holds the last one."""
         if self._waiting or not self.contents or begins_with_model(self.contents):
             return None
         *done, last = self.contents
@@ -98,7 +104,7 @@ class History:
         return done, (self._role, self._at, frozenset(self._answered), tuple(last["parts"]))
 
     def restore(self, contents: list[Any], state: Any) -> None:
-        """Stand behind contents that were written before: `contents` and the one in the state."""
+        """Continue after earlier contents: `contents`, and the last one in the state."""
         self.contents = contents
         if state is not None:
             self._role, self._at, answered, parts = state
@@ -106,7 +112,7 @@ class History:
             contents.append({"role": self._role, "parts": [*parts]})
 
     def turn(self, turn: Turn, *, sealed: bool) -> None:
-        """Any turn. `sealed`: its calls must have seals."""
+        """Write one turn. `sealed`: its calls must have seals."""
         if turn.name:
             self._context.lose("name.dropped", turn.at)
         if turn.role == "assistant":
@@ -124,6 +130,9 @@ class History:
         for part in turn.parts:
             if type(part) is ToolCall:
                 written = write_call(part, context, request=True)
+                # Gemini 3 answers 400 "Function call is missing a thought_signature" if the first call of a step in the
+                # current turn has none (docs "Thought signatures", 2026-10). Google documents this dummy for calls from
+                # another model.
                 if sealed and not waiting and "thoughtSignature" not in written:
                     written["thoughtSignature"] = DUMMY
                     context.lose("seal.dummy", part.at)
@@ -141,7 +150,7 @@ class History:
         parts = turn.parts
         context = self._context
         if self.mine and parts and type(parts[0]) is Opaque and parts[0].at == turn.at:
-            self.contents.append(parts[0].value)  # a whole content of a role nobody knows
+            self.contents.append(parts[0].value)  # a whole content of an unknown role
             self._role = ""
             return
         system = turn.role != "user"
@@ -149,7 +158,7 @@ class History:
             context.lose("system.demoted", turn.at)
         out: list[Any] = []
         for part in parts:
-            if type(part) is Opaque and part.dialect != wire.NAME:  # what a user sends is no hosted tool's
+            if type(part) is Opaque and part.dialect != wire.NAME:  # user content is no hosted tool's part
                 context.lose("part.dropped", part.at, part.kind)
                 continue
             written = write_part(part, context, request=True)
@@ -160,7 +169,9 @@ class History:
         self._place("user", out, turn)
 
     def _results(self, turn: Turn) -> None:
-        """All results of a step in call order; then what cannot stand inside them, and results without a call."""
+        """Write all results of a step in call order; then media that cannot stand inside them, and results without a
+        call.
+        """
         waiting, answered, context = self._waiting, self._answered, self._context
         siblings: list[Any] = []
         found: list[Any] = []
@@ -172,6 +183,8 @@ class History:
                 found.append(write_result(part, asked, siblings, context))
             else:
                 waiting.clear()
+                # All functionResponses of a step stand in one user content, as many as calls (gemini-cli 0.56 sources,
+                # 2026-08).
                 self._place("user", found + siblings if siblings else found, turn)
                 return
         siblings = []
@@ -179,7 +192,7 @@ class History:
         self._place("user", found + siblings, turn)
 
     def _sorted(self, turn: Turn, siblings: list[Any]) -> list[Any]:
-        """One result for each call, whatever order and number they came in."""
+        """One result for each call, whatever their order and number."""
         context = self._context
         order = {} if self.mine else {call_id: place for place, (call_id, _, _) in enumerate(self._waiting)}
         found: list[tuple[int, Any]] = []
@@ -201,7 +214,7 @@ class History:
         return [written for _, written in found]
 
     def _take(self, call_id: str) -> Any:
-        """The waiting call with this id, as sent; None when there is none."""
+        """The open call with this id, as sent; None if there is none."""
         if self._open is None:
             self._open = OpenCalls()
             for waiting in self._waiting:
@@ -215,11 +228,11 @@ class History:
         return found[1]
 
     def _done(self) -> None:
-        """No call waits any longer."""
+        """No call is open any more."""
         self._waiting, self._open = [], None
 
     def _missing(self) -> list[tuple[str, Any]]:
-        """Results for the calls that have none."""
+        """Error results for the calls without one."""
         out = []
         for call_id, asked, at in self._waiting if self._open is None else self._open.left():
             self._context.lose("result.invented", at, call_id)
@@ -228,14 +241,14 @@ class History:
         return out
 
     def settle(self) -> None:
-        """Something other than results follows, or nothing: the step is over."""
+        """The step is over: add error results for its open calls."""
         if self.mine:
             self._done()
         elif self._waiting:
             self._place("user", [written for _, written in self._missing()], Turn("tool", ()))
 
     def _place(self, role: str, parts: list[Any], turn: Turn) -> None:
-        """A content of its own, or more of the last one: roles alternate, unless this dialect's client had it so."""
+        """Add a content, or extend the last one: roles alternate, except in a history of this dialect."""
         if not parts and not (self.mine and not turn.parts):
             self._context.lose("turn.dropped", turn.at)
             return

@@ -1,9 +1,9 @@
-"""Calls and results of the tools that Gemini runs itself.
+"""Owns the calls and results of tools that Gemini runs itself.
 
-What a search found stands in the metadata of a candidate (`groundingMetadata`, `urlContextMetadata`), which no client
-sends back; Gemini 3 may show the same as parts (`toolCall`, `toolResponse`), which go back to Gemini only. For clients
-other dialects' searches and fetches are written as metadata. An upstream takes none of them: its own parts have seals.
-In a request they are text (`codec/hosted_calls_as_text.py`).
+The result of a search is in the metadata of a candidate (`groundingMetadata`, `urlContextMetadata`), which no client
+returns. Gemini 3 may also send parts (`toolCall`, `toolResponse`), which go back to Gemini only. Searches and fetches
+of other dialects are written as metadata for clients. An upstream gets none of them, because its own parts have seals;
+in a request they become text (`codec/hosted_calls_as_text.py`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SUCCESS, _ERROR = "URL_RETRIEVAL_STATUS_SUCCESS", "URL_RETRIEVAL_STATUS_ERROR"
 
 
 def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
-    """A part of a tool that the upstream runs: a hosted call or result where other dialects have such a tool."""
+    """A part of a hosted tool: a hosted call or result."""
     if kind in ("toolCall", "toolResponse"):
         inner = json_text.plain(value).get(kind)
         tool = word(inner, "toolType") or word(inner, "tool_type")
@@ -61,8 +61,9 @@ def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
 
 
 def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids: Ids) -> list[Opaque]:
-    """The searches and fetches that the metadata of a candidate tells of, for another dialect. `parts`: those of the
-    candidate, which may tell of its searches already."""
+    """The searches and fetches in the metadata of a candidate, for another dialect. `parts`: the parts of the
+    candidate, which may already hold its searches.
+    """
     found: list[Opaque] = []
     if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
@@ -115,7 +116,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
 
 
 def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
-    """The parts of an answer with what was searched in front of the words that were written with it."""
+    """The parts of an answer with its searches before the first text."""
     place = next((i for i, part in enumerate(parts) if isinstance(part, Text)), len(parts))
     return [*parts[:place], *found, *parts[place:]]
 
@@ -145,12 +146,12 @@ def _chunk(page: Citation) -> dict[str, Any]:
 
 
 def is_metadata(part: Part) -> bool:
-    """Whether a part stands in the metadata of its candidate, not among the parts of the content."""
+    """Whether a part belongs to the metadata of its candidate, not to the content."""
     return isinstance(part, Opaque) and part.dialect == wire.NAME and part.kind in (GROUNDING, FETCHED)
 
 
 def write_metadata(grounding: dict[str, Any] | None, parts: list[Opaque]) -> dict[str, Any]:
-    """The metadata of a candidate: its citations, and what `write_hosted` made of other dialects' uses."""
+    """The metadata of a candidate: its citations, and the parts of `write_hosted`."""
     out: dict[str, Any] = {}
     for part in parts:
         if held_elsewhere(part):

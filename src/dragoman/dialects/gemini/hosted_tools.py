@@ -1,4 +1,4 @@
-"""The tools that Gemini runs itself, as far as other dialects have them too."""
+"""Owns the rows of tools that Gemini runs itself and other dialects have too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _SEARCH = Row(
     "web_search",
     "googleSearch",
     kinds("googleSearch|google_search|googleSearchRetrieval|google_search_retrieval|enterpriseWebSearch"),
-    # Vertex only, so it is not written where the Developer API listens.
+    # excludeDomains is for Vertex only (google-genai 3.1.0 converters, 2026-11), so it is not written for the Developer
+    # API.
     options={"blocked_domains": Option(_EXCLUDED, write=None)},
     inside="googleSearch",
 )
@@ -49,4 +50,4 @@ VERTEX = (
     _FETCH,
     _CODE,
 )
-"""What Vertex runs, and so Code Assist."""
+"""The tools of Vertex, and so of Code Assist."""

@@ -1,4 +1,4 @@
-"""Media parts: inlineData and fileData, base64 in two alphabets, resolution."""
+"""Reads and writes media parts: inlineData and fileData, base64 in two alphabets, resolution."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _FILES_API = "//generativelanguage.googleapis.com/"
 
 
 def read_blob(blob: wire.Blob, at: Path, seal: Seal | None, extra: Extra | None, detail: str = "") -> Media:
+    """Media from base64 data."""
     mime = blob.mimeType or blob.mime_type or ""
     data = blob.data
     if "-" in data or "_" in data:
-        # google-genai writes the URL-safe alphabet, which other upstreams refuse.
+        # google-genai writes the URL-safe alphabet (3.1.0, 2026-11), which other upstreams refuse.
         data = data.translate(STANDARD)
         extra = with_field(extra, URLSAFE, TRUE)
     name = blob.displayName or blob.display_name or ""
@@ -31,7 +32,9 @@ def read_blob(blob: wire.Blob, at: Path, seal: Seal | None, extra: Extra | None,
 
 
 def read_file(file: wire.FileRef, at: Path, seal: Seal | None, extra: Extra | None, detail: str = "") -> Media:
-    """A public address is an address; what only Google can open (Files API, gs://) is a file."""
+    """Media from an address. A public address is a URL; an address that only Google can open (Files API, gs://) is a
+    file.
+    """
     uri = file.fileUri or file.file_uri or ""
     mime = file.mimeType or file.mime_type or ""
     name = file.displayName or file.display_name or ""
@@ -42,20 +45,21 @@ def read_file(file: wire.FileRef, at: Path, seal: Seal | None, extra: Extra | No
 
 
 def read_detail(resolution: Raw) -> str:
-    """The canon's word for a part's resolution, or "" where it has none."""
+    """The canon's word for a part's resolution, or ""."""
     value = peek(resolution)
     level = value.get("level") if isinstance(value, dict) else value
     return _DETAILS.get(level, "") if isinstance(level, str) else ""
 
 
 def was_read(media: Media, context: Context) -> bool:
-    """Whether media stood in a document of this dialect, and is written back as it came. Media that a caller made
-    (`tool_results`) stood nowhere."""
+    """Whether media came from a document of this dialect, and is written unchanged. Media that a caller made
+    (`tool_results`) did not.
+    """
     return context.source == wire.NAME and media.at != ()
 
 
 def write_media(media: Media, context: Context, *, nested: bool = False, result: bool = False) -> dict[str, Any]:
-    """Media as a part of its own; a text says what it was where the API cannot be given it."""
+    """Media as a part. A text replaces media that the API cannot get."""
     mine = context.source == wire.NAME
     came_named = was_read(media, context)
     if media.name and not came_named:
@@ -86,7 +90,9 @@ def write_media(media: Media, context: Context, *, nested: bool = False, result:
 
 
 def _write_detail(media: Media, out: dict[str, Any], nested: bool, context: Context) -> None:
-    """Single parts have a resolution since Gemini 3, the first models that think in levels; not inside a result."""
+    """Write the resolution: single parts have one since Gemini 3, the first models with thinking levels; not inside a
+    result.
+    """
     level = _LEVELS.get(media.detail)
     if level is not None and context.profile.thinking_levels and not nested:
         out["mediaResolution"] = {"level": level}

@@ -1,4 +1,6 @@
-"""One content's parts, shared by requests and answers: texts, thoughts, media, calls, hosted parts, seals."""
+"""Reads and writes the parts of one content, for requests and answers: texts, thoughts, media, calls, hosted parts,
+seals.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,7 @@ from .tools import ANY_NAMES, NAMES
 
 DUMMY = GOOGLE_DUMMY
 
+# Both documented dummies, literal and in base64: gemini-cli sends the literal, Python SDK users send base64 (2026-08).
 DUMMIES = frozenset(
     spelling
     for word in (DUMMY, "context_engineering_is_the_way_to_go")
@@ -48,7 +51,7 @@ _raw_arguments = msgspec.json.Decoder(_RawArguments).decode
 
 
 def read_parts(content: wire.Content, base: Path, ids: Ids, unknown: Unknown) -> list[Part]:
-    """What a content says. Three kinds of parts are nearly all of an agent's history, so they are asked for first."""
+    """The parts of a content. Three kinds of parts are nearly all of an agent's history, so they are tried first."""
     out: list[Part] = []
     parts = content.parts
     if not isinstance(parts, list):
@@ -81,7 +84,7 @@ def read_parts(content: wire.Content, base: Path, ids: Ids, unknown: Unknown) ->
 
 
 def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
-    """Append what one part says; a part with several data fields says several things."""
+    """Append the values of one wire part; a part with several data fields gives several."""
     extra: Extra | None = None
     detail = ""
     if isinstance(part, wire.WidePart):
@@ -108,7 +111,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         else:
             seal = read_seal(part.thoughtSignature)
     if part.thought and (blob is not None or file is not None):
-        ids.context.keep(at, {"thought": TRUE})  # media that the model made on the way to its answer
+        ids.context.keep(at, {"thought": TRUE})  # media from the model's thinking
     if result is not None:
         out.append(read_result(result, at, ids, seal, _flagged(part, extra)))
     elif blob is not None:
@@ -120,13 +123,15 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
     elif text is not None or seal is not None:
         out.append(Text(text or "", seal=seal, extra=_flagged(part, extra), at=at))
     elif extra is not None:
-        # Modifiers without anything to modify.
+        # Modifiers without a data field.
         name = next(iter(extra.get(wire.NAME, {})), "")
         out.append(Opaque(wire.NAME, name, json_text.raw(part), extra=extra, at=at))
 
 
 def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
-    """A part of a tool that the upstream runs; or, against the rules, several data fields: then one part for each."""
+    """A part of a hosted tool; or, against the rules (one data field for each part, google-genai 3.1.0), several data
+    fields: one part for each.
+    """
     pieces = []
     for name in ("text", "inlineData", "fileData", "functionCall", "functionResponse", *wire.HOSTED_PARTS):
         value = getattr(part, name, None)
@@ -147,7 +152,7 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
 
 def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, out: list[Part]) -> None:
     if seal is not None and seal.dialect != wire.NAME:
-        # We streamed another upstream's thought to this client: its text in pieces, its seal on a last, empty one.
+        # Another upstream's thought was streamed to this client: its text in pieces, its seal on a last, empty piece.
         while out:
             before = out[-1]
             if not isinstance(before, Reasoning) or before.seal is not None:
@@ -158,7 +163,7 @@ def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, o
 
 
 def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, context: Context) -> None:
-    """Move the snake_case fields to their camelCase twins; one that finds its twin taken is not understood."""
+    """Move snake_case fields to their camelCase twins. A field whose twin is set is kept as unknown."""
     for twin, name in _TWINS:
         value = getattr(part, twin)
         if value is None:
@@ -185,7 +190,7 @@ def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, contex
 
 
 def _flagged(part: wire.Part, extra: Extra | None) -> Extra | None:
-    """`thought` on a part that is no thought: false says nothing, but goes back as it came."""
+    """`thought` on a part that is no thought: false has no meaning, but is restored."""
     if part.thought is None:
         return extra
     if extra is None and not part.thought:
@@ -194,7 +199,7 @@ def _flagged(part: wire.Part, extra: Extra | None) -> Extra | None:
 
 
 def read_seal(slot: str) -> Seal:
-    """The seal in a slot. google-genai re-spells what it echoes in the URL-safe alphabet, packed seals too."""
+    """The seal in a slot. google-genai returns it in the URL-safe alphabet, packed seals too."""
     if slot.startswith(MARK):
         slot = slot.translate(STANDARD)
     return origin(slot, wire.NAME)
@@ -230,7 +235,7 @@ def _read_call_extra(call: wire.Call, part: wire.Part, extra: Extra | None) -> E
 
 
 def read_arguments(text: str) -> str:
-    """`args` as arguments; what an earlier crossing had to wrap comes back as it was."""
+    """`args` as arguments. Wrapped text is unwrapped."""
     if text == "null":
         return ""
     if text.startswith('{"__raw"'):
@@ -242,7 +247,7 @@ def read_arguments(text: str) -> str:
 
 
 def write_part(part: Part, context: Context, *, request: bool) -> Any:
-    """One part as the wire has it; None when nothing of it can be said. Results are not written here."""
+    """One part on the wire; None if nothing of it can be written. Results are not written here."""
     if type(part) is Text and part.text and part.seal is None and part.extra is None and part.cache is None:
         if not part.refusal and not (part.citations and request):
             return {"text": part.text}
@@ -259,7 +264,7 @@ def write_part(part: Part, context: Context, *, request: bool) -> Any:
         out = write_media(part, context)
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         if is_metadata(part):
-            return None  # it stands beside the content
+            return None  # it is written beside the content
         if request and made_elsewhere(part):
             context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None
@@ -276,9 +281,11 @@ def write_part(part: Part, context: Context, *, request: bool) -> Any:
 
 
 def write_seal(seal: Seal, out: dict[str, Any], at: Path, context: Context, request: bool) -> None:
-    """An own seal goes back as it came; a foreign one travels packed to the client, and never to the upstream."""
+    """Write a seal: an own seal unchanged; a foreign one packed for the client, and never for the upstream. Google
+    refuses a signature of another model or endpoint (400, reported by users, 2026).
+    """
     if not seal.data and context.source != wire.NAME:
-        return  # it only says whose thought it is
+        return  # an empty seal only names the origin
     if seal.dialect == wire.NAME:
         out["thoughtSignature"] = seal.data
     elif request:
@@ -303,11 +310,11 @@ def _write_text(part: Text, context: Context, request: bool) -> dict[str, Any] |
 
 
 def _write_thought(part: Reasoning, context: Context, request: bool) -> dict[str, Any] | None:
-    """A thought goes back to the upstream if it is its own, or if it has no seal; a client sees every thought.
+    """A thought for the upstream if it is its own, or if it has no seal; a client gets every thought.
 
-    Unsigned thoughts were taken by gemini-2.5-flash (`gemini-42bffb2dcb2d`). Models that demand seals in the open turn
-    get none: an open step must stay as it was signed, and a thought that is left out there and sent once the turn is
-    over would change the bytes that the upstream has cached.
+    gemini-2.5-flash accepted unsigned thoughts (`gemini-42bffb2dcb2d`). Models that demand seals in the open turn get
+    none: an open step must stay as signed, and a thought that is left out there and sent after the turn would change
+    the bytes that the upstream has cached.
     """
     mine = part.seal.dialect == wire.NAME if part.seal is not None else context.source == wire.NAME
     if request and not mine and not (part.seal is None and part.text and not context.profile.seals):
@@ -322,6 +329,7 @@ def _write_thought(part: Reasoning, context: Context, request: bool) -> dict[str
 
 
 def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, Any]:
+    """A functionCall part."""
     mine = context.source == wire.NAME
     names = NAMES if request and not mine else ANY_NAMES
     inner: dict[str, Any] = {
@@ -342,7 +350,7 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
 
 
 def _write_arguments(call: ToolCall, inner: dict[str, Any], context: Context) -> None:
-    """`args` is an object: what is none stands under __raw, by which the reader knows it again."""
+    """Write `args`, which must be an object: other text is wrapped under __raw, which the reader recognises."""
     if call.custom:
         context.lose("call.custom.wrapped", call.at)
         inner["args"] = Raw(wrap_input(call.arguments))

@@ -1,7 +1,7 @@
-"""Marks: what is remembered of a Gemini document so that the same value goes back, and says nothing to anyone else.
+"""Owns marks: original values of a Gemini document that are restored in this dialect and have no meaning in others.
 
-A mark is an extra under a name that no wire has ("dragoman. ..."). Extras made here are not kept in the Context, so
-they are never counted as losses: nothing that a reader of another dialect would miss stands in them.
+A mark is an extra with a name that no wire has ("dragoman. ..."). Marks are not kept in the Context, so they never
+count as losses.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ...codec import json_text
 from . import wire
 
 ID = "dragoman.id"
-"""The id as it stood there (null: none) where another one pairs call and result."""
+"""The original id (null: none) of a call or result that is paired with another id."""
 KEY = "dragoman.key"
-"""The key of `response` under which a result's value stood; "" for the whole object."""
+"""The key of `response` that held a result's value; "" for the whole object."""
 URLSAFE = "dragoman.urlsafe"
-"""The media's bytes were spelled in the URL-safe alphabet."""
+"""The bytes of the media were in the URL-safe alphabet."""
 
 ABSENT = "dragoman.absent"
-"""Fields that were absent and that the writer would write: zeros and empty objects, mostly."""
+"""Absent fields that the writer would write: mostly zeros and empty objects."""
 
 NULL = Raw(b"null")
 TRUE = Raw(b"true")
@@ -33,7 +33,7 @@ _PREFIX = "dragoman."
 
 
 def peek(value: Raw) -> Any:
-    """A carried value, decoded for a look inside; None when it is nested too deeply for that."""
+    """A carried value, decoded to look inside; None if it is nested too deeply."""
     try:
         return json_text.decode(value)
     except (msgspec.DecodeError, RecursionError):
@@ -41,7 +41,7 @@ def peek(value: Raw) -> Any:
 
 
 def with_field(extra: Extra | None, name: str, value: Raw) -> Extra:
-    """`extra` and one field more of this dialect."""
+    """`extra` with one more field of this dialect."""
     if extra is None:
         return {wire.NAME: {name: value}}
     return {**extra, wire.NAME: {**extra.get(wire.NAME, {}), name: value}}
@@ -53,10 +53,10 @@ def own(extra: Extra | None, name: str) -> Raw | None:
 
 
 def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
-    """Put this dialect's extra fields back into the object it writes; what is written already stays, unless empty.
+    """Restore this dialect's extra fields in the object that it writes. A written value stays unless it is empty.
 
-    Unlike the general `restore` it makes the objects on a field's way, since whole branches of a Gemini request
-    (toolConfig, generationConfig) may hold nothing but extras.
+    Unlike the general `restore`, it makes the objects on the way to a field, because whole branches of a Gemini request
+    (toolConfig, generationConfig) may hold only extras.
     """
     if extra is None or wire.NAME not in extra:
         return out
@@ -89,7 +89,7 @@ def _put_below(out: Any, steps: list[str], value: Raw) -> None:
 
 
 def _put(out: dict[str, Any], name: str, value: Raw) -> None:
-    """Put a field back. What was not understood stands in place of the nothing that was made of it."""
+    """Restore a field. An unknown value replaces the empty value that was written for it."""
     if name not in out or (out[name] in _NOTHING and value != NULL):
         out[name] = value
 
@@ -103,7 +103,7 @@ def _take_out(out: dict[str, Any], names: Raw) -> None:
 
 
 def _spelled(step: str, out: dict[str, Any]) -> str:
-    """The key under which we write what the source spelled `step`: always camelCase."""
+    """The key to write for the source's key `step`: always camelCase."""
     if step in out or "_" not in step:
         return step
     head, *tail = step.split("_")

@@ -1,4 +1,4 @@
-"""Gemini requests: read into canon, written from canon."""
+"""Reads and writes Gemini requests."""
 
 from __future__ import annotations
 
@@ -28,24 +28,26 @@ from .settings import read_settings, settings_extras, without_level, write_setti
 from .tools import CHOICE_AT, MEMO, VALIDATED, read_choice, write_choice
 from .validated_mode import strict_tools, write_mode
 
+# Old samples use the roles function and tool for results; `user` is the documented role (google-genai 3.1.0, 2026-11).
 _USERS = frozenset({"user", "function", "tool", "", None})
 _INVENTED = "(the conversation begins)"
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     (request, unknown, context.spelled), moved = admit_request(body)
     context.moved.update(moved)
     return read(RequestReader(context, unknown), request, contents_of(request))
 
 
 def contents_of(request: wire.GenerateRequest) -> list[wire.Content]:
-    """The contents as a list. A text alone is read before them."""
+    """The contents as a list. A single text is read before them."""
     held = request.contents
     return held if isinstance(held, list) else [] if isinstance(held, str) else [held]
 
 
 class RequestReader:
-    """Reads one request. Results of one step are one turn."""
+    """Reads one request. The results of one step are one turn."""
 
     __slots__ = ("_context", "_ids", "_spoken", "_unknown", "resumable", "turns")
 
@@ -53,27 +55,30 @@ class RequestReader:
         self._context = context
         self._unknown: Unknown = {} if unknown is None else unknown
         self._ids = Ids(context)
-        self._spoken = False  # the model, in the last content
+        self._spoken = False  # the last content is the model's
         self.turns: list[Turn] = []
         self.resumable = True
 
     def begin(self, head: wire.GenerateRequest) -> None:
+        """Read `systemInstruction`, and contents that are one text."""
         if head.systemInstruction is not None:
             self.turns.append(_read_system(head.systemInstruction, self._context, self._unknown))
         if isinstance(head.contents, str):
             self.turns.append(Turn("user", (Text(head.contents, at=("contents",)),), "", None, ("contents",)))
 
     def restore(self, turns: Iterable[Turn]) -> None:
+        """Continue after these turns."""
         self.turns = [*turns]
         self._spoken = bool(self.turns) and self.turns[-1].role == "assistant"
 
     def message(self, content: wire.Content, i: int) -> None:
+        """Read one content."""
         context, unknown, turns, ids = self._context, self._unknown, self.turns, self._ids
         at: Path = ("contents", i)
         role = content.role
         if role == "model":
             if not self._spoken:
-                ids.waiting.clear()  # what was asked before is answered or never will be
+                ids.waiting.clear()  # earlier calls get no more results
             self._spoken = True
             parts = read_parts(content, at, ids, unknown)
             extra = gather(context, at, unknown) if unknown else None
@@ -94,16 +99,18 @@ class RequestReader:
             _split_results(parts, turns, extra, at)
 
     def close(self) -> tuple[Turn, ...]:
+        """All turns."""
         return tuple(self.turns)
 
     def finish(self, head: wire.GenerateRequest, turns: tuple[Turn, ...]) -> Request:
+        """Read tools, settings and all other fields."""
         return _read_rest(head, turns, self._context, self._unknown)
 
 
 def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
-    """Everything but the contents."""
+    """Read everything but the contents."""
     declared = request.tools
-    if declared and bytes(memoryview(declared)[:1]) == b"{":  # one tool that stands in no list: the API takes it
+    if declared and bytes(memoryview(declared)[:1]) == b"{":  # one tool without a list, which the API accepts
         declared = Raw(b"[%b]" % bytes(declared))
         context.moved[("tools", 0)] = context.moved.get(("tools",), ("tools",))
     tools = MEMO.read(declared, context) if declared else ()
@@ -163,7 +170,7 @@ def _read_system(content: wire.Content | str, context: Context, unknown: Unknown
 
 
 def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at: Path) -> None:
-    """A content with results in it: tool turns and user turns, in wire order. Results of one step are one turn."""
+    """A content with results: tool turns and user turns, in wire order. The results of one step are one turn."""
     run: list[Part] = []
     for part in parts:
         if run and isinstance(part, ToolResult) != isinstance(run[0], ToolResult):
@@ -184,6 +191,7 @@ def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) 
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
@@ -204,6 +212,7 @@ class RequestWriter(PlainDocument):
         self.messages = self._history.contents
 
     def begin(self) -> None:
+        """Adapt the request to the model, and prepare the turns."""
         request, context = self._request, self.context
         profile, mine = context.profile, self._own is not None
         if not (profile.formats and profile.system) and context.gates(wire.NAME):
@@ -221,35 +230,40 @@ class RequestWriter(PlainDocument):
         self.turns = turns
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        """Continue after earlier contents."""
         self.messages = messages
         self._history.restore(messages, state)
 
     def turn(self, index: int) -> None:
+        """Write one turn."""
         own = self._own
-        # A history from elsewhere gets its dummies in all turns, so that its bytes stay the same, and cached, when the
-        # turn is over.
+        # A history of another dialect gets dummies in all turns, so that its bytes stay the same, and cached, after the
+        # turn.
         sealed = self.context.profile.seals if own is None else own.sealed(index - self.lead)
         self._history.turn(self.turns[index], sealed=sealed)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The contents that later turns do not change, and the state after them."""
         return self._history.snapshot()
 
     def end(self) -> None:
+        """Complete the history."""
         context, contents = self.context, self.messages
         self._history.settle()
         if self._own is not None:
-            # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
+            # Between Gemini and Code Assist the contents stay unchanged, but both refuse empty contents.
             if not contents and (context.within != ()) is (context.target == wire.NAME):
                 _begin(contents, self.turns[self.lead :], context)
         elif not contents or begins_with_model(contents):
             _begin(contents, self.turns[self.lead :], context)
 
     def document(self, messages: Any) -> dict[str, Any]:
+        """The request with these contents."""
         return _write_rest(self._request, self.turns[: self.lead], messages, self.context)
 
 
 def _begin(contents: list[Any], turns: tuple[Turn, ...], context: Context) -> None:
-    """Have the user speak first."""
+    """Add a first user content: a history must begin with the user (gemini-cli 0.56 sources, 2026-08)."""
     context.lose("turn.invented", turns[0].at if turns else ())
     contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
 
@@ -277,7 +291,9 @@ def _write_rest(request: Request, system: tuple[Turn, ...], contents: Any, conte
 
 
 def _switch_hosted(request: Request, out: dict[str, Any]) -> None:
-    """The Developer API takes its own tools beside functions only with this switch, which Vertex refuses."""
+    """Set the switch that the Developer API demands for hosted tools beside functions (google-genai 3.1.0, 2026-11).
+    Vertex refuses it.
+    """
     kinds = {type(tool) for tool in request.tools}
     if len(kinds) > 1 and "tools" in out:
         config: dict[str, Any] = out.setdefault("toolConfig", {})
@@ -307,6 +323,7 @@ def _write_system(system: tuple[Turn, ...], context: Context) -> dict[str, Any] 
                 if written is not None:
                     parts.append(written)
             else:
+                # systemInstruction takes text parts only (google-genai 3.1.0, 2026-11).
                 context.lose("system.media.dropped", part.at)
         put_back(out, turn.extra)
     return out if parts else None

@@ -1,4 +1,4 @@
-"""Gemini answers: read into canon, written from canon; stop reasons and usage."""
+"""Reads and writes Gemini answers, with stop reasons and usage."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ _WORDS: dict[StopReason, str] = {
     "tool_calls": "STOP",
     "content_filter": "SAFETY",
     "refusal": "SAFETY",
+    # CONTINUATION: a long answer of Gemini 4 goes on with a continuationToken (docs, 2026-10).
     "pause": "CONTINUATION",
     "bad_tool_call": "MALFORMED_FUNCTION_CALL",
     "error": "OTHER",
@@ -81,8 +82,9 @@ _BLOCK = frozenset({"blockReason", "blockReasonMessage"})
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon, or a model content alone."""
     if b'"candidates"' not in body and b'"parts"' in body and body.lstrip()[:1] == b"{":
-        body = b'{"candidates":[{"content":%b}]}' % body  # a model's content by itself, as clients keep it
+        body = b'{"candidates":[{"content":%b}]}' % body  # a model content alone, as clients keep it
     admitted = wire.admit_answer(body)
     if admitted.value == type(admitted.value)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
@@ -90,7 +92,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 
 def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response:
-    """An answer that is decoded: alone in its body, or from an envelope."""
+    """Read a decoded answer: from a body, or from an envelope."""
     answer, unknown, spelled = admitted
     context.spelled = spelled
     ids = Ids(context, seed(answer.responseId, context))
@@ -122,7 +124,7 @@ def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response
 
 
 def version(name: str | None, context: Context) -> str:
-    """The model that answered: its name alone, for a client of another company's dialect."""
+    """The model that answered; without Google's path for a client of another dialect."""
     return name or "" if context.target in _GOOGLES else bare(name or "")
 
 
@@ -130,7 +132,7 @@ _GOOGLES = (wire.NAME, "code-assist")
 
 
 def seed(response_id: str | None, context: Context) -> str:
-    """What tells the calls of this answer from those of any other answer in the same conversation."""
+    """The seed that distinguishes the calls of this answer from those of any other answer in the conversation."""
     turns = len(context.answers.turns) if context.answers is not None else 0
     return f"{response_id or ''}\x1f{turns}\x1f{context.created}\x1f"
 
@@ -171,11 +173,13 @@ def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, context
 
 _STOPPED, _CALLED = Stop("stop"), Stop("tool_calls")
 _CALLS_MADE = "Model generated function call(s)."
-"""What Gemini writes beside STOP whenever an answer has calls (recorded, 2026). It says what the parts show."""
+"""The message that Gemini writes beside STOP if an answer has calls (recorded, 2026). It has no meaning of its own."""
 
 
 def read_stop(word: str | int | None, message: str | None, parts: list[Part], at: Path, context: Context) -> Stop:
-    """Why it ended. A tool turn ends with STOP, too: the calls decide. The word itself goes back as it came."""
+    """The stop of an answer. A tool turn also ends with STOP, so the calls decide (google-genai 3.1.0, 2026-11). The
+    word itself is restored.
+    """
     if message is None and word == "STOP":
         for part in parts:
             if type(part) is ToolCall:
@@ -206,7 +210,7 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
 
 
 def read_block(feedback: Raw, context: Context) -> Stop | None:
-    """A prompt that was refused: no candidates, but a reason."""
+    """The stop of a refused prompt: no candidates, but a reason."""
     if not feedback:
         return None
     value = peek(feedback)
@@ -231,7 +235,7 @@ def read_block(feedback: Raw, context: Context) -> Stop | None:
 
 
 def read_time(text: str) -> int | None:
-    """Unix time of an RFC 3339 time."""
+    """The Unix time of an RFC 3339 time."""
     try:
         return int(datetime.fromisoformat(text).timestamp())
     except (ValueError, OverflowError):
@@ -239,12 +243,14 @@ def read_time(text: str) -> int | None:
 
 
 def write_time(created: int) -> str | None:
+    """The RFC 3339 time of a Unix time; None if it is out of range."""
     if not 0 < created < 253402300800:
         return None
     return datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) -> Usage:
+    """Token counts. candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11); the canon includes them."""
     prompt, candidates, thoughts = usage.promptTokenCount, usage.candidatesTokenCount, usage.thoughtsTokenCount
     used = usage.toolUsePromptTokenCount
     total_in = prompt if used is None else (prompt or 0) + used
@@ -266,6 +272,7 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     out: dict[str, Any] = {}
     feedback = own(response.stop.extra, "promptFeedback")
     if feedback is not None and not response.parts:
@@ -311,7 +318,7 @@ def _write_candidate(parts: tuple[Part, ...], stop: Stop, index: int, cited: boo
 
 
 def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], context: Context, number: int = 0) -> None:
-    """Write why an answer ended into its candidate. `called`: the answer has a call."""
+    """Write the stop of an answer into its candidate. `called`: the answer has a call."""
     lose_missing_call(stop, called, "STOP", context, number)
     if stop.extra is None and not stop.detail and stop.reason in _EXACT:
         candidate["finishReason"] = _WORDS[stop.reason]
@@ -326,17 +333,18 @@ def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], context: Con
     message = own(stop.extra, "finishMessage")
     if message is not None:
         candidate["finishMessage"] = message
-    elif stop.detail and (stop.detail_at or type(word) is str):  # else it was made of the word that stands there
+    elif stop.detail and (stop.detail_at or type(word) is str):  # else the detail was made from this word
         candidate["finishMessage"] = stop.detail
 
 
 def _count(value: Any) -> int:
-    """A carried figure; none of what is not one."""
+    """A carried figure; 0 for another value."""
     count = json_text.plain(value)
     return count if type(count) is int else 0
 
 
 def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
+    """The usageMetadata object."""
     out: dict[str, Any] = {}
     used = own(usage.extra, "toolUsePromptTokenCount") if usage.extra is not None else None
     if usage.input is not None:
@@ -363,6 +371,6 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `contents`: the model's content, then one content with all results."""
+    """The contents to append: the model's content, then one content with all results."""
     turns = (Turn("assistant", response.parts), *results.turns)
     return json_text.encode(write_contents(turns, context))

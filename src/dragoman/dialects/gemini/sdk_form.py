@@ -1,9 +1,8 @@
-"""Requests in the form of Google's SDK, rewritten into the form of the wire.
+"""Rewrites requests in the form of Google's SDK into the form of the wire.
 
-Logs, documentation and agents hold requests as the SDK's callers write them: all settings in one `config`, a system
-instruction that is a text, a part or a list, contents that are texts or bare parts. The SDK (google-genai 3.1) writes
-the wire's form from these; the API itself refuses most of them. A document is looked at here only where the wire's
-shapes do not fit.
+Logs, documentation and agents hold requests as callers of the SDK write them: all settings in one `config`; a system
+instruction that is a text, a part or a list; contents that are texts or bare parts. The SDK (google-genai 3.1) makes
+the wire form of these; the API itself refuses most of them. A document comes here only if the wire shapes do not fit.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ _CALLS = ("functionCall", "function_call")
 _UNDECODED = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 Moved = dict[Path, Path]
-"""Where a value stands in the rewritten request -> where the client wrote the value."""
+"""Path in the rewritten request -> path in the client's request."""
 
 
 class Rewritten(NamedTuple):
-    """A request in the wire's form."""
+    """A request in the form of the wire."""
 
     admitted: Admitted[wire.GenerateRequest]
     moved: Moved
 
 
 def admit_request(body: bytes) -> Rewritten:
-    """A request, decoded, in whichever form it came."""
+    """A decoded request, in whichever form it came."""
     try:
         admitted = wire.admit_request(body)
     except WireError:
@@ -61,14 +60,14 @@ def admit_request(body: bytes) -> Rewritten:
 
 
 def is_odd(unknown: Unknown) -> bool:
-    """Whether fields were left over that the SDK's form would explain."""
+    """Whether unknown fields are left that the SDK form would explain."""
     return bool(unknown) and any(
         (not at and "config" in fields) or at[:1] in ((_SYSTEM,), ("contents",)) for at, fields in unknown.items()
     )
 
 
 def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
-    """The request in the wire's form; None where nothing in it is in the SDK's."""
+    """The request in the form of the wire; None if nothing in it has the SDK form."""
     try:
         fields = json_text.fields(body)
         before = dict(fields)
@@ -87,7 +86,9 @@ def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
 
 
 def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
-    """Put each field of `config` where the wire has it. What stands in the request itself as well stays in `config`."""
+    """Put each field of `config` at its place on the wire. A field that the request itself has too stays in
+    `config`.
+    """
     config = json_text.fields(fields["config"])
     settings_name = "generation_config" if "generation_config" in fields else "generationConfig"
     settings = json_text.fields(fields[settings_name]) if settings_name in fields else {}
@@ -105,7 +106,7 @@ def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
             settings[field] = value
             moved["generationConfig", field] = ("config", name)
         elif name not in fields:
-            fields[name] = value  # which nobody knows: reported as such
+            fields[name] = value  # an unknown field, reported as such
             moved[name,] = ("config", name)
         else:
             left[name] = value
@@ -116,7 +117,7 @@ def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
 
 
 def _system(value: Raw, at: Path, source: Path, moved: Moved) -> Raw:
-    """A system instruction as a Content: it may be a part, a list of parts and texts, or a list of Contents."""
+    """A system instruction as a Content. It may be a part, a list of parts and texts, or a list of Contents."""
     first = _first(value)
     if first == b"[":
         parts: list[Raw] = []
@@ -137,7 +138,7 @@ def _system(value: Raw, at: Path, source: Path, moved: Moved) -> Raw:
 
 
 def _contents(value: Raw, moved: Moved) -> Raw:
-    """Contents as a list of Contents: neighbouring texts and bare parts are one Content, as the SDK joins them."""
+    """Contents as a list of Contents. Neighbouring texts and bare parts become one Content, as in the SDK."""
     first = _first(value)
     if first == b"{" and _is_part(value):
         moved["contents", "parts", 0] = ("contents",)
@@ -174,7 +175,7 @@ def _contents(value: Raw, moved: Moved) -> Raw:
 
 
 def _content(value: Raw) -> Raw | None:
-    """A Content with texts for parts, in the wire's form; None where the Content is in that form."""
+    """A Content with texts for parts, in the form of the wire; None if the Content already has that form."""
     if _first(value) != b"{":
         return None
     fields = json_text.fields(value)
@@ -192,7 +193,7 @@ def _content(value: Raw) -> Raw | None:
 
 
 def _inner_parts(value: Raw) -> list[Raw] | None:
-    """The parts of a Content; None for what is no Content."""
+    """The parts of a Content; None for another value."""
     if _first(value) != b"{":
         return None
     parts = json_text.fields(value).get("parts")
@@ -200,7 +201,7 @@ def _inner_parts(value: Raw) -> list[Raw] | None:
 
 
 def _with_role(value: Raw) -> Raw:
-    """A part as a Content. A role that stands beside the text is the Content's."""
+    """A part as a Content. A role beside the text belongs to the Content."""
     fields = json_text.fields(value)
     role = fields.pop("role", None)
     return json_text.raw({"parts": [fields]} if role is None else {"role": role, "parts": [fields]})

@@ -1,4 +1,4 @@
-"""Settings of a Gemini request: generationConfig, thinking, structured output, tier, labels."""
+"""Owns the settings of a Gemini request: generationConfig, thinking, structured output, tier, labels."""
 
 from __future__ import annotations
 
@@ -50,12 +50,14 @@ _IMAGES_ELSEWHERE = frozenset({"openrouter"})
 _LEVELS = ("minimal", "low", "medium", "high")
 _WORDS = frozenset(level.upper() for level in _LEVELS)
 _LEVEL = f"{_CONFIG}/thinkingConfig/thinkingLevel"
+# The project's own table: no provider publishes one. Gemini 2.5 Flash takes 0 to 24576, Pro 128 to 32768.
 _BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 32768}
 _TIERS = {"default": "standard", "standard": "standard", "flex": "flex", "priority": "priority"}
 _MAX_STOPS = 5
 
 
 def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
+    """The settings of a request."""
     tier = request.serviceTier
     if tier == "standard":
         tier = "default"
@@ -108,7 +110,7 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
 
 
 def _asks_for_images(config: wire.GenerationConfig, context: Context) -> bool:
-    """Whether texts and images are asked for, or images alone, and the target's requests can say so."""
+    """Whether the request asks for texts and images, or images only, and the target's requests can ask for images."""
     if not config.responseModalities or context.target not in _IMAGES_ELSEWHERE:
         return False
     words = peek(config.responseModalities)
@@ -135,7 +137,7 @@ def _read_format(config: wire.GenerationConfig, context: Context) -> Format | No
 
 
 def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[Format | None, Raw]:
-    """The format of texts in `responseFormat`, for other dialects, and what is left of the field."""
+    """The text format in `responseFormat`, for other dialects, and the rest of the field."""
     shapes = config.responseFormat
     if not shapes or context.target in wire.KIN or not json_text.is_object(shapes):
         return None, shapes
@@ -153,7 +155,7 @@ def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[
 
 
 def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
-    # A copy without what has a meaning here tells at once whether anything else is set.
+    # A copy with only the known settings shows at once whether any other field is set.
     rest = wire.GenerationConfig(
         config.temperature,
         config.topP,
@@ -176,7 +178,7 @@ def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
 
 
 def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
-    """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
+    """The fields of the settings that the canon cannot hold: those to report, and those without meaning."""
     told: dict[Path, Raw] = {}
     silent: dict[Path, Raw] = {}
     if request.serviceTier == "unspecified":
@@ -213,6 +215,7 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
 
 
 def write_settings(request: Request, out: dict[str, Any], context: Context) -> None:
+    """Write the settings."""
     settings = request.settings
     config: dict[str, Any] = {}
     mine = context.source == wire.NAME
@@ -249,6 +252,7 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
             out["labels"] = settings.metadata
         elif settings.metadata:
             context.lose("metadata.dropped", settings.at.get("metadata", ()))
+    # Gemini has no switch against parallel calls (google-genai 3.1.0, 2026-11).
     if settings.parallel is False and "tools" in out:
         context.lose("parallel.unenforced", settings.at.get("parallel", ()))
     if settings.verbosity is not None:
@@ -289,7 +293,7 @@ def _write_sampling(settings: Settings, config: dict[str, Any], context: Context
     ):
         if value is None:
             continue
-        if value and name in refused:  # models take the neutral values of what they refuse
+        if value and name in refused:  # models accept the neutral value of a refused setting
             context.lose("logprobs.dropped" if "logprobs" in name else "sampling.dropped", at.get(name, ()), name)
         else:
             config[key] = value
@@ -307,8 +311,9 @@ def _write_sampling(settings: Settings, config: dict[str, Any], context: Context
 
 
 def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
-    """`thinkingLevel` for models with levels and those nothing is known about, `thinkingBudget` for Gemini 2.5 and for
-    no thinking at all, which no level says."""
+    """`thinkingLevel` for models with levels and for unknown models; `thinkingBudget` for Gemini 2.5, and for no
+    thinking at all, which no level expresses. Never both (google-genai 3.1.0, 2026-11).
+    """
     settings = request.settings
     effort, budget = settings.effort, settings.budget
     profile = context.profile
@@ -339,7 +344,7 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
             context.lose("effort.dropped", at, unknown)
         elif context.source != wire.NAME:
             context.lose("effort.approximated", at, THINKS_UNASKED)
-        return {}  # models with levels think unasked
+        return {}  # models with levels think by default
     if effort is None and not profile.thinking_levels:
         return {"thinkingBudget": budget}
     levels = tuple([level.lower() for level in profile.thinking_levels]) or _LEVELS
@@ -351,13 +356,12 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     if level != effort:
         context.lose("effort.approximated", at, f"{asked.words} is sent as {level.upper()}")
     elif context.gated and own(request.extra, _LEVEL) is not None:
-        return {}  # the level comes back in the client's own spelling
+        return {}  # the level is restored in the client's spelling
     return {"thinkingLevel": level.upper()}
 
 
 def without_level(extra: Extra | None, context: Context) -> Extra | None:
-    """The extra fields of a request without a thinking level in the client's own spelling, if the model that gets the
-    request is not steered by levels."""
+    """The extra fields of a request without a thinking level in the client's spelling, if the model takes no levels."""
     if not context.gated or context.profile.thinking_levels or own(extra, _LEVEL) is None:
         return extra
     if context.profile.thinking_budget is None and context.profile.thinks:
@@ -367,7 +371,7 @@ def without_level(extra: Extra | None, context: Context) -> Extra | None:
 
 
 def _budget(effort: str | None, budget: int | None, limits: tuple[int, int], context: Context, at: Path) -> int:
-    """A budget within the model's limits; -1 leaves it to the model."""
+    """A budget within the model's limits; -1 lets the model decide."""
     low, high = limits
     if budget is None or effort is not None:
         tokens = _BUDGETS.get(effort or "", -1)
@@ -399,7 +403,7 @@ def _has_functions(out: dict[str, Any]) -> bool:
 
 
 def _say_format(shape: Format, out: dict[str, Any], at: Path, context: Context) -> None:
-    """Gemini 2 takes no output format beside functions: it is asked for in words."""
+    """Ask for the format with a sentence: Gemini 2 refuses an output format beside functions (one report, 2026)."""
     context.lose("format.as_text", at, "this model takes no output format beside functions")
     words = "When you do not call a function, answer with one valid JSON value and nothing else."
     if shape.schema is not None:

@@ -1,6 +1,6 @@
-"""Where a Gemini stream ends: at a `finishReason` for every candidate, or at a `blockReason` of the prompt.
+"""Finds the end of a Gemini stream: a `finishReason` for every candidate, or a `blockReason` of the prompt.
 
-The API sends no terminator. Chunks with figures may follow the finishReason. An error ends a stream, too.
+The API sends no terminator (no [DONE]). Chunks with figures may follow the finishReason. An error also ends a stream.
 """
 
 from __future__ import annotations
@@ -13,16 +13,20 @@ from ...codec.passthrough_stream_end import AnswersStreamEnd, decoded
 
 
 class Candidate(msgspec.Struct):
+    """The end of one candidate."""
+
     index: Any = None
     finishReason: Any = None
 
 
 class Feedback(msgspec.Struct):
+    """The verdict on the prompt."""
+
     blockReason: Any = None
 
 
 class Chunk(msgspec.Struct):
-    """The fields of a chunk that say whether it ends the stream."""
+    """The fields of a chunk that decide whether it ends the stream."""
 
     candidates: list[Candidate] | None = None
     promptFeedback: Feedback | None = None
@@ -33,12 +37,15 @@ _chunk = msgspec.json.Decoder(Chunk).decode
 
 
 class StreamEnd(AnswersStreamEnd):
+    """The end of a Gemini stream."""
+
     arrays = True
 
     def __init__(self) -> None:
         super().__init__(b"finishReason")
 
     def frame(self, name: bytes, data: bytes) -> None:
+        """Decode one frame, and take note of an end or an error."""
         chunk = self.chunk(data)
         if chunk is None:
             return

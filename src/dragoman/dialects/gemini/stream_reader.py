@@ -1,8 +1,8 @@
-"""Gemini streams, read: chunks to events. (Written: `stream_writer.py`.)
+"""Reads Gemini streams: chunks to events. (`stream_writer.py` writes them.)
 
-Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte tells. Texts are increments
-and end when something else begins; a signed part stands alone, since its seal belongs to exactly that part; calls come
-whole, or from Vertex in pieces. There is no terminator, and a finishReason may stand before the last chunk: the end of
+Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte decides. Texts are increments
+and end when another part begins. A signed part stands alone, because its seal belongs to exactly that part. Calls come
+whole, or in pieces from Vertex. There is no terminator, and a finishReason may come before the last chunk: the end of
 the bytes ends the answer.
 """
 
@@ -42,7 +42,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class _Answer:
-    """What is open in one answer."""
+    """The open parts of one answer."""
 
     __slots__ = (
         "before",
@@ -67,24 +67,24 @@ class _Answer:
     def __init__(self, number: int) -> None:
         self.number = number
         self.index = -1
-        self.kind = ""  # text or thought, or "" when no part is open
-        self.count = 0  # parts of the wire so far
+        self.kind = ""  # text or thought; "": no part is open
+        self.count = 0  # number of wire parts so far
         self.words: list[str] = []  # all text so far
         self.places = Places(self.words)
         self.before = 0  # characters of text before the open part
         self.seen: list[Part] = []
-        self.candidate = wire.Candidate()  # the last word on everything but the content
+        self.candidate = wire.Candidate()  # the latest fields beside the content
         self.told: dict[str, Raw] = {}
-        self.searched = False  # the metadata's searches are hosted calls,
-        self.fetched = False  # and so are its fetches
+        self.searched = False  # the searches of the metadata became hosted calls
+        self.fetched = False  # the fetches of the metadata became hosted calls
         self.pieces: Pieces | None = None
         self.cited: set[Citation] = set()
-        self.grounding: Raw | None = None  # metadata all of whose citations were written
+        self.grounding: Raw | None = None  # metadata whose citations are all written
         self.uncited = False
-        self.metadata: dict[str, list[Raw]] = {}  # by field, of each chunk that has it
+        self.metadata: dict[str, list[Raw]] = {}  # field -> its values in all chunks
 
     def keep_metadata(self, candidate: wire.Candidate) -> None:
-        """Keep the metadata of a chunk: the newest to make citations of, all of it for the end."""
+        """Keep the metadata of a chunk: the newest for citations, all of it for the end."""
         for name in METADATA:
             value = getattr(candidate, name)
             if value:
@@ -92,7 +92,7 @@ class _Answer:
                 self.metadata.setdefault(name, []).append(value)
 
     def join_metadata(self) -> None:
-        """Make one value of what the chunks brought."""
+        """Join the metadata of all chunks."""
         for name, pieces in self.metadata.items():
             if len(pieces) > 1 and name == FETCHED:
                 self.told[name] = joined(pieces)
@@ -101,13 +101,13 @@ class _Answer:
 
 
 class StreamReader(FrameReader):
-    """Chunks in, events out."""
+    """Takes chunks and returns events."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(sse.Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._head = b""
-        self._odd = b""  # what is no chunk, in place of the first one
+        self._odd = b""  # a body that is no chunk, in place of the first one
         self._sse = False
         self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
@@ -116,14 +116,15 @@ class StreamReader(FrameReader):
         self._next = 0
         self._started = False
         self._over = False
-        self._plain = False  # the last chunk was one more piece of the open text, and nothing else
+        self._plain = False  # the last chunk was only more of the open text
         self._usage: wire.UsageMetadata | None = None
         self._unknown: Unknown = {}
-        self._last = wire.Answer()  # the last word on what is not a candidate
-        self._bare = wire.Candidate()  # scratch, to ask whether a candidate or a part has anything but text
+        self._last = wire.Answer()  # the latest fields outside the candidates
+        self._bare = wire.Candidate()  # scratch, to test whether a candidate or a part has only text
         self._words_only = wire.Part()
 
     def feed(self, chunk: bytes) -> list[Event]:
+        """The events of a chunk of bytes."""
         events: list[Event] = []
         try:
             if self._sse:
@@ -142,13 +143,14 @@ class StreamReader(FrameReader):
         return events
 
     def one(self, chunk: bytes) -> sse.Frame | None:
+        """The frame of a chunk of bytes, if it is one whole event."""
         return super().one(chunk) if self._sse else None
 
     def _broken(self, error: WireError, events: list[Event]) -> None:
         self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
 
     def _begin(self, chunk: bytes, events: list[Event]) -> None:
-        """Which framing it is, once the first byte that says something has come."""
+        """Decide the framing by the first byte that is no white space."""
         self._head += chunk
         if _BOM.startswith(self._head):
             return
@@ -163,6 +165,7 @@ class StreamReader(FrameReader):
         events.extend(self.feed(head))
 
     def close(self) -> list[Event]:
+        """The stream is over: the rest of its events, or a fault."""
         events: list[Event] = []
         self.settle()
         if self._sse:
@@ -192,7 +195,7 @@ class StreamReader(FrameReader):
         self._take_figures(last.partition(b"data: ")[2])
 
     def _take_figures(self, data: bytes) -> None:
-        """The usage in a chunk whose words have been told."""
+        """Take the usage of a chunk whose text was already read."""
         self._usage = _strict(data).usageMetadata or self._usage
 
     def _fault(self, fault: Fault, events: list[Event]) -> None:
@@ -208,7 +211,7 @@ class StreamReader(FrameReader):
         try:
             chunk = _strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            if data == b"[DONE]":  # compatible servers send it
+            if data == b"[DONE]":  # some compatible servers send it
                 return
             chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._context))
         if not self._started:
@@ -220,7 +223,7 @@ class StreamReader(FrameReader):
         self._chunk(chunk, unknown, events)
 
     def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
-        """One chunk, decoded: a frame's data, or what an envelope holds."""
+        """Read one decoded chunk, of a frame or of an envelope."""
         if chunk.error and not said_nothing(chunk.error):
             error = peek(chunk.error)
             self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
@@ -241,7 +244,7 @@ class StreamReader(FrameReader):
             self._keep(chunk, unknown)
 
     def _more_words(self, candidate: wire.Candidate, events: list[Event]) -> bool:
-        """The chunk that most streams are made of: one more piece of the open text, and nothing else."""
+        """Read the usual chunk: only more of the open text. False for any other."""
         answer, content = self._first, candidate.content
         if answer is None or content is None or (candidate.index or 0) != answer.number:
             return False
@@ -278,7 +281,9 @@ class StreamReader(FrameReader):
             self._unsaid(at, fields)
 
     def _unsaid(self, at: Path, fields: dict[str, Raw]) -> None:
-        """Fields of a chunk that no event carries: lost even to the kin, where nothing that is kept becomes a loss."""
+        """Keep fields of a chunk without an event. They are lost for related dialects too, where kept fields are no
+        losses.
+        """
         context = self._context
         bare = context.within == ()
         if context.target not in wire.KIN or bare == (context.target == wire.NAME):
@@ -335,7 +340,9 @@ class StreamReader(FrameReader):
                 self._unsaid(at, unknown.pop(at))
 
     def _score(self, answer: _Answer, candidate: wire.Candidate, place: int, events: list[Event]) -> None:
-        """Log probabilities of what was said in this chunk. Kin get all of them, as they came, with the last one."""
+        """Log probabilities of the text in this chunk. Related dialects get all of them unchanged, with the
+        last chunk.
+        """
         from ...codec import logprobs  # late: few streams have them
 
         found = logprobs.read(candidate.logprobsResult, "chosen")
@@ -371,7 +378,7 @@ class StreamReader(FrameReader):
             answer.kind = ""
 
     def _part(self, answer: _Answer, part: wire.Part, at: Path, unknown: Unknown, events: list[Event]) -> None:
-        # Ids are made from the place in the answer, not in the chunk: two chunks have the same places.
+        # Ids are computed from the place in the answer, not in the chunk: two chunks have the same places.
         whole_at: Path = ("candidates", answer.number, "content", "parts", answer.count)
         answer.count += 1
         call = part.functionCall
@@ -407,7 +414,9 @@ class StreamReader(FrameReader):
         self._end(answer, events)
 
     def _piece(self, answer: _Answer, part: wire.Part, call: wire.Call, at: Path, events: list[Event]) -> None:
-        """A piece of a call that Vertex streams; a piece that does not say `willContinue` is the last."""
+        """A piece of a call that Vertex streams. A piece without `willContinue` is the last (google-genai 3.1.0,
+        2026-11).
+        """
         pieces = answer.pieces
         if pieces is not None and call.name:
             self._close_call(answer, pieces, events)
@@ -433,10 +442,10 @@ class StreamReader(FrameReader):
         self._whole(answer, whole, events)
 
     def _cite(self, answer: _Answer, events: list[Event], *, more_to_come: bool = False) -> None:
-        """Citations on the open text. Those of a text that has ended can only say where they come from."""
+        """Citations on the open text. A citation of an ended text keeps only its source."""
         candidate = answer.candidate
         grounding = candidate.groundingMetadata
-        # Chunks repeat no metadata that they do not change: citations all of which were written are not read again.
+        # Chunks repeat only metadata that they change: citations that are all written are not read again.
         found = read_citations(
             Raw() if grounding is answer.grounding else grounding, candidate.citationMetadata, answer.places
         )
@@ -485,7 +494,7 @@ class StreamReader(FrameReader):
         return read_usage(self._usage, self._context, self._unknown) if self._usage is not None else None
 
     def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
-        """The searches and fetches that the metadata tells of, which is whole now."""
+        """The searches and fetches in the metadata, which is complete now."""
         fetched = answer.told.get(FETCHED, wire.NONE)
         found = read_metadata(answer.candidate.groundingMetadata, fetched, answer.seen, at, self._ids)
         for part in found:
@@ -520,7 +529,7 @@ class StreamReader(FrameReader):
         return {wire.NAME: fields} if fields else None
 
     def _root_extra(self, extra: Extra | None) -> Extra | None:
-        """Extras of the first answer and of the whole, as `read_response` names them."""
+        """Extras of the first answer and of the whole, with the names of `read_response`."""
         fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
         told = carried(self._last, ("promptFeedback", "modelStatus") if self._answers else ("modelStatus",))
         if told:

@@ -1,7 +1,8 @@
-"""Gemini streams, written: events to chunks, each a legal answer by itself.
+"""Writes Gemini streams: events to chunks, each a legal answer by itself.
 
-Texts and thoughts go out as they come. A call goes out whole at its end, for the dialect has no deltas of arguments; so
-does a sealed text, whose seal belongs to exactly that part. The last chunk has the reason, the usage and the citations.
+Texts and thoughts are written at once. A call is written whole at its end, because the Developer API has no argument
+deltas (google-genai 3.1.0). A sealed text is also written whole, because its seal belongs to exactly that part. The
+last chunk has the finish reason, the usage and the citations.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from .response import write_stop, write_time, write_usage
 _END = b"\r\n\r\n"
 
 _Words = tuple[list[str], list[Citation], Path]
-"""A text so far, what is cited in it, and where it stands in the source."""
+"""A text so far, its citations, and its path in the source."""
 
 
 def _line(value: Any) -> bytes:
-    """JSON on one line: carried values may be spread over several, and a line end would end the frame's data."""
+    """JSON on one line: a raw value may span several lines, and a line end would end the frame's data."""
     out = json_text.encode(value)
     if b"\n" in out or b"\r" in out:
         out = out.replace(b"\r", b" ").replace(b"\n", b" ")
@@ -41,11 +42,11 @@ def _line(value: Any) -> bytes:
 
 
 _MOST_ANSWERS = 128
-"""As many answers as OpenAI gives at most; a higher number is no count of answers."""
+"""The largest number of answers that OpenAI gives; a higher number is no count of answers."""
 
 
 class _Open:
-    """A part that is being written: its frame when its text goes out at once, else what is held until its end."""
+    """A part that is being written: the bytes around its text if it is written at once, else the held text."""
 
     __slots__ = ("after", "answer", "before", "held", "part", "seal")
 
@@ -59,24 +60,25 @@ class _Open:
 
 
 class StreamWriter:
-    """Events in, chunks out."""
+    """Takes events and returns chunks."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._tail = b"]}" + _END
         self._open: dict[int, _Open] = {}
-        self._numbers: dict[int, int] = {}  # answer -> index of its candidate, which is the same where it can be
+        self._numbers: dict[int, int] = {}  # answer -> index of its candidate
         self._ended: set[int] = set()
         self._cut: set[int] = set()  # answers with a call that breaks off
         self._called: set[int] = set()  # answers with a call
         self._finished = False
         self._texts: dict[int, list[_Words]] = {}
-        self._uses: dict[int, list[Opaque]] = {}  # of hosted tools
+        self._uses: dict[int, list[Opaque]] = {}  # uses of hosted tools
         self._text: dict[int, _Words] = {}
         self._head: dict[str, Any] = {}
         self._extra: Extra | None = None
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if isinstance(event, PartDelta):
             return self._delta(event)
         if isinstance(event, PartStart):
@@ -90,12 +92,14 @@ class StreamWriter:
         return b"data: " + _line({"error": error_object(event)}) + _END
 
     def template(self, index: int) -> Template | None:
+        """The template for more text of an open part."""
         opened = self._open.get(index)
         if opened is None or not (opened.before or opened.held is not None):
             return None
         return Template(opened.before, opened.after)
 
     def told(self, index: int, texts: list[str]) -> None:
+        """Take note of text that was written with the template."""
         held = self._open[index].held
         if held is not None:
             held += texts
@@ -103,6 +107,7 @@ class StreamWriter:
             self._text[index][0].extend(texts)
 
     def close(self) -> bytes:
+        """Nothing: the end is written with the last Finish."""
         return b""
 
     def _start(self, event: Start) -> bytes:
@@ -120,7 +125,7 @@ class StreamWriter:
         return b""
 
     def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
-        """What stands before and after the text in every chunk of a part."""
+        """The bytes before and after the text in every chunk of a part."""
         return (
             b'data: {"candidates":[{"content":{"parts":[' + before,
             after + b'],"role":"model"},"index":%d}' % answer + self._tail,
@@ -131,15 +136,16 @@ class StreamWriter:
         return before + _line(part) + after
 
     def _begin(self, answer: int) -> tuple[int, bytes]:
-        """The index of an answer that begins, and the chunks that say so: candidates begin in the order of their
-        indexes, so that those before it begin with it, whichever speaks first."""
+        """The index of a new answer, and the chunks that begin it. Candidates begin in the order of their indexes, so
+        earlier candidates begin too.
+        """
         numbers = self._numbers
         if not 0 < answer < _MOST_ANSWERS:
             index = numbers[answer] = len(numbers)
             return index, self._chunk(index, {"text": ""}) if index else b""
         out = b""
         if len(numbers) == 1 and not self._finished:
-            out = self._chunk(0, {"text": ""})  # the first answer has begun, though maybe nothing of it was written
+            out = self._chunk(0, {"text": ""})  # the first answer has begun, perhaps without text
         for number in range(answer + 1):
             if number not in numbers:
                 index = numbers[number] = len(numbers)
@@ -147,7 +153,7 @@ class StreamWriter:
         return numbers[answer], out
 
     def _absent(self, index: int) -> bytes:
-        """The end of a candidate that began for the sake of the order, and of which the upstream said nothing."""
+        """The end of a candidate that began only for the order and has no content."""
         candidate = {"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": "OTHER", "index": index}
         return b"data: " + _line({"candidates": [candidate], **self._head}) + _END
 
@@ -211,7 +217,7 @@ class StreamWriter:
             return b""
         words = self._text.pop(event.index, None)
         part, answer = opened.part, opened.answer
-        # Citations go out while their text is open: a reader hangs them on the text it is in.
+        # Citations are written while their text is open: a reader puts them on the open text.
         metadata = self._metadata(answer) if words is not None and words[1] else {}
         if opened.held is not None:
             text = "".join(opened.held)
@@ -231,14 +237,16 @@ class StreamWriter:
             return self._written(answer, part, metadata)
         out = self._cited(answer, {"text": ""}, metadata) if metadata else b""
         if opened.seal is not None and isinstance(part, Text | Reasoning):
-            # The text went out as it came; its seal follows on an empty part, as Gemini itself does it.
+            # The text is already written; its seal follows on an empty part, as Gemini itself does (docs "Thought
+            # signatures", 2026-10).
             last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
             out += self._written(answer, last)
         return out
 
     def _left_seal(self, answer: int, seal: Seal | None, call: ToolCall) -> bytes:
-        """The seal of a call that is left out. Another dialect's seal may be of the thought before the call, and stays
-        on an empty part. Gemini's own is of the call itself."""
+        """The seal of a call that is left out. A foreign seal may belong to the thought before the call, and stays on
+        an empty part. Gemini's own belongs to the call.
+        """
         if seal is None or not seal.data:
             return b""
         if seal.dialect == wire.NAME:
@@ -253,7 +261,7 @@ class StreamWriter:
         return self._cited(answer, written, metadata) if metadata else self._chunk(answer, written)
 
     def _cited(self, answer: int, part: Any, metadata: dict[str, Any]) -> bytes:
-        """A chunk with more beside its content: all citations so far, or log probabilities."""
+        """A chunk with fields beside its content: all citations so far, or log probabilities."""
         candidate = {"content": {"parts": [part], "role": "model"}, "index": answer, **metadata}
         return b"data: " + _line({"candidates": [candidate], **self._head}) + _END
 
@@ -297,8 +305,9 @@ class StreamWriter:
         return begun + b"data: " + _line(out) + _END
 
     def _metadata(self, answer: int) -> dict[str, Any]:
-        """What the citations of an answer are so far: this dialect's own metadata where the answer brings it, else made
-        of all its texts, since places count from the beginning of the first."""
+        """The citation metadata of an answer so far: this dialect's own if the answer has it, else made from all texts,
+        because positions count from the first text.
+        """
         prefix = "" if answer else "candidates/0/"
         mine = {name: own(self._extra, prefix + name) for name in METADATA}
         found: dict[str, Any] = {name: value for name, value in mine.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Calls that Vertex streams in pieces: paths and values put together to the exact JSON text of the arguments."""
+"""Joins calls that Vertex streams in pieces: paths and values become the exact JSON text of the arguments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from . import wire
 _STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
 _ESCAPE = re.compile(r"\\(.)")
 _MAX_GAP = 1000
-"""How far beyond the end of its list a path may point: without a bound one piece could ask for any memory."""
+"""How far a path may point beyond the end of its list. Without a limit one piece could demand any amount of memory."""
 
 
 class Pieces:
-    """One call whose arguments are still coming."""
+    """One call whose arguments are still arriving."""
 
     __slots__ = ("call", "root")
 
@@ -29,7 +29,9 @@ class Pieces:
         self.root: Any = {}
 
     def take(self, piece: wire.PartialArg) -> None:
-        """Put one value where its path says; strings of one path are joined."""
+        """Put one value at its path. Strings of one path are joined while `willContinue` (google-genai 3.1.0,
+        2026-11).
+        """
         steps = _steps(piece.jsonPath)
         if not steps:
             raise WireError(wire.NAME, "", "a jsonPath such as $.a.b[0]", piece.jsonPath)
@@ -51,6 +53,7 @@ class Pieces:
             _set(holder, last, _Words([piece.stringValue]))
 
     def arguments(self) -> str:
+        """The arguments as JSON text."""
         return json_text.encode(_whole(self.root)).decode()
 
 
@@ -73,7 +76,7 @@ def _plain(piece: wire.PartialArg) -> Any:
 
 
 def _steps(path: str) -> list[str | int]:
-    """The steps of `$.a.b[0]['c d']`; none when it is not such a path."""
+    """The steps of `$.a.b[0]['c d']`; empty for another path."""
     if not path.startswith("$"):
         return []
     steps: list[str | int] = []

@@ -1,7 +1,7 @@
-"""Owns the metadata of a candidate whose stream brings it in several chunks: one value of all of them.
+"""Joins the metadata of a candidate from several chunks of a stream.
 
-Some chunks repeat what came before and add to it, some bring only what is new, and some are empty. Each member of a
-list counts once, and a support's indexes of its sources are those of the joined list.
+Some chunks repeat earlier metadata and add to it, some bring only new metadata, and some are empty. Each member of a
+list counts once. The source indexes of a support refer to the joined list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CHUNKS, _SUPPORTS, _INDICES = "groundingChunks", "groundingSupports", "groundin
 
 
 def joined(pieces: list[Raw]) -> Raw:
-    """The value of one field of a candidate in several chunks, oldest first. There is at least one."""
+    """One field of a candidate from several chunks, oldest first. There is at least one."""
     if len(pieces) == 1:
         return pieces[0]
     out: dict[str, Any] = {}
@@ -30,7 +30,7 @@ def joined(pieces: list[Raw]) -> Raw:
 
 
 def _add(out: dict[str, Any], value: dict[str, Any], known: dict[str, dict[bytes, int]]) -> None:
-    """Add the fields of one more chunk. `known`: the members that each list holds by now, and their places."""
+    """Add the fields of one more chunk. `known`: the members of each list so far, and their positions."""
     sources = value.get(_CHUNKS)
     places = _members(out, _CHUNKS, sources, known) if isinstance(sources, list) else []
     for name, inner in value.items():
@@ -44,7 +44,7 @@ def _add(out: dict[str, Any], value: dict[str, Any], known: dict[str, dict[bytes
 
 
 def _members(out: dict[str, Any], name: str, members: list[Any], known: dict[str, dict[bytes, int]]) -> list[int]:
-    """Add the members of a list that it does not hold yet. Returns where each of them stands."""
+    """Add the members that a list does not hold yet. Returns the position of each."""
     held = out.get(name)
     if not isinstance(held, list):
         held = out[name] = []

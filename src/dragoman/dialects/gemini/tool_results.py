@@ -1,6 +1,7 @@
-"""Function responses: read into tool results, written from them.
+"""Reads and writes function responses.
 
-Only two keys of `response` have a meaning: `output` and `error`. Any other object is the result itself.
+Only two keys of `response` have a meaning: `output` and `error` (google-genai 3.1.0, 2026-11). Any other object is the
+result itself.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from .media import read_blob, read_file, was_read, write_media
 from .original_values import ID, KEY, NULL, own, put_back, with_field
 
 NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
-"""What may stand inside a function response."""
+"""Media types that may stand inside a function response (docs "Function calling", multimodal responses, 2026-10)."""
 
 _UNNAMED = "unknown_tool"
 NO_RESULT = "No result was recorded for this call."
 
 
 class _Words(Struct, forbid_unknown_fields=True, gc=False):
-    """What nearly every response is: one text under one of the two keys."""
+    """The usual response: one text under one of the two keys."""
 
     output: str | None = None
     error: str | None = None
@@ -40,7 +41,7 @@ _string = msgspec.json.Decoder(str).decode
 
 
 class _Said(Struct):
-    """What a `response` says."""
+    """The content of a `response`."""
 
     parts: tuple[Part, ...]
     is_error: bool = False
@@ -51,6 +52,7 @@ class _Said(Struct):
 def read_result(
     result: wire.Result, at: Path, ids: Ids, seal: Seal | None = None, extra: Extra | None = None
 ) -> ToolResult:
+    """A tool result, paired with its call."""
     call_id = result.id
     if not call_id or not ids.waiting.answer_next(call_id):
         call_id, mark = ids.of_result(result, at)
@@ -70,7 +72,7 @@ def read_result(
     if words.error is None and words.output is not None:
         parts = (Text(words.output, at=at),)
     elif words.error is not None and words.output is None:
-        # A failure of which only media tells: `error` must be there and has nothing to say.
+        # A failure with only media: `error` must be there and is empty.
         parts = (Text(words.error, at=at),) if words.error or not result.parts else ()
         is_error = True
     else:
@@ -87,7 +89,7 @@ def _read_response(response: Raw, at: Path, media: bool) -> _Said:
     try:
         fields = json_text.fields(response)
     except (msgspec.DecodeError, RecursionError):
-        # Not an object: no server takes that, but nothing is lost by it here.
+        # Not an object: no server accepts that, but the text is kept here.
         return _Said((Text(_text(response), at=at),) if response else ())
     if not fields:
         return _Said(()) if media else _Said((Text("{}", at=at),), structured=True)
@@ -104,7 +106,7 @@ def _read_response(response: Raw, at: Path, media: bool) -> _Said:
 
 
 def _text(value: Raw) -> str:
-    """A string's text; of anything else its JSON text."""
+    """The text of a string; the JSON text of any other value."""
     try:
         return _string(value)
     except msgspec.DecodeError:
@@ -124,8 +126,9 @@ def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
 
 
 def write_result(result: ToolResult, asked: Any, siblings: list[Any], context: Context) -> dict[str, Any]:
-    """A functionResponse part. `asked` is the call as it was sent, or None: the API pairs by its id and its name.
-    Media that cannot stand inside goes to `siblings`, which follow all results."""
+    """A functionResponse part. `asked`: the call as sent, or None; the API pairs by id and name (google-genai 3.1.0,
+    2026-11). Media that cannot stand inside goes to `siblings`, which follow all results.
+    """
     nested: list[Any] = []
     text = plain_text(result.parts)
     if text is None:
@@ -172,20 +175,21 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], context: C
 
 
 def _words_for_media(result: ToolResult, context: Context) -> str | None:
-    """The words for a result that is media alone, as Google's own client has them: an empty object tells the model
-    nothing. None for a result that stood in a document of this dialect without words."""
+    """The text for a result with only media, as Google's own client writes it: an empty object tells the model nothing.
+    None for a result of this dialect without text.
+    """
     media = next((part for part in result.parts if isinstance(part, Media)), None)
     return None if media is None or was_read(media, context) else note(media)
 
 
 def write_missing(asked: Any) -> dict[str, Any]:
-    """A result for a call that has none, which the upstream would refuse."""
+    """An error result for a call without one, because the upstream would refuse an open call."""
     inner: dict[str, Any] = {"id": asked["id"]} if "id" in asked else {}
     return {"functionResponse": {**inner, "name": asked["name"], "response": {"error": NO_RESULT}}}
 
 
 def write_orphan(result: ToolResult, siblings: list[Any], context: Context) -> dict[str, Any]:
-    """A result whose call is not in the history, as the user's words."""
+    """A result without its call, as user text."""
     of = f" of {result.name}" if result.name else ""
     head = f"[result{of}, call {result.call_id}]" if result.call_id else f"[result{of}]"
     text = plain_text(result.parts)
@@ -196,7 +200,7 @@ def write_orphan(result: ToolResult, siblings: list[Any], context: Context) -> d
 
 
 def _write_response(result: ToolResult, text: str | None) -> Any:
-    """The `response` object of a structured result: the value itself, or under `output` or `error`."""
+    """The `response` object of a structured result: the value itself, or the value under `output` or `error`."""
     if text is None:
         return {"error": ""} if result.is_error else {}
     mark = own(result.extra, KEY)
@@ -218,7 +222,7 @@ def _is_json(text: str) -> bool:
 
 
 def _write_content(result: ToolResult, siblings: list[Any], context: Context) -> tuple[str | None, list[Any]]:
-    """The result's text (None: there is none, but media) and the media that stands inside it."""
+    """The text of the result (None: only media), and the media inside it."""
     texts: list[str] = []
     nested: list[Any] = []
     moved = False
@@ -228,7 +232,7 @@ def _write_content(result: ToolResult, siblings: list[Any], context: Context) ->
         elif isinstance(part, Media):
             moved |= _write_nested(part, texts, nested, siblings, context)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            nested.append(json_text.fields(part.value))  # open: fields nobody knows are put back into it
+            nested.append(json_text.fields(part.value))  # as a dict, so that unknown fields can be restored
         else:
             context.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if len(texts) > 1:
@@ -241,12 +245,14 @@ def _write_content(result: ToolResult, siblings: list[Any], context: Context) ->
 
 
 def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: list[Any], context: Context) -> bool:
-    """Puts media where it may stand; True when that is beside the result."""
+    """Put media at a legal place. True: beside the result."""
     if context.binary == "summarise":
         context.lose("media.summarised", media.at)
         texts.append(note(media))
         return False
     taken = was_read(media, context) or (media.data and proper(media.mime) in NESTED)
+    # Gemini 2.5 and older answer nested media with 400; gemini-cli puts it beside the functionResponse (0.56 sources,
+    # 2026-08).
     if context.profile.nested_media and taken:
         nested.append(put_back(write_media(media, context, nested=True), media.extra))
         return False

@@ -1,4 +1,4 @@
-"""Tool declarations and tool choice of Gemini, and the names and schemas it takes."""
+"""Owns tool declarations and tool choice of Gemini, with the names and schemas that it accepts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from .original_values import own, put_back, with_field
 from .validated_mode import lose_strict
 
 NAMES = Names(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
-"""Narrower than today's API (128 characters, dots and colons), so that older servers and clients take them too."""
+"""Narrower than the API of 2026-11 (128 characters, dots and colons: google-genai 3.1.0), so that older servers and
+clients accept them too.
+"""
 ANY_NAMES = Names(r"(?s).+")
-"""For names this dialect's own clients chose."""
+"""For names that clients of this dialect chose."""
 
 _KEYWORDS = frozenset(
     {
@@ -57,9 +59,11 @@ _KEYWORDS = frozenset(
     }
 )
 PARAMETERS = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", root_object=True, ref_siblings=False)
-"""What `parametersJsonSchema` takes. Google documents that nothing may stand beside a reference."""
+"""The keywords of `parametersJsonSchema` (google-genai 3.1.0, type JSONSchema). Google documents that nothing may stand
+beside a reference.
+"""
 OUTPUT = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", ref_siblings=False)
-"""What `responseJsonSchema` takes."""
+"""The keywords of `responseJsonSchema`."""
 
 _HOSTED = tuple(
     name for name in wire.ToolDef.__struct_fields__ if name not in ("functionDeclarations", "function_declarations")
@@ -74,6 +78,7 @@ CHOICE_AT: Path = ("toolConfig", "functionCallingConfig")
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """Read the value of `tools`."""
     wire.check_text(body)
     tools, unknown, spelled = wire.TOOLS.admit(body, ("tools",))
     context.spelled.update(spelled)
@@ -84,7 +89,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
             ("functionDeclarations", tool.functionDeclarations),
             ("function_declarations", tool.function_declarations),
         ):
-            if isinstance(declared, wire.Declaration):  # one that stands in no list: protobuf's JSON form takes it
+            if isinstance(declared, wire.Declaration):  # one without a list, which protobuf's JSON form accepts
                 out.append(_read_declaration(declared, at + (key,), context, unknown))
                 continue
             for j, declaration in enumerate(declared or ()):
@@ -94,7 +99,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
             if value and bytes(value) != b"null":
                 out.append(_hosted(_CAMEL.get(name, name), value, at + (name,)))
         if unknown:
-            # A key that is not known here is a tool newer than this code.
+            # An unknown key is a hosted tool that is newer than this code.
             for name, value in unknown.pop(at, {}).items():
                 out.append(_hosted(name, value, at + (name,)))
     return tuple(out)
@@ -147,7 +152,7 @@ def _read_declaration(declared: wire.Declaration, at: Path, context: Context, un
 def _read_schema(
     standard: Raw, openapi: Raw, standard_key: str, openapi_key: str, where: tuple[Path, Context, Extra | None]
 ) -> tuple[str | None, Path, Extra | None]:
-    """A schema in either of its notations as standard JSON Schema; the older one is kept to be written back."""
+    """A schema in either notation as standard JSON Schema. The older notation is kept, and restored."""
     at, context, extra = where
     if standard:
         text = str(standard, "utf-8")
@@ -166,6 +171,7 @@ def _read_schema(
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     tools = tuple(tools)
     if context.source != wire.NAME:
         lose_strict(tools, context, "it is a mode of the request here")
@@ -173,7 +179,7 @@ def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
-    """All functions in one Tool object where the first of them stands, every hosted tool in its own."""
+    """All functions in one Tool object at the place of the first, every hosted tool in its own."""
     out: list[Any] = []
     functions: list[Any] = []
     for tool in tools:
@@ -222,8 +228,9 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
 
 
 def _says_nothing(schema: str) -> bool:
-    """Whether a tool takes no arguments at all: then the field is left out, as an object without properties is refused
-    by older servers."""
+    """Whether a tool takes no arguments at all. The field is then left out, because older servers refuse an object
+    without properties.
+    """
     if len(schema) > 200 or '"properties":{"' in schema:
         return False
     if not json_text.is_object(schema):
@@ -238,6 +245,7 @@ def _says_nothing(schema: str) -> bool:
 
 
 def read_choice(config: wire.CallingConfig, context: Context) -> Choice | None:
+    """Read `functionCallingConfig`."""
     names = tuple(config.allowedFunctionNames or config.allowed_function_names or ())
     mode = config.mode
     word = wire.mode_word(mode)
@@ -252,7 +260,7 @@ def read_choice(config: wire.CallingConfig, context: Context) -> Choice | None:
         return Choice("auto", names, extra, CHOICE_AT)
     if mode is None and not names:
         return None
-    # VALIDATED alone (`validated_mode.py`), a mode that is not known, names where the mode takes none.
+    # VALIDATED alone (`validated_mode.py`), an unknown mode, or names with a mode that takes none.
     extra = {wire.NAME: {"mode": json_text.raw(mode)}}
     if word not in ("AUTO", VALIDATED) and mode is not None:
         context.keep(CHOICE_AT, extra[wire.NAME])
@@ -263,7 +271,9 @@ _MODES: dict[str, Literal["AUTO", "NONE", "ANY"]] = {"auto": "AUTO", "none": "NO
 
 
 def write_choice(choice: Choice, request: Request, context: Context) -> dict[str, Any]:
-    """The `functionCallingConfig`."""
+    """The `functionCallingConfig`. allowedFunctionNames works with ANY and VALIDATED only (google-genai 3.1.0,
+    2026-11).
+    """
     names = choice.names
     out: dict[str, Any] = {"mode": "VALIDATED" if names and choice.mode == "auto" else _MODES[choice.mode]}
     mode = own(choice.extra, "mode")

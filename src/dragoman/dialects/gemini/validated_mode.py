@@ -1,7 +1,7 @@
-"""Arguments held to their schema: a mode of calling for all functions here, `strict` on single tools elsewhere.
+"""Owns the mode VALIDATED, which enforces the schemas of all functions; other dialects have `strict` on single tools.
 
-The mode VALIDATED lets the model call or answer, as AUTO does, and holds every call to the declared schema. ANY does
-the latter too (Gemini's page on function calling, 2026-11).
+In the mode VALIDATED the model may call or answer, as in AUTO, and every call fits the declared schema. ANY also
+enforces the schemas (Gemini's page on function calling, 2026-11).
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ _CONFIG = "functionCallingConfig"
 
 
 def strict_tools(tools: Tools, context: Context) -> Tools:
-    """Tools under VALIDATED, for a target of another family: strict where the schema obeys the strict subset as it is.
-    Others would have to say something else for the sake of strict mode."""
+    """Tools under VALIDATED for a target of another family: strict if the schema already fits the strict subset. Other
+    schemas would have to change for strict mode.
+    """
     if context.target in _OWN:
         return tools
-    from ...codec.schema.strict_subset import strict_form  # few requests have this mode
+    from ...codec.schema.strict_subset import strict_form  # late: rarely needed
 
     out: list[Tool | HostedTool] = []
     for tool in tools:
@@ -44,7 +45,7 @@ def strict_tools(tools: Tools, context: Context) -> Tools:
 
 
 def write_mode(request: Request, out: dict[str, Any], context: Context) -> None:
-    """The mode of calling for strict tools, behind a choice that was written already."""
+    """Set the calling mode for strict tools, after the choice was written."""
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
     if context.source == wire.NAME or not any(tool.strict for tool in functions) or "tools" not in out:
         return
@@ -54,7 +55,8 @@ def write_mode(request: Request, out: dict[str, Any], context: Context) -> None:
         lose_strict(functions, context, "under the mode NONE there are no calls")
         return
     if mode != "AUTO":
-        # The guarantee is kept, but the mode does not say that it was asked for: the way back cannot restore `strict`.
+        # The guarantee holds, but the mode does not show that it was requested: the reverse translation cannot restore
+        # `strict`.
         for tool in functions:
             if tool.strict:
                 context.lose("tool.strict.approximated", tool.at, f"the mode {mode} holds all calls to their schemas")
@@ -69,7 +71,7 @@ def write_mode(request: Request, out: dict[str, Any], context: Context) -> None:
 
 
 def lose_strict(tools: Iterable[Tool | HostedTool], context: Context, why: str = "") -> None:
-    """Report the strict tools that no mode speaks for."""
+    """Report the strict tools that no mode enforces."""
     for tool in tools:
         if isinstance(tool, Tool) and tool.strict:
             context.lose("tool.strict.dropped", tool.at, why)

@@ -1,12 +1,12 @@
-"""Gemini generateContent as sent and received: requests, answers, chunks. Shapes only, no meaning.
+"""The wire shapes of Gemini generateContent: requests, answers, chunks. No meaning.
 
-Fields typed `Raw` are carried, never looked into. The API reads camelCase and snake_case alike. Every Struct knows the
-snake_case spelling of its fields by `__alias__`, which costs a tolerant decode; the spellings that google-genai 3.1 and
-the recorded clients really send are fields of their own beside their camelCase twin, so that such a body is not taken
-apart. Readers look at the twin only where the camelCase field is absent.
+Fields of type `Raw` are carried unchanged. The API reads camelCase and snake_case alike. Every Struct knows the
+snake_case spelling of its fields by `__alias__`, which costs a tolerant decode. The snake_case spellings that
+google-genai 3.1 and the recorded clients really send are fields of their own beside their camelCase twin, so that such
+a body decodes strictly. Readers use the twin only if the camelCase field is absent.
 
-Parts are most of what is read, so there are two kinds: `Part` has the fields that nearly all parts are made of, and is
-tried first; `WidePart` has all. A reader that meets a plain `Part` knows that nothing else was there.
+Parts are most of a document, so there are two shapes: `Part` has the fields of nearly all parts, and is tried first;
+`WidePart` has all fields. A plain `Part` therefore has no other field.
 """
 
 from __future__ import annotations
@@ -23,17 +23,21 @@ from ...errors import WireError
 
 NAME = "gemini"
 KIN = frozenset({NAME, "code-assist"})
-"""The dialects that hold this document, bare or in an envelope: what stays behind for others goes back to these."""
+"""The dialects that hold this document, bare or in an envelope. Values that other dialects cannot hold are restored for
+these.
+"""
 NONE = Raw()
 
 
 class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """Base of all shapes here."""
+    """Base of all shapes in this module."""
 
     __alias__: ClassVar[dict[str, str]] = {}
 
 
 class Blob(Wire):
+    """Inline bytes in base64."""
+
     data: str = ""
     mimeType: str | None = None
     displayName: str | None = None
@@ -42,6 +46,8 @@ class Blob(Wire):
 
 
 class FileRef(Wire):
+    """A reference to a file."""
+
     fileUri: str | None = None
     mimeType: str | None = None
     displayName: str | None = None
@@ -51,6 +57,8 @@ class FileRef(Wire):
 
 
 class PartialArg(Wire):
+    """One piece of a call's arguments that Vertex streams."""
+
     jsonPath: str = ""
     stringValue: str | None = None
     numberValue: Raw = NONE
@@ -60,6 +68,8 @@ class PartialArg(Wire):
 
 
 class Call(Wire):
+    """A function call. Gemini 2.5 and older omit the id."""
+
     id: str | None = None
     name: str | None = None
     args: Raw = NONE
@@ -68,7 +78,7 @@ class Call(Wire):
 
 
 class ResultPart(Wire):
-    """Media inside a function's response."""
+    """Media inside a function response."""
 
     inlineData: Blob | None = None
     fileData: FileRef | None = None
@@ -78,6 +88,8 @@ class ResultPart(Wire):
 
 
 class Result(Wire):
+    """A function response, paired by id and name."""
+
     id: str | None = None
     name: str | None = None
     response: Raw = NONE
@@ -87,7 +99,7 @@ class Result(Wire):
 
 
 class Part(Wire):
-    """Any part: told apart by which data field is there."""
+    """Any part; its data field decides the kind."""
 
     text: str | None = None
     thought: bool | None = None
@@ -99,7 +111,7 @@ class Part(Wire):
 
 
 class WidePart(Part):
-    """A part with every field there is."""
+    """A part with all possible fields."""
 
     inline_data: Blob | None = None
     file_data: FileRef | None = None
@@ -123,15 +135,21 @@ PART_EXTRAS = Fields("videoMetadata", "mediaProcessing", "partMetadata", "audioT
 
 
 class Content(Wire):
+    """One content: role user or model, and its parts."""
+
     parts: list[Part] | Part | None = None
     role: str | None = None
 
 
 class WideContent(Content):
+    """A content with parts of any field."""
+
     parts: list[WidePart] | WidePart | None = None  # type: ignore[assignment]  # a list of parts, only wider ones
 
 
 class Declaration(Wire):
+    """The declaration of a function."""
+
     name: str
     description: str | None = None
     parameters: Raw = NONE
@@ -144,7 +162,7 @@ class Declaration(Wire):
 
 
 class ToolDef(Wire):
-    """Declared functions, and under every other key a tool that the upstream runs."""
+    """Declared functions, and under every other key a hosted tool."""
 
     functionDeclarations: list[Declaration] | Declaration | None = None
     function_declarations: list[Declaration] | Declaration | None = None
@@ -166,6 +184,8 @@ class ToolDef(Wire):
 
 
 class CallingConfig(Wire):
+    """The calling mode, and the allowed functions."""
+
     mode: str | int | None = None
     allowedFunctionNames: list[str] | None = None
     allowed_function_names: list[str] | None = None
@@ -176,19 +196,23 @@ _MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 
 
 def mode_word(mode: object) -> str:
-    """A mode in its own word: clients made from Google's own definitions (google-generativeai) send its number."""
+    """The word of a mode: clients generated from Google's own definitions (google-generativeai) send its number."""
     if isinstance(mode, int) and 0 <= mode < len(_MODES):
         return _MODES[mode]
     return mode.upper() if isinstance(mode, str) else ""
 
 
 class ToolConfig(Wire):
+    """Settings for tools."""
+
     functionCallingConfig: CallingConfig | None = None
     retrievalConfig: Raw = NONE
     includeServerSideToolInvocations: Raw = NONE
 
 
 class Thinking(Wire):
+    """Thinking settings: a budget (2.5) or a level (3 and later)."""
+
     includeThoughts: bool | None = None
     thinkingBudget: int | None = None
     thinkingLevel: str | None = None
@@ -198,6 +222,8 @@ class Thinking(Wire):
 
 
 class GenerationConfig(Wire):
+    """Sampling, limits and output settings."""
+
     temperature: float | None = None
     topP: float | None = None
     topK: float | None = None
@@ -243,6 +269,8 @@ CONFIG_EXTRAS = Fields(
 
 
 class GenerateRequest(Wire):
+    """The body of a request."""
+
     contents: list[Content] | Content | str
     systemInstruction: Content | str | None = None
     tools: Raw = NONE
@@ -260,6 +288,8 @@ class GenerateRequest(Wire):
 
 
 class WideRequest(GenerateRequest):
+    """A request with parts of any field."""
+
     contents: list[WideContent] | WideContent | str  # type: ignore[assignment]
     systemInstruction: WideContent | str | None = None
 
@@ -268,6 +298,8 @@ REQUEST_EXTRAS = Fields("safetySettings", "store", "modelArmorConfig", "outputCo
 
 
 class Candidate(Wire):
+    """One candidate of an answer."""
+
     content: Content | None = None
     finishReason: str | int | None = None
     finishMessage: str | None = None
@@ -283,6 +315,8 @@ class Candidate(Wire):
 
 
 class WideCandidate(Candidate):
+    """A candidate with parts of any field."""
+
     content: WideContent | None = None
 
 
@@ -297,6 +331,8 @@ CANDIDATE_EXTRAS = Fields(
 
 
 class UsageMetadata(Wire):
+    """Token counts. `candidatesTokenCount` excludes thoughts."""
+
     promptTokenCount: int | None = None
     candidatesTokenCount: int | None = None
     thoughtsTokenCount: int | None = None
@@ -339,6 +375,8 @@ class Answer(Wire):
 
 
 class WideAnswer(Answer):
+    """An answer with parts of any field."""
+
     candidates: list[WideCandidate] | None = None  # type: ignore[assignment]
 
 
@@ -368,7 +406,7 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def check_text(body: bytes) -> None:
-    """Carried values are not looked into when decoded, so that what is not UTF-8 in them must be found here."""
+    """Raise WireError for bytes that are not UTF-8. Decoding does not check carried values."""
     if not body.isascii():
         try:
             body.decode()
@@ -377,6 +415,7 @@ def check_text(body: bytes) -> None:
 
 
 def admit_request(body: bytes) -> Admitted[GenerateRequest]:
+    """Decode a request, strictly if possible."""
     check_text(body)
     try:
         return Admitted(_request(body), {}, {})
@@ -385,7 +424,7 @@ def admit_request(body: bytes) -> Admitted[GenerateRequest]:
 
 
 def admit_answer(body: bytes) -> Admitted[Answer]:
-    """A whole answer or one chunk."""
+    """Decode a whole answer or one chunk, strictly if possible."""
     check_text(body)
     try:
         return Admitted(_answer(body), {}, {})

@@ -1,4 +1,8 @@
-"""Ollama's own protocol, /api/chat: local models and Ollama's cloud."""
+"""The dialect of Ollama's own protocol, /api/chat: local models and Ollama's cloud.
+
+Ollama publishes no schema. The rules in this folder are read from the server's Go sources and documentation (main,
+2026-08) and from its Python SDK (0.6.3).
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,17 @@ if TYPE_CHECKING:
     from ...endpoints.records import Endpoints
 
 _TAGGED = re.compile(r"(?:[a-z][a-z0-9._-]*:[a-z0-9][a-z0-9._-]*|llama[0-9][0-9.]*)$").match
-"""`qwen3:4b`, `llama3`: a name with its tag, or Meta's models without a dash."""
+"""A model name as Ollama's library spells it: with a tag (`qwen3:4b`), or one of Meta's models without a dash
+(`llama3`).
+"""
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Requests look like those of openai-chat. What both have counts a little less than there, so that only what this
-    dialect alone has decides."""
+    """Reasons to believe that a document is an Ollama document, each with a weight.
+
+    Requests look like those of openai-chat. Shared fields weigh a little less than in openai-chat, so that only fields
+    of this dialect alone decide.
+    """
     found: list[tuple[int, str]] = []
     messages = document.get("messages")
     if isinstance(messages, list):
@@ -73,14 +82,16 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
 
 
 def rules() -> tuple[Rule, ...]:
-    # Late: translation never needs them.
+    """The lint rules of this dialect (OLL-...)."""
+    # Late: translation never needs the rules.
     from .rules import RULES
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 
@@ -110,6 +121,7 @@ DIALECT = Dialect(
     ends=AnswerPlaces(("done_reason",)),
     logprobs=Place(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,
+    # `thinking` is a separate field of a message, so a thought need not be the first part (server sources, 2026-08).
     requirements=HistoryRequirements(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),
     endpoints=endpoints,

@@ -1,4 +1,6 @@
-"""Call ids where calls may have none: given, or made from the place; results paired by id, else by name and order."""
+"""Pairs calls and results. Older servers send calls without ids, so an id is made from the place of the call; results
+are paired by id, or else by name and order.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,19 @@ class Ids:
     __slots__ = ("_made", "_seed", "context", "waiting")
 
     def __init__(self, context: Context, seed: str = "") -> None:
-        """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
+        """`seed` distinguishes the answers of a conversation: with the place alone the calls of two answers would get
+        the same id.
+        """
         self.context = context
         self._seed = seed
         self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
-        """The calls of the last step that no result was found for yet."""
+        """The calls of the latest step that have no result yet."""
         self._made = 0
 
     def of_result(self, given: str, name: str, at: Path) -> tuple[str, Raw | None]:
-        """The id of the call that a result answers, and the id's mark where the wire had another or none."""
+        """The id of the call that a result belongs to, and a mark with the original id if the wire has another id or
+        none.
+        """
         waiting = self.waiting
         if given and (waiting.answer_next(given) or waiting.take(given) is not None):
             return given, None
@@ -37,7 +43,9 @@ class Ids:
         return (given, None) if given else (self.mint(at), NULL)
 
     def mint(self, at: Path) -> str:
-        """An id for a call that came without one. Of an answer the calls are counted: a stream has other places."""
+        """Make an id for a call without one. The calls of an answer are counted, because a stream has other places than
+        a whole answer.
+        """
         if self.context.target != wire.NAME:
             self.context.lose("call.id.invented", at)
         if not self._seed:
@@ -47,6 +55,6 @@ class Ids:
 
 
 def seed(created_at: str | None, context: Context) -> str:
-    """What tells the calls of this answer from those of any other answer in the same conversation."""
+    """A text that distinguishes the calls of this answer from all other calls of the conversation."""
     turns = len(context.answers.turns) if context.answers is not None else 0
     return f"{created_at or ''}\x1f{turns}\x1f{context.created}\x1f"

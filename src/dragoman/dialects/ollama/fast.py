@@ -1,4 +1,4 @@
-"""The short ways of Ollama for `dragoman.fast`. Translations are the same without them."""
+"""The fast paths of Ollama for `dragoman.fast`. A translation has the same result without them."""
 
 from __future__ import annotations
 

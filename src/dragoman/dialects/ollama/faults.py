@@ -1,4 +1,6 @@
-"""Ollama faults: `{"error": "text"}`, as an answer or as the last line of a stream (there perhaps with `status`)."""
+"""Owns Ollama faults: `{"error": "text"}`, as a body or as the last line of a stream. Such a line may have a `status`,
+because the HTTP status is already 200 (server sources, 2026-08).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from . import wire
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    """The fault in an error answer."""
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -27,11 +30,11 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 
 
 def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
-    """A fault from the object that has `error`. `status` 0: not known, as in a stream."""
+    """The fault in an object with `error`. `status` is 0 if it is unknown, as in a stream."""
     error = said.get("error", said.get("message"))
     rest = {name: json_text.raw(value) for name, value in said.items() if name not in ("error", "status")}
     if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"].strip():
-        # The server's other endpoints, and proxies in front of it, have an object there.
+        # The server's OpenAI-compatible endpoints, and proxies in front of the server, send an object as `error`.
         rest["error"] = json_text.raw(error)
         error = error["message"]
     told = said.get("status")
@@ -50,6 +53,7 @@ def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) ->
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    """Write a fault: its body, status and headers."""
     return json_text.encode(_error(fault)), status_of_kind(fault.kind, fault.status), retry_headers(fault)
 
 
@@ -59,12 +63,12 @@ def _error(fault: Fault) -> dict[str, Any]:
 
 
 def error_line(fault: Fault) -> bytes:
-    """The last line of a stream that broke down."""
+    """The last line of a failed stream."""
     out = _error(fault)
     out.setdefault("status", status_of_kind(fault.kind, fault.status))
     return json_text.encode(out) + b"\n"
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. Its message may be empty."""
+    """Whether the fields of a body are those of an answer. The message of an answer may be empty."""
     return bytes(fields.get("message", b"null"))[:1] == b"{"

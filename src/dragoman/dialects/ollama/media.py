@@ -1,4 +1,6 @@
-"""Images: bare base64 on this wire, without a type; the first bytes tell it."""
+"""Reads and writes images. Ollama takes bare base64 without a MIME type (server sources, 2026-08), so the type is
+detected from the first bytes.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ _BEGINNINGS = (
     ("UklGR", "image/webp"),
     ("Qk", "image/bmp"),
 )
-"""Base64 of a file's first bytes: the formats the server takes."""
+"""The image formats that the server accepts, by the base64 of their first bytes."""
 _ELSE = "image/png"
-"""Every other dialect wants a type."""
+"""The type for unknown bytes. Every other dialect requires a type."""
 
 
 def read_image(text: str, at: Path) -> Media:
-    """An image. A data URL is against the rules, but some clients send it."""
+    """An image. The format is bare base64, but some clients send data URLs."""
     inline = split_data_url(text)
     if inline is not None:
         mime, data = inline
@@ -39,7 +41,7 @@ def _type_of(data: str) -> str:
 
 
 def write_image(media: Media, context: Context) -> str | None:
-    """The value for `images`; None for what is no image, or none that is at hand."""
+    """The value for `images`; None for other media, and for an image without its data."""
     if not media.data or media.kind != "image":
         return None
     if media.name and context.source != wire.NAME:

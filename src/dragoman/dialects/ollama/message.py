@@ -1,4 +1,4 @@
-"""One message's content, shared by requests and answers: thinking, words, images, calls."""
+"""Reads and writes the content of one message, in requests and in answers: thinking, text, images, calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FUNCTION = Raw(b'"function"')
 
 
 def read_content(message: wire.Message, at: Path) -> list[Part]:
-    """Words and images, in this order: the wire does not tell theirs."""
+    """The text, then the images: the wire has no order between the two."""
     parts: list[Part] = []
     if message.content:
         parts.append(Text(message.content, at=at + ("content",)))
@@ -43,7 +43,7 @@ def read_content(message: wire.Message, at: Path) -> list[Part]:
 
 
 def read_assistant(message: wire.Message, at: Path, ids: Ids, unknown: Unknown) -> list[Part]:
-    """Parts of an assistant's message in the one order there is: thinking, words, images, calls."""
+    """The parts of an assistant message in the fixed order thinking, text, images, calls."""
     parts: list[Part] = []
     if message.thinking:
         parts.append(Reasoning(message.thinking, at=at + ("thinking",)))
@@ -56,12 +56,14 @@ def read_assistant(message: wire.Message, at: Path, ids: Ids, unknown: Unknown) 
 
 
 def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall | Opaque:
+    """One call; Opaque if it has no function."""
     function = call.function
     if function is None:
         fields = json_text.fields(json_text.raw(call)) | unknown.pop(at, {})
         return Opaque(wire.NAME, call.type or "", json_text.raw(fields), at=at)
     arguments = str(function.arguments, "utf-8") if function.arguments else ""
     marks: dict[str, Raw] = {}
+    # Arguments are an object (server sources, 2026-08); some compatible servers send a text.
     if not arguments.startswith("{") or arguments.startswith('{"__raw"'):
         if arguments.startswith('"'):
             marks[TEXT] = TRUE
@@ -83,8 +85,9 @@ def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall
 
 
 def read_arguments(text: str) -> str:
-    """What stands in `arguments` as a call's arguments: an object as it is, the words of a text (some servers send the
-    object so), nothing for null; and what an earlier crossing had to wrap comes back as it was."""
+    """The value of `arguments` as the arguments of a call: an object unchanged, a text decoded (some servers send the
+    object as a text), nothing for null. Arguments that an earlier translation wrapped in `__raw` are unwrapped.
+    """
     if text == "null":
         return ""
     if text.startswith('"'):
@@ -98,7 +101,7 @@ def read_arguments(text: str) -> str:
 
 
 class Said:
-    """What the parts of one turn say, in the fields of a message."""
+    """The content of one turn, collected by the fields of a message."""
 
     __slots__ = ("calls", "ends", "images", "moved", "thoughts", "words")
 
@@ -108,17 +111,19 @@ class Said:
         self.thoughts: list[str] = []
         self.calls: list[Any] = []
         self.moved = False
-        self.ends = False  # an image stands behind words
+        self.ends = False  # an image follows text
 
     def move(self, at: Path, context: Context) -> None:
-        """Something stands behind what the message has in a later field: said once a turn."""
+        """Report, once per turn, that a part follows a part with a later field."""
         if not self.moved:
             self.moved = True
             context.lose("order.approximated", at)
 
 
 def write_content(role: str, parts: tuple[Part, ...], context: Context) -> list[dict[str, Any]]:
-    """What a user or the system says. An image between words ends its message, so that it stays between them."""
+    """The messages of a user or system turn. An image between two texts ends its message, so that it stays between the
+    texts.
+    """
     text = plain_text(parts)
     if text is not None:
         return [{"role": role, "content": text}]
@@ -171,14 +176,16 @@ def _write_part(part: Text | Media, said: Said, context: Context) -> None:
 
 
 def cited_at(at: Path) -> Path:
-    """Where the citations of a text stand: in it, or beside it, where its dialect has one text for a whole answer."""
+    """The place of a text's citations: in the text, or beside it in dialects with one text per answer."""
     if at[:1] == ("candidates",):
         return at[:2]
     return at[:-1] if at[-1:] == ("content",) else at
 
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
-    """An assistant's message; None when nothing is left of it (an answer always says something)."""
+    """An assistant message; None if a message of the history has no content left. The message of an answer may be
+    empty.
+    """
     said = Said()
     for part in parts:
         if isinstance(part, Text | Media):
@@ -190,12 +197,12 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
         elif isinstance(part, Reasoning):
             _write_thought(part, said, context)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            said.calls.append(part.value)  # a kind of call that nobody knows
+            said.calls.append(part.value)  # a call of an unknown kind
         else:
             context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if request and not (said.words or said.images or said.thoughts or said.calls):
         return None
-    # Texts of an answer are pieces of one text, in every dialect.
+    # The texts of an answer are pieces of one text in every dialect.
     message: dict[str, Any] = {"role": "assistant", "content": "".join(said.words)}
     if said.thoughts:
         message["thinking"] = "\n\n".join(said.thoughts)
@@ -207,7 +214,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
 
 
 def _write_thought(part: Reasoning, said: Said, context: Context) -> None:
-    """Thinking is plain text here and goes back to any model that shows it; a seal has no place."""
+    """Thinking is plain text, which every model with thinking takes back. There is no field for a seal."""
     if part.seal is not None and part.seal.data:
         context.lose("seal.dropped", part.at)
     if part.cache is not None:
@@ -220,7 +227,10 @@ def _write_thought(part: Reasoning, said: Said, context: Context) -> None:
 
 
 def write_call(call: ToolCall, number: int, context: Context, *, request: bool) -> dict[str, Any]:
+    """One call. An answer also has `function.index`, as current servers write it (server sources, 2026-08)."""
     mine = context.source == wire.NAME
+    # The server does not validate names or ids (server sources, 2026-08); names of other dialects are limited to what
+    # every template takes.
     names = NAMES if request and not mine else ANY_NAMES
     function: dict[str, Any] = {"name": names.send(call.name, call.namespace, context, call.at)}
     if not request and not mine:
@@ -239,7 +249,9 @@ def write_call(call: ToolCall, number: int, context: Context, *, request: bool) 
 
 
 def _write_arguments(call: ToolCall, context: Context) -> Any:
-    """`arguments` is an object: what is none stands under __raw, by which the reader knows it again."""
+    """The value of `arguments`, which must be an object. Other arguments are wrapped in `__raw`, which the reader
+    unwraps.
+    """
     if call.custom:
         context.lose("call.custom.wrapped", call.at)
         return Raw(wrap_input(call.arguments))

@@ -1,6 +1,7 @@
-"""Marks: what is remembered of an Ollama document so that the same value goes back, and says nothing to anyone else.
+"""Owns the marks: values of an Ollama document that are kept only to restore it exactly.
 
-A mark is an extra under a name that no wire has ("dragoman. ..."). It is not kept in the Context, so it is no loss.
+A mark is an extra with a name that no wire has ("dragoman. ..."). It is not kept in the Context, so its removal is no
+loss.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from ...codec.dialect_extras import restore
 from .wire import NAME
 
 ID = "dragoman.id"
-"""The id as it stood there (null: none) where another one pairs call and result."""
+"""The original id (null: none) if call and result are paired by another id."""
 TEXT = "dragoman.text"
-"""The arguments stood there as a text, not as an object."""
+"""The arguments were a text instead of an object."""
 BARE = "dragoman.bare"
-"""The arguments stood there as a list or another value that is neither an object nor a text."""
+"""The arguments were a list or another value that is neither an object nor a text."""
 UNSAID = "dragoman.stream"
-"""`stream` was left out, which means true."""
+"""`stream` was absent, which means true (server sources, 2026-08)."""
 URL = "dragoman.url"
-"""The image stood there as a data URL: what comes before its base64."""
+"""The image was a data URL: the part before its base64."""
 
 NULL = Raw(b"null")
 TRUE = Raw(b"true")
@@ -31,7 +32,7 @@ _PREFIX = "dragoman."
 
 
 def with_field(extra: Extra | None, name: str, value: Raw) -> Extra:
-    """`extra` and one field more of this dialect."""
+    """`extra` with one more field of this dialect."""
     if extra is None:
         return {NAME: {name: value}}
     return {**extra, NAME: {**extra.get(NAME, {}), name: value}}
@@ -43,7 +44,7 @@ def own(extra: Extra | None, name: str) -> Raw | None:
 
 
 def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
-    """Put this dialect's extra fields back into the object it writes; what is written already stays."""
+    """Restore this dialect's extra fields in a written object. Fields that are already written stay."""
     if extra is None or NAME not in extra:
         return out
     fields = {name: value for name, value in extra[NAME].items() if not name.startswith(_PREFIX)}

@@ -1,4 +1,4 @@
-"""Ollama requests: read into canon, written from canon."""
+"""Reads and writes Ollama requests."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ NO_INPUT = "(nothing was said)"
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 _OPENROUTER = {"options/min_p": "min_p", "options/repeat_penalty": "repetition_penalty"}
-"""Options that OpenRouter has as fields."""
+"""Options that are fields of their own in OpenRouter."""
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     request, unknown, context.spelled = wire.REQUEST.admit(body)
     return read(RequestReader(context, unknown), request, request.messages)
 
 
 class RequestReader:
-    """Reads one request. Neighbouring results are one turn."""
+    """Reads one request. Adjacent results become one turn."""
 
     __slots__ = ("_context", "_ids", "_results", "_spoken", "_unknown", "resumable", "turns")
 
@@ -44,24 +45,26 @@ class RequestReader:
         self._unknown: Unknown = {} if unknown is None else unknown
         self._ids = Ids(context)
         self._results: list[Part] = []
-        self._spoken = False  # the assistant, in the last message
+        self._spoken = False  # the last message was the assistant's
         self.turns: list[Turn] = []
         self.resumable = True
 
     def begin(self, head: wire.ChatRequest) -> None:
-        """Nothing is read before the messages."""
+        """Nothing to read before the messages."""
 
     def restore(self, turns: Iterable[Turn]) -> None:
+        """Continue after these turns."""
         self.turns = [*turns]
         self._spoken = bool(self.turns) and self.turns[-1].role == "assistant"
 
     def message(self, message: wire.Message, i: int) -> None:
+        """Read one message."""
         context, unknown, turns, ids = self._context, self._unknown, self.turns, self._ids
         at: Path = ("messages", i)
         role = _ROLES.get(message.role) or _ROLES.get(message.role.lower())
         if role == "tool":
             if not self._results and turns and turns[-1].role == "tool":
-                self._results = [*turns.pop().parts]  # the messages before were read another time
+                self._results = [*turns.pop().parts]  # earlier messages come from the memory
             self._results.append(read_result(message, i, ids, unknown))
             self._spoken = False
             return
@@ -72,7 +75,7 @@ class RequestReader:
             return
         if role == "assistant":
             if not self._spoken:
-                ids.waiting.clear()  # what was asked before is answered or never will be
+                ids.waiting.clear()  # earlier calls get no more results
             parts = read_assistant(message, at, ids, unknown)
         else:
             parts = read_content(message, at)
@@ -82,22 +85,24 @@ class RequestReader:
             extra = misplaced(context, at, message, ("tool_calls", "thinking"), extra)
         if message.tool_name is not None or message.tool_call_id is not None:
             extra = misplaced(context, at, message, ("tool_name", "tool_call_id"), extra)
-        if message.role != role:  # the server does not mind capitals
+        if message.role != role:  # the server lower-cases roles (sources, 2026-08)
             extra = with_field(extra, "role", json_text.raw(message.role))
         turns.append(Turn(role, tuple(parts), "", extra, at))
 
     def _end_step(self) -> None:
-        """Something else than results follows, or nothing."""
+        """Complete the turn of results, before another message or the end."""
         results = self._results
         if results:
             self.turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             self._results = []
 
     def close(self) -> tuple[Turn, ...]:
+        """All turns."""
         self._end_step()
         return tuple(self.turns)
 
     def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:
+        """Read tools, settings and all other fields."""
         context = self._context
         tools = MEMO.read(head.tools, context) if head.tools else ()
         extra = _read_extra(head, context, self._unknown)
@@ -116,7 +121,7 @@ def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -
 
 
 def _read_strange(message: wire.Message, at: Path, context: Context, unknown: Unknown) -> Turn:
-    """A whole message of a role nobody knows."""
+    """A whole message with an unknown role."""
     fields = dict(json_text.fields(json_text.raw(message)))
     extra = gather(context, at, unknown) if unknown else None
     value = json_text.raw(put_back(fields, extra))
@@ -124,6 +129,7 @@ def _read_strange(message: wire.Message, at: Path, context: Context, unknown: Un
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
@@ -142,9 +148,10 @@ class RequestWriter(PlainDocument):
         self._mine = self.source == wire.NAME
         self._request = request
         self._model = ""
-        self._calls: list[ToolCall] = []  # those of the step under way
+        self._calls: list[ToolCall] = []  # the calls of the current step
 
     def begin(self) -> None:
+        """Prepare the turns: results directly after their calls."""
         request, context = self._request, self.context
         self._model = context.model or request.model
         if self._mine:
@@ -161,15 +168,17 @@ class RequestWriter(PlainDocument):
             _write_turn(turn, self.messages, context)
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        """Continue after earlier messages."""
         self.messages = messages
 
     def turn(self, index: int) -> None:
+        """Write one turn."""
         turns, messages, context, mine = self.turns, self.messages, self.context, self._mine
         turn = turns[index]
         if turn.role == "tool":
             write_results_messages(turn, self._calls, messages, context)
             if not mine:
-                self._calls = []  # all their results stand in this turn
+                self._calls = []  # this turn has all their results
             return
         _write_turn(turn, messages, context)
         self._calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
@@ -177,18 +186,21 @@ class RequestWriter(PlainDocument):
             write_results_messages(Turn("tool", ()), self._calls, messages, context)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The messages that later turns do not change; None while calls are open."""
         return None if self._calls else (self.messages, ())
 
     def end(self) -> None:
+        """Complete the history."""
         if self.messages or self._mine:
             return
-        # An empty list is taken here, but all it does is load the model.
+        # The server accepts an empty list, but then only loads the model (server documentation, 2026-08).
         turns = self.turns
         what = "nothing is left of the conversation" if turns else "nothing was said"
         self.context.lose("turn.invented", turns[0].at if turns else (), what)
         self.messages.append({"role": "user", "content": NO_INPUT})
 
     def document(self, messages: Any) -> dict[str, Any]:
+        """The request with these messages."""
         request, context = self._request, self.context
         out: dict[str, Any] = {"model": self._model} if self._model else {}
         out["messages"] = messages
@@ -198,7 +210,7 @@ class RequestWriter(PlainDocument):
             if tools:
                 out["tools"] = tools
         if own(request.extra, UNSAID) is None:
-            # Left out it would mean true.
+            # An absent `stream` means true (server sources, 2026-08).
             out["stream"] = bool(request.stream)
         write_settings(request.settings, out, context)
         if request.extra is None or wire.NAME not in request.extra:
@@ -221,6 +233,7 @@ def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
         messages.append(parts[0].value)
         return
     else:
+        # There is no role developer.
         if turn.role != "user" and not mine:
             parts = _words_only(parts, context)
         written = write_content("system" if turn.role == "developer" else turn.role, parts, context)
@@ -238,7 +251,7 @@ def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
 
 
 def _words_only(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
-    """Templates show no images of the system."""
+    """The parts without media, because templates render no images of system messages."""
     kept = []
     for part in parts:
         if isinstance(part, Media):

@@ -1,4 +1,4 @@
-"""Ollama answers: read into canon, written from canon; why they ended, when they were made, usage."""
+"""Reads and writes Ollama answers, with their stop reason, time and usage."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ from .tool_results import write_results_messages
 _REASONS: dict[str, StopReason] = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls"})
 _ID_AT: dict[str, Path] = {"gemini": ("responseId",), "code-assist": ("responseId",)}
-"""Where other dialects' answers have their id, if not under `id`."""
+"""The place of the answer's id in dialects that do not call it `id`."""
 _YEAR_10000 = 253402300800
 MESSAGE: Path = ("message",)
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon."""
     if b'"message"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
-            # An assistant's message by itself, as clients keep it in their history.
+            # An assistant message alone, as clients keep it in their history.
             parts = read_assistant(message, (), Ids(context, seed(None, context)), unknown)
             extra = gather(context, (), unknown) if unknown else None
             extra = misplaced(context, (), message, ("tool_name", "tool_call_id"), extra)
@@ -60,7 +61,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 
 def read_created(text: str | None, extra: Extra | None, context: Context) -> tuple[int | None, Extra | None]:
-    """Unix time of an RFC 3339 time; its exact text is remembered."""
+    """The Unix time of an RFC 3339 time. The exact text is kept as an extra."""
     if text is None:
         return None, extra
     value = json_text.raw(text)
@@ -71,20 +72,22 @@ def read_created(text: str | None, extra: Extra | None, context: Context) -> tup
 
 
 def read_time(text: str) -> int | None:
+    """The Unix time of an RFC 3339 time; None if it is malformed."""
     try:
         read = datetime.fromisoformat(text)
-        # Without an offset it would be taken for the time of this machine.
+        # A time without an offset is UTC here; Python would use the zone of this machine.
         return int((read if read.tzinfo is not None else read.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         return None
 
 
 def write_time(created: int) -> str:
+    """The RFC 3339 text of a Unix time."""
     return datetime.fromtimestamp(created if 0 < created < _YEAR_10000 else 0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def read_stop(word: str | None, parts: list[Part], context: Context) -> Stop:
-    """Why it ended. A tool turn ends with `stop`: the content decides."""
+    """The stop reason. A turn with calls also ends with `stop` (server sources, 2026-08), so the parts decide."""
     reason = _REASONS.get(word or "", "stop" if word else "unknown")
     if reason in ("stop", "unknown") and any(isinstance(part, ToolCall) for part in parts):
         reason = "tool_calls"
@@ -94,12 +97,16 @@ def read_stop(word: str | None, parts: list[Part], context: Context) -> Stop:
 
 
 def read_usage(answer: wire.Answer) -> Usage | None:
+    """The token counts. `eval_count` includes thinking tokens. `prompt_eval_count` may be absent if the prompt was
+    cached (2026-08).
+    """
     if answer.prompt_eval_count is None and answer.eval_count is None:
         return None
     return Usage(answer.prompt_eval_count, answer.eval_count)
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     if response.alternatives:
         first_only(response, context)
     out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, context)
@@ -112,7 +119,7 @@ def write_response(response: Response, context: Context) -> bytes:
 
 
 def head(answer_id: str, model: str, created: int | None, extra: Extra | None, context: Context) -> dict[str, Any]:
-    """The fields before the message, in an answer and in every line of a stream."""
+    """The fields before the message, in an answer and in every line of a stream. An answer has no id."""
     if answer_id:
         context.lose("id.dropped", _ID_AT.get(context.source, ("id",)), answer_id)
     stamp = own(extra, "created_at")
@@ -123,7 +130,7 @@ def head(answer_id: str, model: str, created: int | None, extra: Extra | None, c
 
 
 def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any], context: Context) -> None:
-    """Write how an answer ended and what it cost. `called`: the answer has a call."""
+    """Write the end of an answer: stop reason and usage. `called`: the answer has a call."""
     lose_missing_call(stop, called, "stop", context)
     out["done"] = True
     out["done_reason"] = _write_stop(stop, context)
@@ -138,7 +145,7 @@ def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any]
     if usage.tier is not None:
         context.lose("tier.dropped", usage.tier.at, usage.tier.word)
     if usage.cache_read or usage.cache_write or usage.reasoning:
-        context.lose("usage.dropped", context.ends.usage, "cached and thinking tokens are not told apart")
+        context.lose("usage.dropped", context.ends.usage, "there are no separate counts of cached and thinking tokens")
 
 
 def _write_stop(stop: Stop, context: Context) -> Any:
@@ -152,7 +159,7 @@ def _write_stop(stop: Stop, context: Context) -> Any:
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `messages`: the assistant's message, then one message a result."""
+    """The messages to append to `messages`: the assistant's message, then one message per result."""
     messages: list[Any] = []
     calls = [part for part in response.parts if isinstance(part, ToolCall)]
     assistant = write_assistant(response.parts, context, request=True)

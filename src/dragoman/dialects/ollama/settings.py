@@ -1,4 +1,4 @@
-"""Settings of an Ollama request: options, thinking, format, the fields only Ollama knows."""
+"""Reads and writes the settings: options, thinking, format, and the fields that only Ollama has."""
 
 from __future__ import annotations
 
@@ -36,15 +36,17 @@ _NO_OPTIONS = wire.Options()
 
 
 def read_settings(request: wire.ChatRequest) -> Settings:
+    """Read the settings that the canon has."""
     options = request.options or _NO_OPTIONS
     effort = budget = thoughts = None
     think = request.think
     if think is not None:
-        # Who thinks here, shows it.
+        # A model that thinks always shows its thoughts here.
         if think is False:
             effort = "none"
         elif think is True:
             budget, thoughts = -1, True
+        # gpt-oss takes only the levels (server sources, 2026-08).
         elif think in ORDER:
             effort, thoughts = think, True
     stop = options.stop
@@ -71,13 +73,13 @@ def read_settings(request: wire.ChatRequest) -> Settings:
 
 
 def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Raw]]:
-    """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
+    """The settings that the canon does not have: fields to report, and fields without an effect."""
     told: dict[str, Raw] = carried(request, wire.REQUEST_EXTRAS) or {}
     silent: dict[str, Raw] = {}
     options = request.options
     if options is not None:
         if options.num_predict is not None and options.num_predict < 0:
-            silent["options/num_predict"] = json_text.raw(options.num_predict)  # no limit, as when nothing is said
+            silent["options/num_predict"] = json_text.raw(options.num_predict)  # no limit, the same as an absent field
         for name, value in (carried(options, wire.OPTION_EXTRAS) or {}).items():
             told[f"options/{name}"] = value
     think = request.think
@@ -97,6 +99,7 @@ def _read_format(shape: Raw) -> Format | None:
 
 
 def write_settings(settings: Settings, out: dict[str, Any], context: Context) -> None:
+    """Write the settings."""
     at = settings.at
     options = _write_options(settings, context)
     if options:
@@ -110,6 +113,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
         out["think"] = think
     if settings.format is not None:
         out["format"] = _write_format(settings.format, at.get("format", ()), context)
+    # There is no tool_choice, no parallel switch, no `n` and no metadata (server sources, 2026-08).
     if settings.parallel is False and "tools" in out:
         context.lose("parallel.unenforced", at.get("parallel", ()))
     if settings.n is not None and settings.n > 1:
@@ -149,7 +153,7 @@ def _write_options(settings: Settings, context: Context) -> dict[str, Any]:
 
 
 def _write_think(settings: Settings, context: Context) -> bool | str | None:
-    """`think`: a level, true (the model decides how much) or false; None to leave it to the model."""
+    """The value of `think`: a level, true (the model decides) or false; None to leave the default of the model."""
     effort, budget, thoughts = settings.effort, settings.budget, settings.thoughts
     if effort is None and budget is None and thoughts is None:
         return None
@@ -161,7 +165,8 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
     if thoughts is False and not off:
-        context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "a model that thinks shows it here")
+        context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "thoughts are always shown here")
+    # `think` for a model without thinking is refused with 400 (server sources, 2026-08).
     if not profile.thinks:
         if not off and (effort is not None or budget is not None):
             context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
@@ -172,11 +177,11 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
     if off:
         if profile.thinking_off:
             return False
-        context.lose("effort.approximated", at, f"the model cannot but think: none is sent as {levels[0]}")
+        context.lose("effort.approximated", at, f"the model always thinks: none is sent as {levels[0]}")
         return levels[0]
     asked = wish(settings)
     if asked is None or asked.effort is None:
-        # Models that take levels only think unasked.
+        # Models that accept only levels think by default.
         return True if profile.thinking_off and (budget is not None or thoughts) else None
     level = nearest(asked.effort, levels)
     if level not in levels:
@@ -189,7 +194,7 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
 
 
 def _takes(profile: Profile, think: bool | str | None) -> bool:
-    """Whether a model takes the value of `think` that the client sent."""
+    """Whether the model accepts the value of `think` that the client sent."""
     if think is None or not profile.thinks:
         return think is None
     return think in profile.efforts if profile.efforts else profile.thinking_off or think is not False

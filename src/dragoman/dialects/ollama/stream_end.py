@@ -1,4 +1,4 @@
-"""Where an Ollama stream ends: at the line with `done: true`, or at a line with an error."""
+"""Finds the end of an Ollama stream: the line with `done: true`, or a line with an error."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ _line = msgspec.json.Decoder(_Line).decode
 
 
 class StreamEnd:
+    """Watches the lines that are forwarded unchanged."""
+
     ended = False
     error: bytes = b""
     arrays = False
 
     def passed(self, frames: bytes) -> None:
-        """Some whole lines went by, and others followed: the last one ends the stream."""
+        """Nothing to note: only the last line can end the stream."""
 
     def look(self, frames: bytes) -> None:
-        """Some whole lines went by: decode all of them."""
+        """Decode all of these whole lines."""
         for line in frames.splitlines():
             if line:
                 self.frame(b"", line)
 
     def last(self, chunks: list[bytes]) -> None:
-        """The last whole lines of the stream."""
+        """Search the last lines of the stream for its end."""
         for chunk in reversed(chunks):
             self.look(chunk)
             if self.ended:
                 return
 
     def frame(self, name: bytes, data: bytes) -> None:
-        """Decode one line, and note what it ends."""
+        """Decode one line, and note whether it ends the stream."""
         line = decoded(data, _line, _Line)
         if line is None:
             return

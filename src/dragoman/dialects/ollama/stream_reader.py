@@ -1,7 +1,8 @@
-"""Ollama streams, read: lines to events. (Written: `stream_writer.py`.)
+"""Reads Ollama streams: lines to events. (`stream_writer.py` writes them.)
 
-One JSON object a line. Words and thoughts are increments and end when something else begins; calls come whole, several
-on a line or on several lines. The line with `done: true` ends the answer; one with `error` ends it badly.
+Each line is one JSON object (application/x-ndjson). Texts and thoughts are increments and end when another part begins.
+Calls come whole, several on one line or on several lines. The line with `done: true` ends the answer; a line with
+`error` ends the stream with a fault (server sources, 2026-08).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _strict = msgspec.json.Decoder(wire.Answer).decode
 
 
 class StreamReader:
-    """Lines in, events out."""
+    """Takes lines and returns events."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -45,13 +46,14 @@ class StreamReader:
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open
         self._seen: list[Part] = []
-        self._stray: list[bytes] = []  # lines of what is no stream: an answer spread over lines, a page
+        self._stray: list[bytes] = []  # lines that are no stream: an answer on several lines, a web page
         self._started = False
         self._over = False
-        self._ended = False  # with its last line, not with a fault
+        self._ended = False  # ended by its last line, not by a fault
         self._kept: set[tuple[Path, str]] = set()
 
     def feed(self, chunk: bytes) -> list[Event]:
+        """The events of a chunk of bytes."""
         events: list[Event] = []
         if self._over and not self._ended:
             return events
@@ -62,6 +64,7 @@ class StreamReader:
         return events
 
     def close(self) -> list[Event]:
+        """The stream is over: the rest of its events, or a fault."""
         events: list[Event] = []
         if not self._over:
             for line in self._lines.close():
@@ -81,7 +84,7 @@ class StreamReader:
     def _take(self, line: bytes, events: list[Event]) -> None:
         if self._over:
             if self._ended and line.strip():
-                self._context.lose("event.dropped", MESSAGE, "a line behind the last line of the answer")
+                self._context.lose("event.dropped", MESSAGE, "a line after the last line of the answer")
             return
         if self._stray:
             self._take_odd(line, events)
@@ -99,7 +102,7 @@ class StreamReader:
             and self._started
             and not answer.logprobs
         ):
-            # What nearly every line is: more words, or more thoughts.
+            # The usual line: more text or more thoughts.
             if message.thinking:
                 self._words("thought", message.thinking, events)
             if message.content:
@@ -108,7 +111,7 @@ class StreamReader:
         self._whole(answer, {}, events)
 
     def _take_odd(self, line: bytes, events: list[Event]) -> None:
-        """A line with an error in it, with fields nobody knows, or broken."""
+        """Read a line with an error, with unknown fields, or a broken line."""
         line = decodable_frame(line, self._context)
         if not self._started and (self._stray or not json_text.is_whole(line)):
             if sum(map(len, self._stray)) < MAX_STRAY:
@@ -120,7 +123,7 @@ class StreamReader:
                 self._fault(fault_from({name: json_text.plain(value) for name, value in fields.items()}, 0, {}), events)
                 return
             if self._started and "message" not in fields and "done" in fields:
-                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})  # the last line of older servers
+                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})  # older servers omit it
             answer, unknown, _ = wire.ANSWER.admit(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, WireError) as error:
             if not self._started:
@@ -131,7 +134,7 @@ class StreamReader:
         self._whole(answer, unknown, events)
 
     def _whole(self, answer: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
-        """A line, with all that may stand in it."""
+        """Read a line with any fields."""
         if not self._started:
             self._started = True
             self._ids = Ids(self._context, seed(answer.created_at, self._context))
@@ -144,6 +147,7 @@ class StreamReader:
             self._words("text", message.content, events)
         for i, image in enumerate(message.images or ()):
             self._part(read_image(image, (*MESSAGE, "images", i)), events)
+        # Each call comes whole, and every call is a new one, even with an index seen before (server sources, 2026-08).
         for i, call in enumerate(message.tool_calls or ()):
             at: Path = (*MESSAGE, "tool_calls", i)
             self._part(read_call(call, at, self._ids, unknown), events)
@@ -157,7 +161,7 @@ class StreamReader:
             self._note((), {"logprobs": answer.logprobs})
 
     def _score(self, scores: Raw, events: list[Event]) -> bool:
-        """Log probabilities of the words of this line, if they are such and have a place."""
+        """Add the log probabilities of this line's text; false if they cannot be read or have no text."""
         from ...codec import logprobs  # late: few streams have them
 
         found = logprobs.read(scores, "tokens") if self._context.scored and self._kind == "text" else None
@@ -172,7 +176,7 @@ class StreamReader:
         events.append(PartDelta(self._next - 1, text))
 
     def _part(self, part: Part, events: list[Event]) -> None:
-        """A part that is complete at once."""
+        """Add a part that is complete at once."""
         self._end(events)
         empty = msgspec.structs.replace(part, arguments="") if isinstance(part, ToolCall) else part
         self._open("whole", empty, events)
@@ -201,7 +205,7 @@ class StreamReader:
         events.append(Finish(stop, read_usage(answer), extra={wire.NAME: told} if told else None))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
-        """Keep each field once: a stream repeats them in every line."""
+        """Keep each field once, because a stream repeats it in every line."""
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])

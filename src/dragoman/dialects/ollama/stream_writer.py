@@ -1,7 +1,8 @@
-"""Ollama streams, written: events to lines.
+"""Writes Ollama streams: events to lines.
 
-Words and thoughts go out as they come. A call goes out whole at its end, for the dialect has no deltas of arguments.
-The last line has `done: true`, the reason and the usage; after a fault it is a line with `error` instead.
+Texts and thoughts are written at once. A call is written whole at its end, because the dialect has no argument deltas
+(server sources, 2026-08). The last line has `done: true`, the reason and the usage. After a fault the last line has
+`error` instead.
 """
 
 from __future__ import annotations
@@ -30,29 +31,30 @@ _AFTER = b'},"done":false}\n'
 
 
 class StreamWriter:
-    """Events in, lines out."""
+    """Takes events and returns lines."""
 
     fault: Fault | None = None
-    """The fault with which the stream was ended here."""
+    """The fault that ended the stream here."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._fields: dict[str, Any] = head("", "", None, None, context)
         self._message = b""
-        self._open: dict[int, bytes] = {}  # part -> what stands before its text in every line
+        self._open: dict[int, bytes] = {}  # part -> the bytes before its text in every line
         self._parts: dict[int, Part] = {}
         self._held: dict[int, list[str]] = {}  # call -> its arguments so far
         self._dropped: set[int] = set()  # parts of the second and later answers
-        self._first: int | None = None  # the answer that is written: the one with the lowest number
-        self._early: list[Event] = []  # events of other answers, until that one begins
+        self._first: int | None = None  # the written answer: the lowest number
+        self._early: list[Event] = []  # events of other answers, until the first one begins
         self._calls = 0
-        self._cut = False  # a call breaks off
+        self._cut = False  # a call is incomplete
         self._said = False  # whether there is a text
-        self._ended: Finish | None = None  # how that answer ended
+        self._ended: Finish | None = None  # the Finish of the first answer
         self._over = False
         self._extra: Extra | None = None
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if isinstance(event, PartDelta):
             before = self._open.get(event.index)
             if before is not None and event.text and event.seal is None and not event.citations:
@@ -73,13 +75,15 @@ class StreamWriter:
         return error_line(event)
 
     def template(self, index: int) -> Template | None:
+        """The template for more text of an open part."""
         before = self._open.get(index)
         return None if before is None else Template(before, _AFTER)
 
     def told(self, index: int, texts: list[str]) -> None:
-        pass  # nothing is counted
+        """Nothing to count for text that was written with the template."""
 
     def close(self) -> bytes:
+        """Nothing: the end is written with the last Finish."""
         return b""
 
     def _start(self, event: Start) -> bytes:
@@ -88,11 +92,11 @@ class StreamWriter:
         return b""
 
     def _line_of(self, message: dict[str, Any]) -> bytes:
-        """A line before the last, with a whole message in it."""
+        """A line before the last one, with a whole message."""
         return one_line(json_text.encode({**self._fields, "message": message, "done": False})) + b"\n"
 
     def _before(self, more: bytes) -> bytes:
-        """What stands before the text in every line of a part."""
+        """The bytes before the text in every line of a part."""
         if not self._message:
             self._message = json_text.encode(self._fields)[:-1] + b',"message":{"role":"assistant",'
         return self._message + more
@@ -134,7 +138,7 @@ class StreamWriter:
         return b""
 
     def _drop_early(self) -> None:
-        """Leave out what other answers said before the first one began."""
+        """Drop the events of other answers that came before the first answer began."""
         for event in self._early:
             if isinstance(event, PartStart):
                 at = self._context.ends.answer(event.answer)
@@ -143,7 +147,7 @@ class StreamWriter:
         self._early.clear()
 
     def _told_early(self) -> bytes:
-        """The answer with the lowest number of those that came: there is no first one."""
+        """Write the answer with the lowest number, if the answer 0 does not exist."""
         early, self._early = self._early, []
         starts = [event for event in early if isinstance(event, PartStart)]
         self._first = min([start.answer for start in starts])
@@ -200,7 +204,7 @@ class StreamWriter:
         return self._line_of({"role": "assistant", "content": "", "tool_calls": [written]})
 
     def _finish(self, event: Finish) -> bytes:
-        """Of several answers the first is written. The last of them brings the usage."""
+        """End the stream. Only the first answer is written; the last Finish has the usage."""
         if self._over:
             return b""
         out_early = b""

@@ -1,4 +1,6 @@
-"""Tool results of Ollama: one message a result, in the order of the calls; media, which few models take, behind."""
+"""Reads and writes tool results: one message per result, in the order of the calls. Media follow in a user message,
+because few models take them in a result.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,7 @@ NO_RESULT = "Error: no result was recorded for this call."
 
 
 def read_result(message: wire.Message, i: int, ids: Ids, unknown: Unknown) -> ToolResult:
+    """The result in a message with the role tool."""
     at = ("messages", i)
     parts: list[Part] = []
     if message.content is not None:
@@ -33,7 +36,7 @@ def read_result(message: wire.Message, i: int, ids: Ids, unknown: Unknown) -> To
     extra = gather(ids.context, at, unknown) if unknown else None
     if message.tool_calls is not None or message.thinking is not None:
         extra = misplaced(ids.context, at, message, ("tool_calls", "thinking"), extra)
-    if message.role != "tool":  # the server does not mind capitals
+    if message.role != "tool":  # the server lower-cases roles (sources, 2026-08)
         extra = with_field(extra, "role", json_text.raw(message.role))
     name = message.tool_name or ""
     call_id, mark = ids.of_result(message.tool_call_id or "", name, at)
@@ -43,7 +46,9 @@ def read_result(message: wire.Message, i: int, ids: Ids, unknown: Unknown) -> To
 
 
 def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any], context: Context) -> None:
-    """One message a result. Templates match results and calls by order, so they come in the order of `calls`."""
+    """Write one message per result in the order of `calls`, because templates match results and calls by order (server
+    sources, 2026-08).
+    """
     mine = context.source == wire.NAME
     moved: list[Part] = []
     results: list[ToolResult] = []
@@ -66,9 +71,11 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
 
 
 def _in_order(results: list[ToolResult], calls: list[ToolCall], context: Context) -> list[ToolResult]:
-    """Results in the order of the calls, then those of no call. A call without a result gets one that says so: the
-    server takes an open call, but the result of a later call would be read as its own, and a model that sees no result
-    calls again."""
+    """The results in the order of the calls, then the results without a call.
+
+    A call without a result gets one that states this. The server accepts an open call, but the template would match the
+    result of a later call to it, and a model that sees no result repeats the call.
+    """
     by_id = {result.call_id: result for result in results}
     out: list[ToolResult] = []
     for call in calls:
@@ -87,6 +94,7 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
     images: list[str] = []
     if content is None:
         content, images = _write_inside(result, moved, context)
+    # A result has no error flag (server sources, 2026-08).
     if result.is_error:
         context.lose("result.error.as_text", result.at)
         content = content if content.startswith("Error") else f"Error: {content}"
@@ -105,6 +113,8 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
     elif not name and asked is None:
         context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
+    # Current servers also take `tool_call_id`; older servers and SDK 0.6.3 know only `tool_name`, so both are written
+    # (2026-08).
     if name or not mine:
         message["tool_name"] = (ANY_NAMES if mine else NAMES).send(name, namespace, context, result.at)
     if result.call_id:
@@ -122,7 +132,9 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
 
 
 def _write_inside(result: ToolResult, moved: list[Part], context: Context) -> tuple[str, list[str]]:
-    """A result's words, and its images where this dialect's client put them there itself."""
+    """The text of a result, and its images if a client of this dialect sent them there. Whether a template shows images
+    of a result depends on the model.
+    """
     mine = context.source == wire.NAME
     texts: list[str] = []
     images: list[str] = []
@@ -148,7 +160,7 @@ def _write_inside(result: ToolResult, moved: list[Part], context: Context) -> tu
 
 
 def _move(media: Media, result: ToolResult, moved: list[Part], context: Context) -> str:
-    """The words that stand in the result for media, which the user then shows."""
+    """The text that replaces media in a result. The media follow in a user message."""
     if not media.data or media.kind != "image":
         context.lose("media.dropped", media.at, media.url or media.mime or media.kind)
         return note(media)

@@ -1,4 +1,6 @@
-"""Tool declarations of Ollama and the tools to offer where a choice is wished, for which the wire has no word."""
+"""Reads and writes tools. Ollama has no tool_choice (server sources, 2026-08), so a choice becomes a shorter list of
+tools.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ from . import wire
 from .original_values import put_back
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
-"""The server checks no names; these are what every model's template and parser takes."""
+"""Names that the template and the parser of every model take. The server checks no names (server sources, 2026-08)."""
 ANY_NAMES = Names(r"(?s).+")
-"""For names this dialect's own clients chose."""
+"""Names that clients of this dialect chose."""
 
 IDS = re.compile(r"(?s).+\Z")
 """The server checks no ids."""
@@ -40,8 +42,9 @@ PARAMETERS = Subset(
     all_of="merge",
     root_object=True,
 )
-"""What the server keeps of a property's schema before it renders the template; all else it drops without a word. (Of
-the root it keeps no description either: `_fit` moves that one.)"""
+"""The keywords of a property's schema that the server keeps before it renders the template. It drops all others
+silently (server sources, 2026-08). At the root it also drops the description, so `_fit` moves that.
+"""
 
 _NOTHING = Raw(b'{"type":"object","properties":{}}')
 _SCHEMA_AT = ("function", "parameters")
@@ -50,6 +53,7 @@ _MAX_REMEMBERED = 65_536
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """Read the value of `tools`."""
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
@@ -75,10 +79,12 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     return json_text.encode(tools_to(tools, context))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
+    """The declarations of all tools. Ollama runs no hosted tools."""
     out: list[Any] = []
     for tool in tools:
         if not isinstance(tool, HostedTool):
@@ -121,17 +127,19 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
 
 
 class _Fitted(NamedTuple):
-    """A schema as the server keeps it."""
+    """A schema in the server's subset."""
 
     schema: Raw
     words: str
-    """What stood at the root as its description, where the server drops it."""
+    """The root's description, which the server drops."""
     changes: tuple[tuple[str, Path, str], ...]
 
 
 def _fit(schema: str) -> _Fitted:
-    """A schema as the server keeps it. What says nothing to a model (titles, `$schema`, a closed object) is reported in
-    one line a tool: nearly every keyword is dropped here, and what matters must not drown in that."""
+    """The schema in the server's subset. Keywords without a meaning for the model (titles, `$schema`, a closed object)
+    are reported together, once per tool: the server drops nearly every keyword, and the important losses must stay
+    visible.
+    """
     fitted, changes = adapt(schema.encode(), PARAMETERS)
     idle = [change for change in changes if change.detail.endswith(_IDLE)]
     grouped = len(idle) > 1
@@ -154,7 +162,7 @@ def _fit(schema: str) -> _Fitted:
     return _Fitted(json_text.raw(fields), str(json_text.plain(said)), tuple(told))
 
 
-# Schemas come back with every turn of a conversation, and hardly one crosses without a change here.
+# A schema comes back with every turn of a conversation, and nearly every one changes here.
 _remembered = remembered(_fit, lambda fitted, schema: 500 + 2 * len(schema) + 300 * len(fitted.changes))
 
 
@@ -171,8 +179,9 @@ def _write_schema(tool: Tool, schema: str, function: dict[str, Any], context: Co
 
 
 def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]:
-    """The tools to declare. There is no choice on this wire: none means no tools, a tool or a subset means a shorter
-    list, and nothing forces a call."""
+    """The tools to declare. The wire has no choice: `none` declares no tools, a named tool or a subset declares a
+    shorter list, and no setting forces a call (server sources, 2026-08).
+    """
     choice = request.choice
     if choice is None or not request.tools:
         if choice is not None and choice.mode in ("required", "one"):

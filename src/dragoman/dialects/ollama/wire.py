@@ -1,6 +1,6 @@
-"""Ollama's /api/chat as sent and received: requests, answers, the lines of a stream. Shapes only, no meaning.
+"""The wire shapes of Ollama's /api/chat: requests, answers, lines of a stream. No meaning.
 
-Fields typed `Raw` are carried, never looked into. An answer and a line of a stream have the same shape.
+Fields of type `Raw` are carried unchanged. An answer and a line of a stream have the same shape.
 """
 
 from __future__ import annotations
@@ -16,23 +16,29 @@ NONE = Raw()
 
 
 class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """Base of all shapes here."""
+    """Base of all shapes in this module."""
 
 
 class Function(Wire):
+    """The function of a call. `arguments` is an object, not a text (server sources, 2026-08)."""
+
     name: str | None = None
     arguments: Raw = NONE
     index: int | None = None
 
 
 class Call(Wire):
+    """A call. Older servers send no `id`; `type` is accepted and ignored (server sources, 2026-08)."""
+
     function: Function | None = None
     id: str | None = None
     type: str | None = None
 
 
 class Message(Wire):
-    """Any message, asked or answered."""
+    """A message of a request or of an answer. `content` is only a text; `images` are bare base64 (server sources,
+    2026-08).
+    """
 
     role: str = ""
     content: str | None = None
@@ -44,12 +50,16 @@ class Message(Wire):
 
 
 class FunctionDef(Wire):
+    """The declaration of a function."""
+
     name: str
     description: str | None = None
     parameters: Raw = NONE
 
 
 class ToolDef(Wire):
+    """A declared tool; `strange` has a declaration of an unknown type."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset({"function"})
 
     type: str = "function"
@@ -58,7 +68,9 @@ class ToolDef(Wire):
 
 
 class Options(Wire):
-    """What the canon knows of the options. All others (the server ignores those it does not know) are extras."""
+    """The options that the canon has, and the known other options as `Raw`. The server ignores unknown options (server
+    sources, 2026-08).
+    """
 
     num_predict: int | None = None
     temperature: float | None = None
@@ -99,6 +111,8 @@ OPTION_EXTRAS = (
 
 
 class ChatRequest(Wire):
+    """The body of a request."""
+
     messages: list[Message]
     model: str | None = None
     tools: Raw = NONE

@@ -1,4 +1,6 @@
-"""OpenAI Chat Completions, and the many hosts that speak it."""
+"""The dialect of OpenAI Chat Completions, which many other hosts use too: the record of its functions, and the evidence
+by which it is detected.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +35,7 @@ _ERROR = frozenset({"type", "param"})
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Reasons to believe that a document is a Chat document, each with a weight."""
     found: list[tuple[int, str]] = []
     messages = document.get("messages")
     if isinstance(messages, list):
@@ -86,13 +89,15 @@ def _kind(part: Any) -> str:
 
 
 def rules() -> tuple[Rule, ...]:
-    from .rules import RULES  # only the linter needs them
+    """The lint rules of this dialect (OAC-...)."""
+    from .rules import RULES  # late: only the linter needs them
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 
@@ -121,11 +126,14 @@ DIALECT = Dialect(
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     write_hosted=write_hosted,
+    # An assistant message holds text and refusal parts only (openai 3.49.0, 2026-11), so images move to the next user
+    # turn.
     moves_images=lambda image: True,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     endpoints=endpoints,
-    # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
-    # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.
+    # Google's compatible endpoint puts seals into extra_content of calls (Google's OpenAI compatibility page, 2026-11).
+    # Clients that append the whole message return the field; clients that rebuild the message lose it. So the field is
+    # used, but not relied upon.
     sealed=frozenset({"call", "reasoning"}),
     call_slots=frozenset({"gemini"}),
     # The same holds for reasoning_details, which OpenRouter and other gateways write.

@@ -1,8 +1,8 @@
-"""The sound of an answer (`message.audio`), read: its transcript is the answer's text to every other dialect.
+"""Reads the sound of an answer (`message.audio`). For every other dialect the transcript is the text of the answer.
 
-An audio answer has no `content`: its words stand in `audio.transcript`, its sound in `audio.data`. Streams bring both
-in pieces. Answers of Gemini may hold sound; those of Messages, Responses and Ollama cannot, and the sound is reported
-as lost. `audio_writer.py` writes the field.
+An audio answer has no `content`: its words are in `audio.transcript`, its sound in `audio.data` (openai 3.49.0).
+Streams bring both in pieces. Answers of Gemini may hold sound; those of Messages, Responses and Ollama cannot, so the
+loss of the sound is reported. `audio_writer.py` writes the field.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...context import Context
 from . import wire
 
 AUDIO = "audio"
-"""The field of a message or a delta, and the kind of an Opaque part that holds a delta's field for kin."""
+"""The field of a message or a delta, and the kind of an Opaque part that holds a delta's field for related dialects."""
 _HOLDS_SOUND = frozenset({"gemini", "code-assist"})
 """Dialects whose answers may hold sound."""
 _BEGINNINGS = {
@@ -27,15 +27,17 @@ _BEGINNINGS = {
     "ZkxhQ": "audio/flac",
     **dict.fromkeys([f"//{letter}" for letter in "stuvMNOPIJKLopqr"], "audio/mpeg"),
 }
-"""How the base64 text of sound files begins; an MP3 frame begins with the bytes FF FB, FF F3, FF F2 or FF FA. Anything
-else is raw: 24,000 samples a second, 16 bits, one channel."""
+"""The first characters of base64 sound files; an MP3 frame begins with the bytes FF FB, FF F3, FF F2 or FF FA. Anything
+else is raw: 24,000 samples a second, 16 bits, one channel.
+"""
 _RAW = "audio/L16;rate=24000"
 
 
 def spoken_parts(audio: Raw, parts: list[Part], at: Path, context: Context, *, request: bool = False) -> list[Part]:
-    """The parts of a message with the words of its sound, before any calls, and the sound itself where the target holds
-    sound or nothing else says what the answer is. `at`: where the message stands. A message of a history has only its
-    words: nothing shows that an upstream takes the assistant's sound back."""
+    """The parts of a message with the transcript of its sound, before any calls. The sound itself is added if the
+    target can hold sound, or if there is no transcript. `at`: the path of the message. In a history only the transcript
+    is kept: nothing shows that an upstream accepts the assistant's sound.
+    """
     at = (*at, "audio")
     fields = _members(audio)
     words, data = fields.pop("transcript", None), fields.pop("data", None)
@@ -53,7 +55,7 @@ def spoken_parts(audio: Raw, parts: list[Part], at: Path, context: Context, *, r
 
 
 class StreamedSound:
-    """The sound of one streamed answer. OpenAI streams raw samples only, and each piece is base64 of its own."""
+    """The sound of one streamed answer. OpenAI streams raw samples only, and each piece is separate base64."""
 
     __slots__ = ("_mime",)
 
@@ -61,8 +63,9 @@ class StreamedSound:
         self._mime = ""
 
     def read(self, audio: Raw, at: Path, context: Context) -> tuple[str, Media | Opaque | None]:
-        """The words in one piece of the sound, and the piece itself where the target holds sound. Kin get the field as
-        it is. `at`: where the delta stands."""
+        """The transcript in one piece of the sound, and the piece itself if the target can hold sound. Related dialects
+        get the field unchanged. `at`: the path of the delta.
+        """
         at = (*at, AUDIO)
         fields = _members(audio)
         if not becomes_words(context):
@@ -85,7 +88,7 @@ def _members(audio: Raw) -> dict[str, Any]:
 
 
 def _report_rest(fields: dict[str, Any], at: Path, context: Context) -> None:
-    """Report the other fields of the sound, such as the id under which the upstream holds the sound."""
+    """Report the other fields of the sound, such as the id under which the upstream stores it."""
     for name, value in fields.items():
         if value not in (None, "", 0):
             known = name in ("id", "expires_at")
@@ -93,22 +96,22 @@ def _report_rest(fields: dict[str, Any], at: Path, context: Context) -> None:
 
 
 def mime_of(data: str) -> str:
-    """The media type that the beginning of a sound shows."""
+    """The media type that the first bytes of a sound show."""
     return next((mime for head, mime in _BEGINNINGS.items() if data.startswith(head)), _RAW)
 
 
 def is_heard(audio: Raw, *, request: bool = False) -> bool:
-    """Whether a field holds words, or in an answer a sound. A history mostly names a sound by its id alone."""
+    """Whether a field holds a transcript, or in an answer a sound. A history usually names a sound by id only."""
     fields = _members(audio)
     return bool(fields.get("transcript") or (fields.get("data") and not request))
 
 
 def is_empty(audio: Raw) -> bool:
-    """Whether a field says nothing: hosts write it with empty members (recorded: `openai-chat-5dd1567b5f07`)."""
+    """Whether all members of the field are empty, as some hosts write it (recorded: `openai-chat-5dd1567b5f07`)."""
     fields = json_text.plain(audio)
     return isinstance(fields, dict) and not any(fields.values())
 
 
 def becomes_words(context: Context) -> bool:
-    """Whether the sound of an answer is to become text: kin have the same field."""
+    """Whether the sound of an answer becomes text. Related dialects have the same field."""
     return context.target not in wire.KIN

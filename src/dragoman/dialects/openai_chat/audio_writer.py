@@ -1,10 +1,9 @@
-"""Owns the sound of an answer as Chat's clients get it: `message.audio`, and `delta.audio` in streams.
+"""Owns the sound of an answer for Chat clients: `message.audio`, and `delta.audio` in streams.
 
-Chat's answers require four fields there. `data` is the upstream's sound. `id` is made from the sound: no later request
-can name the sound by the id, and `expires_at` says so, since it is the time of the answer. `transcript` is empty:
-upstreams of other dialects send words as text, and words stand in `content`.
-
-The field names no media type: a client knows the format from its own request (`audio.format`).
+The schema of an answer requires four fields there (openai 3.49.0, 2026-11). `data` is the upstream's sound. `id` is
+computed from the sound: no later request can name the sound by it, and `expires_at` shows that, because it is the time
+of the answer. `transcript` is empty: upstreams of other dialects send their words as text, in `content`. The field has
+no media type: a client knows the format from its own request (`audio.format`).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ...context import Context
 from . import wire
 
 _RAW = re.compile(r"audio/(?:l16|pcm)\b", re.IGNORECASE)
-"""Raw samples, 16 bits each, in one channel. Gemini sends the low byte first, which is what Chat calls `pcm16`."""
+"""Raw samples of 16 bits in one channel. Gemini sends the low byte first, which Chat calls `pcm16`."""
 _RATE = re.compile(r"rate=(\d{1,6})")
 _USUAL_RATE = 24000
 _FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/flac": "flac"}
@@ -34,7 +33,7 @@ def is_sound(media: Media) -> bool:
 
 
 def write_sounds(sounds: list[Media], context: Context) -> dict[str, Any]:
-    """The field of a message with the sounds of an answer. Raw samples of several parts are one sound."""
+    """The field of a message with the sounds of an answer. Raw samples of several parts are joined into one sound."""
     first = sounds[0]
     joined = [first.data]
     for sound in sounds[1:]:
@@ -54,7 +53,7 @@ def sound_id(sound: Media) -> str:
 
 
 def report_rest(sound: Media, context: Context) -> None:
-    """Report the fields of a sound for which the field has no place."""
+    """Report the properties of a sound that the field cannot hold."""
     if sound.seal is not None:
         context.lose("seal.dropped", sound.at)
     if sound.name:
@@ -62,7 +61,7 @@ def report_rest(sound: Media, context: Context) -> None:
 
 
 def report_format(sound: Media, context: Context) -> None:
-    """Report that the client gets a sound in another format than the one that the client asked for."""
+    """Report a sound in another format than the client asked for."""
     asked = _asked_format(context)
     sent = _format_of(sound)
     if asked != sent or (sent == "pcm16" and _rate(sound) != _USUAL_RATE):
@@ -70,8 +69,9 @@ def report_format(sound: Media, context: Context) -> None:
 
 
 def _whole(pieces: list[str], sound: Media, context: Context) -> str:
-    """The data of a sound. Raw samples become a WAV file for a client that asked for a file: the samples stay as they
-    are, and most players open the file whatever its name is."""
+    """The data of a sound. Raw samples become a WAV file for a client that asked for a file. The samples do not change,
+    and most players open a WAV file under any name.
+    """
     asked = _asked_format(context)
     as_file = asked not in ("", "pcm16") and _format_of(sound) == "pcm16"
     if asked != "wav" or not as_file:
@@ -86,7 +86,7 @@ def _whole(pieces: list[str], sound: Media, context: Context) -> str:
 
 
 def _wav_head(size: int, rate: int) -> bytes:
-    """The head of a WAV file with 16-bit samples in one channel."""
+    """The header of a WAV file with 16-bit samples in one channel."""
     size = min(size, 0xFFFFFFFF - 36)
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", size
@@ -106,7 +106,7 @@ def _format_of(sound: Media) -> str:
 
 
 def _asked_format(context: Context) -> str:
-    """The format that the client asked for; "" where the request is not known, or asks for no sound."""
+    """The format that the client asked for. "": the request is unknown, or asks for no sound."""
     extra = context.answers.extra if context.answers is not None else None
     wished = (extra or {}).get(wire.NAME, {}).get("audio")
     fields = json_text.plain(wished) if wished is not None else None

@@ -1,5 +1,6 @@
-"""What exists only for speed: plain Chat Completions answers, read and written without the way through parts
-(`fast.plain_answers.Plain`), repeated frames, requests that go on."""
+"""The fast paths of Chat Completions: plain answers without parts (`fast.plain_answers.Plain`), repeated frames,
+continued requests.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from . import wire
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter
 
-# Fields stand in the order in which they are sent: so decoding finds them soonest.
+# Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
 
 
 class _Function(PlainCall, forbid_unknown_fields=True, gc=False):
@@ -89,7 +90,7 @@ class _Answer(Exact, kw_only=True):
 
 
 class _Cost(Struct, gc=False):
-    """Usage as it is written."""
+    """Usage as written."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -99,7 +100,7 @@ class _Cost(Struct, gc=False):
 
 
 class _Called(Struct, gc=False):
-    """A call as it is written."""
+    """A call as written."""
 
     id: str
     type: str
@@ -108,7 +109,7 @@ class _Called(Struct, gc=False):
 
 
 class _Told(Struct, gc=False):
-    """A message, the choice it is, and the answer, as they are written."""
+    """A message as written."""
 
     role: str
     content: Raw | None
@@ -140,6 +141,7 @@ _KINDS = Kinds(((), wire.COMPLETION_EXTRAS))
 
 
 def read_plain(body: bytes) -> Plain | None:
+    """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
     except NOT_PLAIN:
@@ -190,6 +192,7 @@ def _extra_content(packed: str) -> dict[str, Any]:
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    """The bytes of a plain answer; None if the answer needs the full writer."""
     told: list[_Called] | UnsetType = UNSET
     calls = plain.calls
     if calls:

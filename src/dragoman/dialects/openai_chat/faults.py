@@ -1,4 +1,4 @@
-"""Chat Completions faults: `{"error": {message, type, param, code}}`, as an answer or in the middle of a stream."""
+"""Owns Chat Completions faults: `{"error": {message, type, param, code}}`, in an answer or a stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ error_object = _ERRORS.write_object
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. Gateways write an error beside empty choices."""
+    """Whether the fields of a body are those of an answer. Some gateways write an error beside empty choices."""
     choices = fields.get("choices")
     if choices is None or said_nothing(choices):
         return False
@@ -28,13 +28,13 @@ def is_answer(fields: Mapping[str, Raw]) -> bool:
 
 
 def objects_in(choices: Raw) -> list[dict[str, Any]]:
-    """The choices that are objects, as they should be."""
+    """The choices that are objects."""
     found = json_text.decode(choices)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def has_content(choice: dict[str, Any]) -> bool:
-    """Whether there is something in the message of a choice."""
+    """Whether the message of a choice has content."""
     message = choice.get("message")
     return isinstance(message, dict) and any(
         message.get(name) for name in ("content", "tool_calls", "reasoning", "images", "audio", "refusal")

@@ -1,6 +1,8 @@
-"""Chat requests with tools, calls, results and parts in the words of Messages or of Responses: some clients send the
-shapes of one upstream to whatever address they are given. They are read as what they mean; for the dialect itself they
-stay as they came."""
+"""Reads tools, calls, results and parts of Messages or Responses in a Chat request.
+
+Some clients send the shapes of one provider to any address. For another dialect they are read by their meaning; within
+this dialect they stay unchanged.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _CHOICES = {"auto": "auto", "none": "none", "any": "required", "tool": "one", "f
 
 
 def is_mixed(request: Request) -> bool:
-    """Whether anything in the request is in the words of another dialect."""
+    """Whether the request holds shapes of another dialect."""
     if request.choice is not None and request.choice.extra is not None:
         return True
     for tool in request.tools:
@@ -46,7 +48,7 @@ def is_mixed(request: Request) -> bool:
 
 
 def sorted_out(request: Request, context: Context) -> Request:
-    """The request with those tools, calls and results as such."""
+    """The request with these tools, calls and results as canon values."""
     turns: list[Turn] = []
     for turn in request.turns:
         parts = [_read(part, context) for part in turn.parts]
@@ -137,7 +139,7 @@ def _tool(tool: Tool | HostedTool, context: Context) -> Tool | HostedTool:
 
 
 def _choice(choice: Choice | None, context: Context) -> Choice | None:
-    """`{"type": "any"}`, `{"type": "function", "name": ...}` and the like."""
+    """Read `{"type": "any"}`, `{"type": "function", "name": ...}` and similar choices."""
     if choice is None or choice.extra is None or wire.NAME not in choice.extra:
         return choice
     value = next(iter(choice.extra[wire.NAME].values()))
@@ -154,7 +156,7 @@ def _choice(choice: Choice | None, context: Context) -> Choice | None:
 
 
 def _understood(at: Path, names: frozenset[str], context: Context) -> None:
-    """These fields are no losses after all."""
+    """Remove fields that were understood from the kept fields, so that they are no losses."""
     kept: list[tuple[Path, dict[str, Raw]]] = []
     for place, fields in context.kept:
         left = fields if place != at else {name: value for name, value in fields.items() if name not in names}

@@ -1,4 +1,4 @@
-"""Turns as messages: what each becomes, and the words that are said where a history lacks them."""
+"""Writes turns as messages, with a message where a history lacks one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_INPUT = "(nothing was said)"
 
 
 def write_own(turn: Turn, messages: list[Any], context: Context) -> None:
-    """What comes from this dialect keeps its shape."""
+    """Write a turn of this dialect in its own shape."""
     if context.gated and not context.profile.system and turn.role in SYSTEM_ROLES:
         context.lose("system.demoted", turn.at)
         turn = msgspec.structs.replace(turn, role="user")
@@ -33,17 +33,18 @@ def write_own(turn: Turn, messages: list[Any], context: Context) -> None:
 
 
 def some_input(turns: tuple[Turn, ...], context: Context) -> dict[str, Any]:
-    """What is said where there is nothing to say: the host would refuse it."""
+    """A message for an empty history, which the host would refuse."""
     what = "nothing is left of the conversation" if turns else "nothing was said"
     context.lose("turn.invented", turns[0].at if turns else (), what)
     return {"role": "user", "content": NO_INPUT}
 
 
 def say_json(messages: list[Any], request: Request, context: Context) -> None:
-    """JSON mode is refused unless some message has the word. Only the head of the conversation is looked at, so that
-    the answer is the same in every later turn."""
+    """Add a message with the word JSON: OpenAI refuses JSON mode unless some message has the word (docs "Structured
+    outputs", 2026-11). Only the first messages are checked, so that the result is the same in every later turn.
+    """
     if context.source in _OPENAI or context.source == context.target:
-        return  # there it holds too
+        return  # these dialects have the same rule
     for message in messages:
         text = json_text.encode(message).lower()
         if b"json" in text:
@@ -56,6 +57,7 @@ def say_json(messages: list[Any], request: Request, context: Context) -> None:
 
 
 def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
+    """Write one turn, except results."""
     role: str = turn.role
     message: dict[str, Any] | None
     if role == "assistant":
@@ -80,7 +82,7 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
             and parts[0].dialect == wire.NAME
             and parts[0].at == turn.at
         ):
-            messages.append(parts[0].value)  # a whole message of a role nobody knows
+            messages.append(parts[0].value)  # a whole message of an unknown role
             return
         content = write_content(parts, context)
         message = {"role": role, "content": content}
@@ -97,11 +99,13 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
 def _system_role(context: Context) -> str:
     if not context.profile.system:
         return "user"
+    # `developer` is the system role of OpenAI's reasoning models; other models and hosts take `system` (openai 3.49.0,
+    # 2026-11).
     return "developer" if context.profile.reasoning else "system"
 
 
 def _words_only(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
-    """A system message holds text only."""
+    """The parts without media: a system message holds text only (openai 3.49.0, 2026-11)."""
     kept = []
     for part in parts:
         if isinstance(part, Media):

@@ -1,8 +1,8 @@
-"""Requests made to suit a host that differs from OpenAI: by the facts of its rows (`hosts.json`), nothing by its name.
+"""Adapts requests to a host that differs from OpenAI, by the facts of its rows (`hosts.json`), never by its name.
 
-Two passes. `suited` changes the canon before it is written (ids, thoughts, tools, names, marks), where every part still
-knows its place in the source; `trimmed` changes what was written (fields, roles). `crossing.suited` says whether they
-changed anything: a document of this dialect that suits the host as it is goes there byte by byte.
+There are two passes. `suited` changes the canon before writing (ids, thoughts, tools, names, marks), while every part
+still knows its place in the source. `trimmed` changes the written request (fields, roles). `Context.suited` records
+whether they changed anything: a document of this dialect that already fits the host passes byte for byte.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .tools import CACHE_CONTROL, NAMES, with_own
 
 _MARK = "prompt_cache_breakpoint"
 _EXTRA_CONTENT = "tool_calls[].extra_content"
-"""The field of a call in which Google's host has its seals: it goes only to hosts whose row takes it."""
+"""The field of a call that holds Google's seals. Only hosts whose row accepts it get the field."""
 
 
 def suited(request: Request, host: Host, context: Context) -> Request:
-    """The request as this host takes it, in canon."""
+    """The request in canon as this host accepts it."""
     suit = _Suit(request, host, context)
     tools, choice = suit.tools(request.tools, request.choice)
     settings = suit.settings(request.settings)
@@ -60,7 +60,7 @@ class _Suit:
         self._loud = not self._quiet and (context.profile.thinking_default or _is_switched(request, host, "on"))
         self._demanded = host.demanded and not self._quiet and _calls(request.turns)
         self.words: list[Turn] = []
-        """What has to be said in words instead."""
+        """System turns that replace refused settings."""
 
     def _refused(self, field: str) -> bool:
         return self._host.fields.get(field) is False
@@ -72,6 +72,7 @@ class _Suit:
     def tools(
         self, tools: tuple[Tool | HostedTool, ...], choice: Choice | None
     ) -> tuple[tuple[Tool | HostedTool, ...], Choice | None]:
+        """The tools and the choice as this host accepts them."""
         if choice is not None and choice.extra is None:
             if self._refused("tool_choice") and choice.mode != "auto":
                 tools, choice = self._unchosen(tools, choice)
@@ -98,7 +99,7 @@ class _Suit:
     def _unchosen(
         self, tools: tuple[Tool | HostedTool, ...], choice: Choice
     ) -> tuple[tuple[Tool | HostedTool, ...], Choice | None]:
-        """Without a choice it can only be told by the tools that are offered."""
+        """For a host without tool_choice: express the choice by the offered tools."""
         if choice.mode == "none":
             self._lose("choice.none.by_omission", choice.at)
             return (), None
@@ -119,7 +120,7 @@ class _Suit:
         return tuple(kept)
 
     def _weakened(self, choice: Choice) -> Choice:
-        """Some hosts take no forced choice while the model thinks."""
+        """Some hosts refuse a forced choice while the model thinks."""
         force = self._host.forced_choice
         if force == "ok" or (force == "without_thinking" and not self._loud):
             return choice
@@ -133,6 +134,7 @@ class _Suit:
         self.words.append(Turn("system", (Text(text),), at=at))
 
     def settings(self, settings: Settings) -> Settings:
+        """The settings as this host accepts them."""
         shape = settings.format
         if shape is None or shape.kind != "schema":
             return settings
@@ -149,11 +151,12 @@ class _Suit:
         return settings
 
     def turn(self, turn: Turn) -> Turn:
+        """The turn as this host accepts it."""
         if not self._host.empty_content and turn.role == "assistant":
             if all(type(part) is not Text for part in turn.parts):
-                self._context.suited = True  # an empty text is no part, and is not written
+                self._context.suited = True  # no text part means no content
         if self._ids is None and not turn.name and turn.extra is None:
-            # Nearly all turns: nothing hangs on them that a host could refuse.
+            # Nearly all turns hold nothing that a host could refuse.
             if turn.role != "assistant" or not self._demanded:
                 if _is_plain(turn.parts):
                     return turn
@@ -208,7 +211,7 @@ class _Suit:
         return part
 
     def _unmarked(self, part: Part) -> Part:
-        """The part without a cache mark that the host does not take."""
+        """The part without a cache mark that the host refuses."""
         fields = (part.extra or {}).get(wire.NAME, {})
         if not self._refused(f"content[].{CACHE_CONTROL if CACHE_CONTROL in fields else _MARK}"):
             return part
@@ -217,8 +220,9 @@ class _Suit:
         return msgspec.structs.replace(part, cache=None, extra={wire.NAME: left} if left else None)
 
     def _thought(self, thought: Reasoning) -> Reasoning | None:
-        """A thought in the field that the host has for thoughts: its own, and one without a seal or mark, which says of
-        nobody that he thought it. The thoughts of other upstreams go to no host."""
+        """A thought in the host's own field: a thought of this host, or one without a seal or mark, whose author is
+        unknown. Thoughts of other upstreams are dropped.
+        """
         host, seal, field = self._host, thought.seal, marked_field(thought)
         mine = seal is None or same_origin(seal, self._origin)
         if seal is not None and is_entry(seal) and mine and not self._refused(f"messages[].{FIELD}"):
@@ -228,7 +232,7 @@ class _Suit:
             if seal is not None and seal.data:
                 self._context.lose("seal.dropped", thought.at)
             return None
-        # Many hosts take both words; the client's stands, unless this host is known to look for its own.
+        # Many hosts accept both field names. The client's name stays, unless this host is known to need its own.
         if field and (field == host.reasoning or (not host.demanded and "thinking" not in (field, host.reasoning))):
             return thought
         self._context.suited = True
@@ -297,7 +301,7 @@ def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> boo
 
 
 def trimmed(out: dict[str, Any], request: Request, host: Host, context: Context) -> dict[str, Any]:
-    """What was written, with the host's names for fields and roles, and without what it refuses."""
+    """The written request with the host's names for fields and roles, without the fields that it refuses."""
     _switch(out, host, request, context)
     out = without_refused_fields(out, request.settings, host, context, wire.NOISE, own=context.source == wire.NAME)
     for message in out["messages"]:
@@ -311,7 +315,7 @@ def trimmed(out: dict[str, Any], request: Request, host: Host, context: Context)
 
 
 def _switch(out: dict[str, Any], host: Host, request: Request, context: Context) -> None:
-    """Hosts that turn thinking on and off by a field of their own."""
+    """Turn thinking on or off with the host's own field."""
     effort = out.get("reasoning_effort")
     if effort is None:
         if opens(request.settings) and context.profile.thinks:

@@ -1,10 +1,10 @@
-"""Uses of hosted tools in `reasoning_details`: entries of the type `reasoning.server_tool_call`.
+"""Owns uses of hosted tools in `reasoning_details`: entries of the type `reasoning.server_tool_call`.
 
-OpenRouter made the type for the tools that OpenRouter runs itself (schema of 2026-08): an entry holds the call and its
-result, both as text, and the name of any tool. The list is also the place in which seals travel to Chat clients
-(`reasoning_details.py`), so a Chat client gets the uses of other dialects' upstreams in the same form. Such entries
-have a marked id, by which they are known again when the client sends them back. No upstream gets them: in a request the
-uses are text (`codec/hosted_calls_as_text.py`)."""
+OpenRouter made this type for tools that it runs itself (schema of 2026-08): an entry holds the call and its result,
+both as text, and the name of any tool. The same list carries seals to Chat clients (`reasoning_details.py`), so a Chat
+client gets uses of other dialects in this form. Such entries have a marked id, so that they are recognised when the
+client returns them. No upstream gets them: in a request the uses become text (`codec/hosted_calls_as_text.py`).
+"""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _RUN, _MCP = "code_execution", "mcp"
 _EDITOR = "text_editor"
 """The language of a run whose code is itself an object of arguments."""
 _PREFIXES = {_RUN: "run_", _MCP: "mcp_"}
-"""How the ids of entries begin that stand for uses which only other dialects have."""
+"""First letters of the ids of entries for uses that only other dialects have."""
 
 
 def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
-    """An entry of another kind than thoughts: a hosted call and its result where it is one."""
+    """An entry that is no thought: a hosted call and its result, or an Opaque."""
     kind = json_text.kind(value)
     if kind != DETAIL:
         return (Opaque(dialect, kind, value, at=at),)
@@ -54,12 +54,12 @@ def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
 
 
 def is_marked(value: Raw) -> bool:
-    """Whether an entry stands for a use that an upstream of another dialect made."""
+    """Whether an entry represents a use of another dialect's upstream."""
     return MARK_BYTES in bytes(value) and json_text.kind(value) == DETAIL
 
 
 def _read_run(text: str, call: HostedCall, at: Path) -> HostedResult:
-    """What `_written_run` wrote."""
+    """Read the output of `_written_run`."""
     said = members(text)
     stderr, code = word(said, "stderr"), said.get("exit_code")
     known = type(code) is int
@@ -70,7 +70,7 @@ def _read_run(text: str, call: HostedCall, at: Path) -> HostedResult:
 
 
 def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part, ...]]:
-    """The pages of a result, where it is a list of them or an object with one; else its words."""
+    """The pages of a result, if it is a list of pages or an object with one; else its text."""
     found: Any = members(b'{"results":%b}' % text.encode("utf-8", "surrogatepass")).get("results") if text else None
     if isinstance(found, dict):
         found = next((inner for inner in found.values() if isinstance(inner, list)), [found])
@@ -90,7 +90,7 @@ def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part,
 
 
 def written_use(call: HostedCall, result: HostedResult | None, context: Context) -> dict[str, Any]:
-    """The entry for another dialect's use, of whatever tool: name and texts are free."""
+    """The entry for another dialect's use of any tool: name and texts are free."""
     code, language = program(call) if call.family == _RUN else ("", "")
     entry = {
         "type": DETAIL,
@@ -115,7 +115,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
 
 
 def _written_run(result: HostedResult | None) -> str:
-    """What came back of a program: its output alone, or with its standard error and exit code where they are known."""
+    """The result of a program: its output alone, or with standard error and exit code if these are known."""
     if result is None or (result.exit_code is None and not result.is_error):
         return output(result)
     code = int(result.is_error) if result.exit_code is None else result.exit_code
@@ -123,7 +123,7 @@ def _written_run(result: HostedResult | None) -> str:
 
 
 def _written(result: HostedResult | None) -> str:
-    """The result as text: its pages as JSON, or its words."""
+    """The result as text: its pages as JSON, or its text."""
     if result is None:
         return ""
     words = [part.text for part in result.parts if isinstance(part, Text)]
@@ -143,6 +143,6 @@ def _page(page: Citation) -> dict[str, Any]:
 
 
 def _own_content(value: Raw) -> str:
-    """What came back of a tool that only its own dialect has, as that dialect writes it."""
+    """The result of a tool that only its own dialect has, as that dialect writes it."""
     fields = json_text.fields(value)
     return json_text.text(fields.get("content", value))

@@ -1,4 +1,6 @@
-"""The one tool that Chat Completions runs itself: the search of the models made for it, asked for by a field."""
+"""The one hosted tool of Chat Completions: the web search of the search models, which a request asks for with the field
+`web_search_options` (openai 3.49.0).
+"""
 
 from __future__ import annotations
 

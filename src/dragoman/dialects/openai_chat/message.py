@@ -1,4 +1,4 @@
-"""One message's content, shared by requests and answers: parts, calls, refusals, annotations."""
+"""Reads and writes the content of one message, for requests and answers: parts, calls, refusals, annotations."""
 
 from __future__ import annotations
 
@@ -46,35 +46,38 @@ from .reasoning_details import (
 )
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
+# `input_audio.format` is wav or mp3 (openai 3.49.0, 2026-11).
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 
 
 _SAME_FILES = frozenset({wire.NAME, "openai-responses"})
-"""Dialects whose file ids one upstream holds."""
+"""Dialects whose file ids belong to one provider."""
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _FIELD = "dragoman.field"
 _HOME_FIELDS = ("reasoning_content", "reasoning")
-"""In which hosts think, beside the content. The first one is the usual one."""
+"""The fields in which hosts send thinking beside the content; the first is the usual one."""
 
 
 def field_mark(field: str, extra: Extra | None = None) -> Extra:
-    """Remembers which of the hosts' fields for thinking text was used."""
+    """`extra` with the name of the field that held the thinking text."""
     return with_own(extra, _FIELD, json_text.raw(field))
 
 
 def marked_field(part: Part) -> str:
+    """The name of the field that held the thinking text, or ""."""
     mark = part.extra.get(wire.NAME, {}).get(_FIELD) if part.extra is not None else None
     return str(json_text.plain(mark)) if mark else ""
 
 
 def thought_origin(field: str, context: Context) -> Seal | None:
-    """The empty seal of a thought in an answer: it names the field in which its host takes it back. None for the usual
-    field, and within the dialect, where the client has the field itself."""
+    """The empty seal of a thought in an answer. It names the field in which the host accepts the thought. None for the
+    usual field, and within the dialect, where the client has the field itself.
+    """
     return Seal(wire.NAME, "", field) if field != _HOME_FIELDS[0] and context.target != wire.NAME else None
 
 
 def text_value(arguments: str | dict[str, Raw] | None) -> str:
-    """Arguments as text; some hosts send the object itself."""
+    """Arguments as text. Some hosts send an object."""
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else json_text.encode(arguments).decode()
@@ -83,6 +86,7 @@ def text_value(arguments: str | dict[str, Raw] | None) -> str:
 def read_content(
     content: str | list[wire.ContentPart] | None, base: Path, context: Context, unknown: Unknown
 ) -> list[Part]:
+    """The parts of a message's content."""
     if content is None:
         return []
     if isinstance(content, str):
@@ -91,7 +95,7 @@ def read_content(
 
 
 _PART_FIELDS = tuple(sorted(wire.ContentPart.__kinds__))
-"""Every kind of part has its value in the field of that name."""
+"""Each kind of part has its value in the field of the same name."""
 
 
 def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unknown) -> Part:
@@ -116,7 +120,7 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
             return _read_url(image, "image" if kind == "image_url" else "video", cache, extra, at)
     if kind == "input_audio" and part.input_audio is not None:
         audio = part.input_audio
-        if isinstance(audio, str):  # Mistral's spelling
+        if isinstance(audio, str):  # Mistral sends the data alone
             audio = wire.Audio(audio)
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
     if kind == "file" and part.file is not None:
@@ -134,7 +138,7 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
 
 
 def _read_document(value: Raw, at: Path, context: Context) -> Media | None:
-    """Mistral's part for a document, which stands at an address or in a data URL."""
+    """Mistral's part for a document: an address or a data URL."""
     fields = json_text.fields(value)
     address = json_text.plain(fields.pop("document_url", NULL))
     name = json_text.plain(fields.pop("document_name", NULL))
@@ -151,7 +155,7 @@ def _read_document(value: Raw, at: Path, context: Context) -> Media | None:
 
 
 def thinking_text(thinking: str | list[Raw], at: Path, context: Context) -> str:
-    """The words of a thinking part, which may be a list with other things in it."""
+    """The text of a thinking part, which may be a list with other values."""
     if isinstance(thinking, str):
         return thinking
     words = []
@@ -179,7 +183,7 @@ def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Medi
     name = file.filename or ""
     if file.file_data is None:
         return Media("document", guess_mime(name), file=file.file_id or "", name=name, cache=cache, extra=extra, at=at)
-    if file.file_data.startswith(("https://", "http://")):  # OpenRouter's hosts take an address there
+    if file.file_data.startswith(("https://", "http://")):  # OpenRouter accepts an address here
         mime = guess_mime(name) or guess_mime(file.file_data)
         return Media(kind_of(mime), mime, url=file.file_data, name=name, cache=cache, extra=extra, at=at)
     mime, data = split_data_url(file.file_data) or (guess_mime(name), file.file_data)
@@ -189,10 +193,11 @@ def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Medi
 def read_assistant(
     message: wire.Message, at: Path, context: Context, unknown: Unknown, salt: str = "", *, request: bool = False
 ) -> list[Part]:
-    """Parts of an assistant's message in the one order Chat has: thinking, content, refusal, calls.
+    """The parts of an assistant message, in Chat's only order: thinking, content, refusal, calls.
 
-    `salt` tells one answer from another where a call has no id: their places are the same in all answers. `request`:
-    a client brings the message back."""
+    `salt` distinguishes answers if a call has no id: paths are the same in all answers. `request`: a client returns the
+    message.
+    """
     parts: list[Part] = []
     details: list[Part] = []
     if message.reasoning_details:
@@ -206,7 +211,7 @@ def read_assistant(
     if thought:
         extra = field_mark(field)
         if field == "reasoning_content" and message.reasoning is not None:
-            # Some hosts say it in both fields; a second text of its own would be a loss elsewhere.
+            # Some hosts send the thinking in both fields. A different second text is a loss in other dialects.
             extra[wire.NAME]["reasoning"] = json_text.raw(message.reasoning)
             if message.reasoning != thought:
                 context.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
@@ -224,7 +229,7 @@ def read_assistant(
                 if type(part) is Reasoning and not request:
                     part = msgspec.structs.replace(part, seal=thought_origin("thinking", context))
                 parts.append(part)
-        if notes:  # there is no one text they belong to
+        if notes:  # no single text that they belong to
             unknown[at + ("annotations",)] = {str(i): json_text.raw(note_) for i, note_ in enumerate(notes)}
     if message.refusal:
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
@@ -238,6 +243,7 @@ def read_assistant(
 
 
 def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, salt: str = "") -> ToolCall | Opaque:
+    """One call. An absent id is computed from its path."""
     if call.function is None and call.custom is None:
         fields = json_text.fields(json_text.raw(call)) | unknown.pop(at, {})
         return Opaque(wire.NAME, call.type or "", json_text.raw(fields), at=at)
@@ -246,7 +252,7 @@ def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, sal
     if unknown or call.extra_content:
         seal = read_seal(call.extra_content) if call.extra_content else None
         extra = gather(context, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
-    if call.type and call.type not in ("function", "custom"):  # it is read by what it holds
+    if call.type and call.type not in ("function", "custom"):  # an unknown type: read by its fields
         context.keep(at, {"type": json_text.raw(call.type)})
     call_id = call.id or minted(at, context, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
@@ -261,7 +267,7 @@ def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, sal
 
 
 def read_legacy(call: wire.Function, call_id: str, at: Path, context: Context, unknown: Unknown) -> ToolCall:
-    """A legacy `function_call`, which is read as a call like any other."""
+    """A legacy `function_call`, read like any other call."""
     found = gather(context, at, unknown) if unknown else None
     extra = found and {wire.NAME: {f"function/{name}": value for name, value in found[wire.NAME].items()}}
     text = sound_arguments(text_value(call.arguments), (*at, "arguments"), context)
@@ -269,7 +275,9 @@ def read_legacy(call: wire.Function, call_id: str, at: Path, context: Context, u
 
 
 def read_seal(extra_content: Raw) -> Seal | None:
-    """Google's compatible endpoint returns thought signatures under extra_content.google; clients echo it."""
+    """The seal in extra_content.google, where Google's compatible endpoint returns thought signatures (its
+    compatibility page, 2026-11). Clients return it.
+    """
     value = json_text.plain(extra_content)
     google = value.get("google") if isinstance(value, dict) else None
     data = google.get("thought_signature") if isinstance(google, dict) else None
@@ -277,8 +285,9 @@ def read_seal(extra_content: Raw) -> Seal | None:
 
 
 def write_seal(seal: Seal, context: Context, *, request: bool) -> dict[str, Any] | None:
-    """What Google's compatible endpoint has for it: for clients Gemini's seals and those that travel under our mark,
-    for an upstream only its own. None for any other."""
+    """The extra_content for a seal: for clients Gemini's seals and packed seals, for an upstream only its own. None for
+    any other.
+    """
     if seal.dialect == BUNDLE and not request:
         return {"google": {"thought_signature": pack(seal)}}
     if seal.dialect == wire.NAME or (seal.dialect == "gemini" and (not request or context.source == wire.NAME)):
@@ -293,7 +302,7 @@ _QUOTING = frozenset({wire.NAME, "openrouter", "anthropic"})
 def read_annotations(
     notes: list[wire.Annotation], at: Path, context: Context, unknown: Unknown
 ) -> tuple[Citation, ...]:
-    """Citations of addresses; other annotations are noted like unknown fields, and so are words without a place."""
+    """Citations of addresses. Other annotations, and quoted words without a field, are kept like unknown fields."""
     out = []
     for i, note_ in enumerate(notes):
         cited = note_.url_citation
@@ -309,7 +318,7 @@ def read_annotations(
 
 
 def write_content(parts: tuple[Part, ...], context: Context) -> Any:
-    """A string when there is nothing but one text, else a list of parts."""
+    """A string if there is only one text, else a list of parts."""
     text = plain_text(parts)
     if text is None and len(parts) == 1 and parts[0].cache is not None and not _takes_marks(context):
         context.lose("cache.dropped", parts[0].at)
@@ -346,7 +355,7 @@ def _write_part(part: Part, context: Context) -> Any:
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
     elif isinstance(part, Reasoning) and marked_field(part) == "thinking":
-        out = {"type": "thinking"}  # how it was said stands in the extra
+        out = {"type": "thinking"}  # the original value is in the extra
     elif isinstance(part, Reasoning):
         context.lose("reasoning.dropped", part.at, "a thought outside of the assistant's turns")
         return None
@@ -367,12 +376,13 @@ def _takes_marks(context: Context) -> bool:
 
 
 def breakpoint_mark(ttl: str, at: Path, context: Context) -> dict[str, str] | None:
-    """A cache mark with the lifetime Chat has for it; None for models that take no marks (before gpt-5.6)."""
+    """A cache mark with a lifetime of Chat; None for models that take no marks (before gpt-5.6)."""
     if not _takes_marks(context):
         context.lose("cache.dropped", at)
         return None
     mark = {"mode": "explicit"}
     if ttl:
+        # OpenAI knows 30m and 12h (openai 3.49.0, 2026-11); Anthropic's 5m and 1h go to the nearest of the two.
         own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
         if own != ttl:
             context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
@@ -384,6 +394,7 @@ _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "d
 
 
 def write_media(media: Media, context: Context) -> dict[str, Any] | None:
+    """A content part for media; None if Chat, the host or the model does not accept it."""
     own = context.source == wire.NAME
     if context.host is not None:
         fact = context.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
@@ -418,7 +429,7 @@ def write_media(media: Media, context: Context) -> dict[str, Any] | None:
 
 
 def _at_address(media: Media, kind: str, context: Context) -> dict[str, Any]:
-    """Media in a part of a host's own kind, which holds an address (Mistral's documents)."""
+    """Media in a host's own kind of part with an address (Mistral's documents)."""
     out = {"type": kind, kind: media.url or data_url(media.mime, media.data)}
     if media.name:
         out[kind.replace("_url", "_name")] = media.name
@@ -442,16 +453,17 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
 
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
-    """An assistant's message; None when nothing is left of it. In an answer thoughts are shown; in a request they go
-    back only to the host that uses such a field itself."""
+    """An assistant message; None if nothing is left. In an answer thoughts are shown. In a request they go back only to
+    a host that uses such a field itself.
+    """
     content: list[Part] = []
     calls: list[Any] = []
     thoughts: list[str] = []
     refusals: list[str] = []
     annotations: list[Any] = []
-    entries: list[Any] = []  # of the list of seals
+    entries: list[Any] = []  # entries of reasoning_details
     sounds: list[Media] = []
-    length = 0  # of the text so far, which an answer has as one string
+    length = 0  # length of the text so far: an answer has one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
     for part in parts:
@@ -485,7 +497,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
                 if own and part.extra is not None:
                     restore(message, part.extra, wire.NAME)
         elif held_elsewhere(part):
-            continue  # its call holds it, and is written or reported
+            continue  # its call is written or reported
         elif isinstance(part, Opaque) and _is_use(part, context) and not request:
             if content or calls:
                 context.lose("order.approximated", part.at)
@@ -493,7 +505,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
         elif isinstance(part, Opaque) and (part.dialect != wire.NAME or part.kind == DETAIL):
             context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
-            calls.append(part.value)  # a kind of call that nobody knows
+            calls.append(part.value)  # an unknown kind of call
         elif isinstance(part, Media) and not request and is_sound(part):
             sounds.append(part)
         else:
@@ -520,7 +532,9 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
 
 
 def _shown(media: Media, context: Context, request: bool) -> Part:
-    """Media of the assistant's. Chat takes media from users only; kin have a place for what an assistant showed."""
+    """Media of the assistant. Chat accepts media from users only (openai 3.49.0, 2026-11); related dialects have a
+    field for them.
+    """
     if not request or context.source == wire.NAME or context.target != wire.NAME:
         return media
     context.lose("media.dropped", media.at, media.mime or media.kind)
@@ -528,13 +542,14 @@ def _shown(media: Media, context: Context, request: bool) -> Part:
 
 
 def _is_use(part: Opaque, context: Context) -> bool:
-    """Whether a part is an entry for a client of this dialect. Kin write a list of their own."""
+    """Whether a part is an entry for a client of this dialect. Related dialects write their own list."""
     return part.kind == DETAIL and part.dialect == context.target == wire.NAME
 
 
 def _home_field(part: Reasoning, context: Context, request: bool) -> str:
-    """The field of a thought that goes back to the host that thought it, though nothing is known of the host. What
-    comes from another upstream has no seal of this dialect any more (`codec.recovery`)."""
+    """The field of a thought that goes back to its own host, although the host is unknown. A thought of another
+    upstream no longer has a seal of this dialect (`seals/inbound.py`).
+    """
     seal = part.seal
     if not request or context.host is not None or seal is None or seal.dialect != wire.NAME or seal.data:
         return ""
@@ -543,16 +558,17 @@ def _home_field(part: Reasoning, context: Context, request: bool) -> str:
 
 
 def _listed(part: Reasoning, entries: list[Any], context: Context, request: bool) -> bool:
-    """Write a thought that only carries seals into the list of a message. False for a thought whose words are still to
-    be written; its own seal has no place."""
+    """Write a thought that only carries seals into the list of a message. False: the text of the thought must still be
+    written; its own seal has no field.
+    """
     if part.seal is not None and not request and is_carrier(part):
         entries.append(written_entry(pack(part.seal), len(entries)))
         return True
     if request and part.seal is not None and is_entry(part.seal):
-        entries.append(Raw(part.seal.data))  # it goes back to its host: any other never gets here
+        entries.append(Raw(part.seal.data))  # it goes back to its host; other seals never get here
         return True
     if request and part.seal is not None and part.seal.dialect == wire.NAME and part.seal.data.startswith(MARK):
-        put_back(entries, part)  # to a gateway of our kind, whose entry it is, or as it came
+        put_back(entries, part)  # the upstream is a gateway of this kind, or the entry is unchanged
         return True
     context.lose("seal.dropped", part.at)
     return False
@@ -563,7 +579,7 @@ def _assistant_content(texts: list[Part], context: Context, request: bool) -> An
         return None
     if request or any(marked_field(part) == "thinking" for part in texts):
         return write_content(tuple(texts), context) or None
-    # An answer's content is one string in every SDK's type.
+    # The content of an answer is one string in every SDK (openai 3.49.0, 2026-11).
     words = []
     for part in texts:
         if isinstance(part, Text):
@@ -579,14 +595,15 @@ def _assistant_content(texts: list[Part], context: Context, request: bool) -> An
 
 
 def annotations_to(citations: tuple[Citation, ...], at: Path, context: Context, before: int, length: int) -> list[Any]:
-    """Citations of a text of `length` with `before` characters of other texts in front of it. One without a position
-    is of the whole text."""
+    """Annotations for the citations of a text. `before`: characters of earlier texts; `length`: of this text. A
+    citation without a position covers the whole text.
+    """
     out: list[Any] = []
     for cited in citations:
         if not cited.url:
             context.lose("citation.dropped", at)
             continue
-        quoted = cited.quote and (context.target != wire.NAME or context.source == wire.NAME)  # kin have a place
+        quoted = cited.quote and (context.target != wire.NAME or context.source == wire.NAME)  # not in Chat
         if cited.quote and not quoted:
             context.lose("citation.approximated", at, "the quoted text has no place")
         start, end = cited.start or 0, length if cited.end is None else cited.end
@@ -598,12 +615,14 @@ def annotations_to(citations: tuple[Citation, ...], at: Path, context: Context, 
 
 
 def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, Any]:
+    """One entry of `tool_calls`."""
     name = NAMES.send(call.name, call.namespace, context, call.at)
     call_id = (send_id if request else to_chat_client)(call.id, IDS, context, call.at)
     out: dict[str, Any]
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
     else:
+        # Clients decode the arguments, and an empty text is no JSON.
         function = {"name": name, "arguments": call.arguments if call.arguments.strip() else "{}"}
         out = {"id": call_id, "type": "function", "function": function}
     if call.cache is not None:

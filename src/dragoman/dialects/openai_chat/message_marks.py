@@ -1,6 +1,6 @@
-"""Owns cache marks on whole messages and on calls, which clients of LiteLLM and OpenRouter send beside those on parts.
+"""Owns cache marks on whole messages and on calls, which clients of LiteLLM and OpenRouter send beside marks on parts.
 
-Such a mark is one behind the last part of the message. It is read so for other dialects only.
+Such a mark applies after the last part of the message. It is read only for other dialects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .tools import CACHE_CONTROL, lifetime
 
 
 def take_marks(unknown: Unknown) -> dict[Path, Raw]:
-    """The marks of messages and of calls by their place, taken out of the fields that nobody knows."""
+    """The marks of messages and calls by path. They are removed from the unknown fields."""
     found: dict[Path, Raw] = {}
     for at in [at for at, fields in unknown.items() if CACHE_CONTROL in fields and _is_marked(at)]:
         fields = unknown[at]
@@ -32,12 +32,12 @@ def take_marks(unknown: Unknown) -> dict[Path, Raw]:
 
 
 def _is_marked(at: Path) -> bool:
-    """Whether a message stands there, or a call."""
+    """Whether the path is that of a message or a call."""
     return at[:1] == ("messages",) and (len(at) == 2 or (len(at) == 4 and at[2] == "tool_calls"))
 
 
 def with_marks(request: Request, marks: Mapping[Path, Raw], context: Context) -> Request:
-    """The request with those marks on the parts of its turns."""
+    """The request with these marks on the parts of its turns."""
     turns = tuple([_with_marks(turn, marks, context) for turn in request.turns])
     return msgspec.structs.replace(request, turns=turns)
 
@@ -57,7 +57,7 @@ def _with_marks(turn: Turn, marks: Mapping[Path, Raw], context: Context) -> Turn
 
 
 def _last(parts: list[Part]) -> int | None:
-    """The last text, file or image; the last call of a message that has none."""
+    """The index of the last text, file or image; else of the last call."""
     for kinds in ((Text, Media), (ToolCall,)):
         for i in range(len(parts) - 1, -1, -1):
             part = parts[i]
@@ -71,6 +71,6 @@ def _marked(part: Part, marks: Mapping[Path, Raw], at: Path, context: Context) -
         if name not in ("type", "ttl") and value != NULL:
             context.lose("field.dropped", (*at, CACHE_CONTROL, name))
     if part.cache is not None:
-        return part  # it has a mark of its own, which covers the same
+        return part  # its own mark covers the same prefix
     context.marks[part.at] = (*at, CACHE_CONTROL)
     return msgspec.structs.replace(part, cache=lifetime(marks[at]))

@@ -1,5 +1,8 @@
-"""Messages in the order that strict upstreams take: system text first and once, the assistant between results and the
-user. Which model or host is strict is data: `late_system` in both, `user_after_results` in profiles."""
+"""Writes messages in the order that strict upstreams demand: one system message at the start, and an assistant message
+between results and the user.
+
+Profiles and hosts state which models and hosts are strict: `late_system` in both, `user_after_results` in profiles.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _SYSTEM = ("system", "developer")
 
 
 def system_first(request: Request, context: Context) -> Request:
-    """The request with one system turn, the first; what is said later as system text becomes the user's words."""
+    """The request with one system turn, the first. Later system text becomes user text."""
     turns = request.turns
     begin = 0
     while begin < len(turns) and turns[begin].role in _SYSTEM:
@@ -39,7 +42,7 @@ def system_first(request: Request, context: Context) -> Request:
 
 
 def _joined(parts: list[Part]) -> tuple[Part, ...]:
-    """One text where nothing hangs on any of them: templates take a string sooner than a list."""
+    """One text, if all parts are plain texts: templates accept a string sooner than a list."""
     texts = [part.text for part in parts if type(part) is Text and part.cache is None and part.extra is None]
     return (Text("\n\n".join(texts), at=parts[0].at),) if parts and len(texts) == len(parts) else tuple(parts)
 
@@ -49,7 +52,7 @@ def _marked(part: Part) -> Part:
 
 
 def bridged(messages: list[Any], context: Context) -> list[Any]:
-    """The messages with a word of the assistant's wherever the user speaks right after results."""
+    """The messages with an assistant message wherever a user message directly follows results."""
     out: list[Any] = []
     before = ""
     for message in messages:

@@ -1,9 +1,8 @@
-"""`reasoning_details` of a Chat message: the list in which seals travel to a Chat client and come back.
+"""Owns `reasoning_details` of a Chat message: the list that carries seals to a Chat client and back.
 
-OpenRouter and gateways like it write the list, and many Chat clients send it back with the message. Each seal of
-another upstream is one whole entry under our mark, in a stream too: clients join the pieces of an entry in different
-ways, and an entry that comes in one piece survives all of them. An entry without our mark belongs to the host that
-wrote it.
+OpenRouter and similar gateways write this list, and many Chat clients return it with the message. Each seal of another
+upstream is one whole marked entry, also in a stream: clients join the pieces of an entry in different ways, and an
+entry in one piece survives all of them. An entry without the mark belongs to the host that wrote it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 class Detail(Struct):
-    """The fields of an entry that are looked at."""
+    """The fields of an entry that are read."""
 
     type: str = ""
     text: str | None = None
@@ -44,7 +43,7 @@ _detail = msgspec.json.Decoder(Detail).decode
 
 
 def listed(raw: Raw) -> list[Raw] | None:
-    """The entries of a list; None when it is none."""
+    """The entries of a list; None for another value."""
     try:
         return _list(raw)
     except _REFUSED:
@@ -61,7 +60,7 @@ def look(value: Raw) -> Detail | None:
 
 
 def words(detail: Detail) -> str:
-    """The words of an entry."""
+    """The text of an entry."""
     return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
 
 
@@ -69,13 +68,14 @@ _SAYING = frozenset({"type", "text", "summary", "format", "index", "signature", 
 
 
 def is_proof(detail: Detail) -> bool:
-    """Whether a host wants an entry back whole: it holds a signature or encrypted reasoning, or is in a format of the
-    host's own (MiniMax asks for its list, whose entries have words alone: its guide on tool use, 2026-03)."""
+    """Whether the host wants an entry back whole: it has a signature or encrypted reasoning, or the host's own format
+    (MiniMax demands its list back, whose entries hold only text: its guide on tool use, 2026-03).
+    """
     return bool(detail.signature or detail.data) or detail.format not in (None, "", _FORMAT)
 
 
 def says_more(value: Raw) -> bool:
-    """Whether an entry that proves nothing says more than its words."""
+    """Whether an entry without proof has more fields than its text."""
     return not json_text.fields(value).keys() <= _SAYING
 
 
@@ -85,7 +85,7 @@ def written_entry(packed: str, index: int) -> dict[str, Any]:
 
 
 def is_chat_entry(entry: Any) -> bool:
-    """Whether a decoded entry is one that was written here, for a client of Chat."""
+    """Whether a decoded entry was written here, for a client of Chat."""
     if isinstance(entry, dict) and entry.get("type") == DETAIL:
         return MARK in str(entry.get("tool_call_id")) and "index" in entry
     data = entry.get("data") if isinstance(entry, dict) and entry.get("type") == ENCRYPTED else None
@@ -93,18 +93,19 @@ def is_chat_entry(entry: Any) -> bool:
 
 
 def written_use_entry(part: Opaque, index: int) -> dict[str, Any]:
-    """The entry for the use of a hosted tool, with an `index` of its own as every entry has."""
+    """The entry for the use of a hosted tool, with its own `index`."""
     return {**json_text.fields(part.value), "index": index}
 
 
 def is_carrier(part: Part) -> bool:
-    """Whether a part is nothing but a carrier of seals under our mark."""
+    """Whether a part only carries packed seals."""
     return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
 
 
 def take_marked(message: wire.Message, at: Path) -> list[Part]:
-    """The thoughts with seals under our mark in the list of a message, and the marked uses of hosted tools; the list
-    keeps all other entries."""
+    """The thoughts with packed seals, and the marked uses of hosted tools, in the list of a message. The list keeps all
+    other entries.
+    """
     raw = message.reasoning_details
     if MARK_BYTES not in bytes(raw):
         return []
@@ -136,15 +137,16 @@ def _read_marked(value: Raw, at: Path) -> Reasoning | None:
 
 
 def marked_seal(entry: Detail) -> Seal | None:
-    """The seal under our mark in an entry."""
+    """The packed seal in an entry."""
     slot = entry.data or entry.signature
     return foreign(slot) if slot else None
 
 
 def take_own(message: wire.Message, at: Path) -> list[Part]:
-    """The thoughts in the list of a host, where another dialect is to be written: each with its whole entry as seal, by
-    which the host knows it again. The fields that repeat their words are then empty. A list that is not understood, or
-    that differs from these fields, stays in the message."""
+    """The thoughts in a host's list, for another dialect: each with its whole entry as seal, so that the host
+    recognises it. The fields that repeat their text become empty. A list that is not understood, or that differs from
+    these fields, stays in the message.
+    """
     values = listed(message.reasoning_details)
     entries = [look(value) for value in values or ()]
     if not values or None in entries:
@@ -173,7 +175,7 @@ def is_entry(seal: Seal) -> bool:
 
 
 def put_back(entries: list[Any], part: Reasoning) -> None:
-    """Put a carrier that the client brought along into the list again; `index` is its old place."""
+    """Add a carrier that the client returned to the list again. `index` is its old place."""
     seal = part.seal
     if seal is None:
         return
@@ -183,7 +185,7 @@ def put_back(entries: list[Any], part: Reasoning) -> None:
 
 
 def among_others(entries: list[Any], others: Raw) -> list[Any]:
-    """Our entries at their old places among those of the host."""
+    """The marked entries at their old places among the host's entries."""
     whole: list[Any] = _list(others)
     for entry in entries:
         whole.insert(entry["index"] if isinstance(entry, dict) else len(whole), entry)

@@ -1,7 +1,8 @@
-"""Chat streams with `reasoning_details`, read: the deltas of one entry become one thought, sealed by the whole entry.
+"""Reads Chat streams with `reasoning_details`: the deltas of one entry become one thought, with the whole entry as its
+seal.
 
-The deltas of one entry have its type and index: their texts are joined, and their other fields are gathered. The whole
-entry is the seal of the thought, known when the thought ends. OpenRouter's reader reads its own list in the same way.
+Deltas of one entry have the same type and index. Their texts are joined and their other fields collected. The whole
+entry is known when the thought ends. OpenRouter's reader reads its own list in the same way.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _KIND = "detail"
 
 
 class GrowingDetail:
-    """An entry whose deltas are still coming."""
+    """An entry whose deltas are still arriving."""
 
     __slots__ = ("fields", "first", "pieces")
 
@@ -50,13 +51,14 @@ class GrowingDetail:
         return mine.id is None or told.id is None or mine.id == told.id
 
     def more(self, told: Detail, value: Raw) -> None:
+        """Add a delta."""
         self.pieces.append(words(told))
         for name, field in json_text.fields(value).items():
             if name not in ("text", "summary") and (name not in self.fields or bytes(field) != b"null"):
                 self.fields[name] = field
 
     def whole(self) -> Raw:
-        """The entry, as a whole answer would have it."""
+        """The entry as in a whole answer."""
         name = "summary" if self.first.type == SUMMARY else "text"
         text = "".join(self.pieces)
         if text or name in self.fields:
@@ -65,10 +67,10 @@ class GrowingDetail:
 
 
 class DetailStreamReader(StreamReader):
-    """Chunks in, events out."""
+    """Takes chunks and returns events."""
 
     _reads_details: ClassVar[bool] = False
-    """Always; else only for another dialect than this one."""
+    """True: the list is always read. False: only for another dialect than this one."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -135,7 +137,7 @@ class DetailStreamReader(StreamReader):
         return marked_seal(found) or Seal(wire.NAME, json_text.text(whole), found.type)
 
     def _whole_detail(self, value: Raw, at: Path) -> Part | None:
-        """The thought of an entry that comes in one piece."""
+        """The thought of an entry in one piece."""
         found = look(value)
         if found is None:
             return None
@@ -145,9 +147,9 @@ class DetailStreamReader(StreamReader):
         return Reasoning(words(found), seal=seal, at=at)
 
     def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:
-        """An entry of an unknown type."""
+        """Keep an entry of an unknown type."""
         self._odd_field(at[:-1], {FIELD: value})
 
     def _odd_field(self, at: Path, fields: dict[str, Raw]) -> None:
-        """A field that is not understood."""
+        """Keep a field that is not understood."""
         self._note(at, fields)

@@ -1,4 +1,4 @@
-"""Chat Completions requests: read into canon, written from canon."""
+"""Reads and writes Chat Completions requests."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ _ROLES: dict[str, Role] = {
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     request, unknown, context.spelled = wire.REQUEST.admit(body)
     marks = take_marks(unknown) if unknown and context.target != wire.NAME else None
     found = read(RequestReader(context, unknown), request, request.messages)
@@ -50,13 +51,13 @@ def read_request(body: bytes, context: Context) -> Request:
 def _sorted_out(request: Request, context: Context) -> Request:
     if context.target == wire.NAME:
         return request
-    from .foreign_shapes import is_mixed, sorted_out  # what few clients send
+    from .foreign_shapes import is_mixed, sorted_out  # late: few clients send them
 
     return sorted_out(request, context) if is_mixed(request) else request
 
 
 def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
-    """Everything but the messages."""
+    """Read everything but the messages."""
     tools: tuple[Any, ...] = ()
     if request.tools:
         tools = MEMO.read(request.tools, context)
@@ -77,7 +78,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         shared |= take_options(unknown, context)
     settings = read_settings(request)
     if unknown and context.target != wire.NAME and type(request) is wire.ChatRequest:
-        from .thinking_switches import read_switches  # what clients of some hosts send
+        from .thinking_switches import read_switches  # late: clients of some hosts only
 
         settings = read_switches(settings, unknown)
     return Request(
@@ -100,24 +101,26 @@ class RequestReader:
         self._context = context
         self._unknown: Unknown = {} if unknown is None else unknown
         self._results: list[Part] = []
-        self._open: _OpenCalls | None = None  # the calls that results without an id may answer
+        self._open: _OpenCalls | None = None  # open calls for results without an id
         self._legacy = 0
         self.turns: list[Turn] = []
         self.resumable = True
 
     def begin(self, head: wire.ChatRequest) -> None:
-        """Nothing is read before the messages."""
+        """Does nothing: no field is read before the messages."""
 
     def restore(self, turns: Iterable[Turn]) -> None:
+        """Continue after these turns."""
         self.turns = [*turns]
 
     def message(self, message: wire.Message, i: int) -> None:
+        """Read one message."""
         turns, context, unknown = self.turns, self._context, self._unknown
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
         if role == "tool":
             if not self._results and turns and turns[-1].role == "tool":
-                self._results = [*turns.pop().parts]  # the messages before were read another time
+                self._results = [*turns.pop().parts]  # earlier results come from a remembered prefix
             self._results.append(self._result(message, at))
             return
         self._end_step()
@@ -131,7 +134,7 @@ class RequestReader:
                 parts = spoken_parts(message.audio, parts, at, context, request=True)
                 message.audio = wire.NONE
             if message.function_call is not None and message.function_call.name:
-                # It has no id; the n-th of a conversation is the n-th in every later turn too.
+                # A legacy call has no id. The n-th legacy call of a conversation is the n-th in every later turn too.
                 self._legacy += 1
                 self.resumable = False
                 call_at = at + ("function_call",)
@@ -145,7 +148,7 @@ class RequestReader:
         if role != "assistant":
             extra = misplaced(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
-            extra = with_own(extra, "reasoning_content", json_text.raw(""))  # there are hosts that demand it
+            extra = with_own(extra, "reasoning_content", json_text.raw(""))  # some hosts demand the field
         if message.tool_call_id is not None:
             extra = misplaced(context, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
@@ -156,7 +159,7 @@ class RequestReader:
         elif message.role == "function":
             call_id = f"call_legacy_{self._legacy}"
         else:
-            # Results that name no call follow each other: the calls are looked through once for all of them.
+            # Results without an id follow each other; the calls are indexed once for all of them.
             if self._open is None:
                 self._open = _OpenCalls(self.turns[-1] if self.turns else None, self._results)
             call_id = self._open.next(message.name)
@@ -165,7 +168,7 @@ class RequestReader:
         return _read_result(message, call_id, at, self._context, self._unknown)
 
     def _end_step(self) -> None:
-        """Something else than results follows, or nothing."""
+        """The results of a step are complete: make their turn."""
         self._open = None
         results = self._results
         if results:
@@ -173,20 +176,23 @@ class RequestReader:
             self._results = []
 
     def close(self) -> tuple[Turn, ...]:
+        """All turns."""
         self._end_step()
         return tuple(self.turns)
 
     def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:
+        """Read tools, settings and all other fields."""
         return _sorted_out(_read_rest(head, turns, self._context, self._unknown), self._context)
 
 
 _CALLERS = ("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
-"""Fields of an assistant's message only."""
+"""Fields that only an assistant message has."""
 
 
 class _OpenCalls:
-    """The calls of a step, for results that do not say which call they answer: the first one without a result, of that
-    name if the result has one."""
+    """The calls of a step, for results without an id: a result answers the first open call, of its name if it
+    has one.
+    """
 
     __slots__ = ("_answered", "_ids")
 
@@ -199,7 +205,7 @@ class _OpenCalls:
                     self._ids.setdefault(name, deque()).append(part.id)
 
     def next(self, name: str | None) -> str:
-        """The id of the next call; "" where there is none."""
+        """The id of the next open call; "" if there is none."""
         ids = self._ids.get(name) or deque()
         while ids and ids[0] in self._answered:
             ids.popleft()
@@ -220,12 +226,14 @@ def _read_result(message: wire.Message, call_id: str, at: Path, context: Context
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
 class RequestWriter(PlainDocument):
-    """Writes one request. The results of a step stand right after its calls, one for each, whatever the history is
-    like."""
+    """Writes one request. The results of a step stand directly after its calls, one for each call, whatever the history
+    looks like.
+    """
 
     __slots__ = ("_calls", "_request", "_strict", "context", "lead", "messages", "own", "resumable", "source", "turns")
 
@@ -239,9 +247,10 @@ class RequestWriter(PlainDocument):
         self.own = self.source == wire.NAME
         self._request = request
         self._strict = DEFAULT_PROFILE
-        self._calls: Sequence[ToolCall] = ()  # those of the last step that have no result yet
+        self._calls: Sequence[ToolCall] = ()  # open calls of the last step
 
     def begin(self) -> None:
+        """Adapt the request to model and host, and write the leading system turns."""
         context, request = self.context, self._request
         host = context.host
         if host is not None or context.gates(wire.NAME):
@@ -249,14 +258,14 @@ class RequestWriter(PlainDocument):
         strict = self._strict
         asked = request.settings.format
         if asked is not None:
-            # OpenAI: "schema must be a JSON Schema of 'type: \"object\"'".
+            # OpenAI: 400 "schema must be a JSON Schema of 'type: \"object\"'".
             request = with_taken_format(request, strict, context, objects=not self.own)
         if request.settings.format is not asked:
             context.suited = context.suited or host is not None
         if host is not None:
             request = suited(request, host, context)
         if not strict.late_system or (host is not None and not host.late_system):
-            from .message_order import system_first  # few models and hosts are strict
+            from .message_order import system_first  # late: few models and hosts are strict
 
             request = system_first(request, context)
             self.resumable = False
@@ -272,9 +281,11 @@ class RequestWriter(PlainDocument):
                 write_turn(self._prepared(turn), self.messages, context)
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        """Continue after earlier messages."""
         self.messages = messages
 
     def turn(self, index: int) -> None:
+        """Write one turn."""
         turn, messages, context = self.turns[index], self.messages, self.context
         if self.own:
             write_own(self._prepared(turn), messages, context)
@@ -283,6 +294,8 @@ class RequestWriter(PlainDocument):
         if turn.role == "tool":
             write_results_messages(self._prepared(turn), calls, messages, context)
             return
+        # Every call must be answered by a tool message directly after its message, or OpenAI answers with 400 (reported
+        # by users, 2026).
         if calls:
             answer_for(calls, messages, context)
         if turn.role == "assistant":
@@ -290,13 +303,15 @@ class RequestWriter(PlainDocument):
         write_turn(self._prepared(turn), messages, context)
 
     def _prepared(self, turn: Turn) -> Turn:
-        """The turn as this dialect's kin wants to have it written."""
+        """The turn as a related dialect wants it written."""
         return turn
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The messages that later turns do not change; None while calls are open."""
         return None if self._calls else (self.messages, ())
 
     def end(self) -> None:
+        """Complete the history."""
         messages, context = self.messages, self.context
         if self._calls:
             answer_for(self._calls, messages, context)
@@ -313,6 +328,7 @@ class RequestWriter(PlainDocument):
             say_json(messages, self._request, context)
 
     def document(self, messages: Any) -> dict[str, Any]:
+        """The request with these messages."""
         context, request = self.context, self._request
         model = context.model or request.model
         if not self.own and not model:
@@ -336,7 +352,8 @@ class RequestWriter(PlainDocument):
             out["stream"] = request.stream
         write_settings(request.settings, out, context)
         if out.get("stream") and request.settings.stream_usage is None and not self.own:
-            # Every other dialect reports usage at the end of a stream unasked.
+            # Every other dialect sends usage at the end of a stream without being asked; Chat needs this option (openai
+            # 3.49.0, 2026-11).
             out["stream_options"] = {"include_usage": True}
         extra = request.extra
         if extra is not None and not self.own and context.target == wire.NAME:
@@ -346,7 +363,7 @@ class RequestWriter(PlainDocument):
 
 
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:
-    """The tools without the search, which is a field of its own here."""
+    """The tools without the search, which is a separate field in Chat."""
     for i, tool in enumerate(tools):
         if type(tool) is HostedTool and tool.kind == OPTIONS:
             out[OPTIONS] = tool.value

@@ -1,4 +1,4 @@
-"""Chat Completions answers: read into canon, written from canon; stop reasons and usage."""
+"""Reads and writes Chat Completions answers, with stop reasons and usage."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ _REASONS: dict[str, StopReason] = {
     "stop": "stop",
     "length": "length",
     "tool_calls": "tool_calls",
+    # The finish reason of a legacy call (openai 3.49.0, 2026-11).
     "function_call": "tool_calls",
     "content_filter": "content_filter",
     "error": "error",
-    # Words of hosts: Mistral, Zhipu, DeepSeek.
+    # Words of Mistral, Zhipu and DeepSeek.
     "model_length": "context_full",
     "model_context_window_exceeded": "context_full",
     "sensitive": "content_filter",
@@ -53,16 +54,17 @@ _WORDS: dict[StopReason, str] = {
     "unknown": "stop",
 }
 _FINISH_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
-"""Words that the schema of an answer takes."""
+"""The words that the schema of an answer accepts (openai 3.49.0, 2026-11)."""
 _SISTERS = (wire.NAME, "openrouter")
-"""Dialects that hold a finish reason of this one."""
+"""Dialects that can hold a finish reason of this dialect."""
 _FILTERED = "function_call_filter"
-"""Google's Chat endpoint: it threw a call away that it could not read, and says behind a colon why."""
+"""Google's Chat endpoint dropped a call that it could not parse; the reason follows after a colon."""
 _COMPLETION = "completion_tokens"
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "content_filter", "refusal"})
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon, or an assistant message alone."""
     if b'"choices"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
@@ -71,6 +73,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 
 def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Response:
+    """Read a decoded answer."""
     answer, unknown, _ = admitted
     answers = [_read_choice(choice, i, answer.id or "", context, unknown) for i, choice in enumerate(answer.choices)]
     answers = in_order(answers, [choice.index for choice in answer.choices])
@@ -101,7 +104,7 @@ def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Resp
 
 
 def read_message(message: wire.Message, context: Context, unknown: Unknown) -> Response:
-    """An assistant's message by itself, as clients keep it in their history."""
+    """An assistant message alone, as clients keep it in their history."""
     parts = _with_sound(message, _read_parts(message, "", (), context, unknown), (), context)
     extra = gather(context, (), unknown, carried(message, _MESSAGE_EXTRAS))
     if extra is not None:
@@ -119,10 +122,10 @@ def _read_choice(
         parts = _with_sound(choice.message, parts, at + ("message",), context)
     more = carried(choice, wire.CHOICE_EXTRAS)
     if choice.message.audio or choice.message.reasoning_details:
-        # Fields of the message itself are gathered with its choice.
+        # Fields of the message are gathered with its choice.
         inner = carried(choice.message, _MESSAGE_EXTRAS) or {}
         more = {**(more or {}), **{f"message/{name}": value for name, value in inner.items()}}
-    for name in ("name", "tool_call_id"):  # fields of a message, but not of an answer's
+    for name in ("name", "tool_call_id"):  # fields of a request's message only
         value = getattr(choice.message, name)
         if value is not None:
             more = {**(more or {}), f"message/{name}": json_text.raw(value)}
@@ -133,7 +136,7 @@ def _read_choice(
 def _read_parts(message: wire.Message, salt: str, at: Path, context: Context, unknown: Unknown) -> list[Part]:
     parts = read_assistant(message, at, context, unknown, salt)
     legacy = message.function_call
-    if legacy is not None and legacy.name:  # some hosts send it with empty fields
+    if legacy is not None and legacy.name:  # some hosts send the field with empty members
         at = at + ("function_call",)
         context.lose("call.id.invented", at)
         parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, context, unknown))
@@ -143,7 +146,7 @@ def _read_parts(message: wire.Message, salt: str, at: Path, context: Context, un
 
 
 def _with_sound(message: wire.Message, parts: list[Part], at: Path, context: Context) -> list[Part]:
-    """The parts with what the message says aloud; the field stays where the target has the same."""
+    """The parts with the transcript of the message. The field stays if the target has the same field."""
     if not message.audio or not becomes_words(context):
         return parts
     if not is_heard(message.audio):
@@ -159,7 +162,7 @@ def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_stop(word: str | None, parts: list[Part], at: Path, context: Context) -> Stop:
-    """Why it ended, decided by the content where the word is too weak: hosts say `stop` after calls, too."""
+    """The stop of an answer. If the word is too weak, the content decides: some hosts send `stop` after calls."""
     reason = _REASONS.get(word or "", "unknown")
     if reason == "unknown" and word and word.startswith(_FILTERED):
         reason = "bad_tool_call"
@@ -189,6 +192,7 @@ def _weak_reason(reason: StopReason, word: str | None, parts: list[Part]) -> Sto
 
 
 def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
+    """Token counts. Names of other hosts for the same figures are read for other dialects."""
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
     if prompt is not None and any(_more_of_prompt(prompt)):
@@ -214,7 +218,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
         thought = _other_word(said, _THOUGHT, thought)
         if context.target not in wire.KIN and "service_tier" in said:  # Mistral
             tier = _tier_in(said)
-        said.pop("prompt_cache_miss_tokens", None)  # all the others
+        said.pop("prompt_cache_miss_tokens", None)  # the complement of the hits
     extra = gather(context, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
@@ -231,8 +235,9 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
 
 
 def _is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
-    """Whether thinking is not counted among the completion tokens: so do xAI and others. The total decides, where it is
-    one of both sums; else more thinking than completion tokens."""
+    """Whether thinking is counted outside the completion tokens, as xAI and others do. The total decides if it equals
+    one of the two sums; else more thinking than completion tokens decides.
+    """
     return total == prompt + output + thought or (thought > output and total != prompt + output)
 
 
@@ -249,12 +254,11 @@ TIER_AT: Path = ("service_tier",)
 _CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens", "num_cached_tokens")
 _CACHE_WRITE = ("cache_creation_input_tokens",)
 _THOUGHT = ("reasoning_tokens",)
-"""What DeepSeek, Moonshot, vLLM's kin and proxies in front of Claude call them."""
+"""Names of these figures at DeepSeek, Moonshot, hosts like vLLM, and proxies in front of Claude."""
 
 
 def _other_word(said: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:
-    """The count, which may stand under a host's own name instead of the usual one, or under both: then the same number
-    crosses once."""
+    """The count, which may stand under a host's own name, or under both names with the same value."""
     for name in names:
         found = json_text.plain(said[name]) if name in said else None
         if type(found) is int and (count is None or count == found):
@@ -274,6 +278,7 @@ def _told(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     choices: list[Any] = [_write_choice(response.parts, response.stop, 0, context)]
     for i, other in enumerate(response.alternatives):
         choices.append(restore(_write_choice(other.parts, other.stop, i + 1, context), other.extra, wire.NAME))
@@ -297,18 +302,18 @@ def write_response(response: Response, context: Context) -> bytes:
 
 
 def id_prefix(context: Context) -> str:
-    """How ids of answers begin: OpenRouter writes Chat's answers under ids of its own form."""
+    """The prefix of answer ids. OpenRouter uses its own prefix for Chat answers."""
     return answer_ids.CHAT if context.target == wire.NAME else answer_ids.OPENROUTER
 
 
 def _complete(out: dict[str, Any], context: Context) -> None:
-    """Put in what the schema of an answer requires; an answer of this dialect is left as it was."""
+    """Add the fields that the schema of an answer requires. An answer of this dialect stays unchanged."""
     for choice in out["choices"]:
         scores = choice.setdefault("logprobs", None)
         if isinstance(scores, Raw) and json_text.is_object(scores):
             choice["logprobs"] = {"content": None, "refusal": None, **json_text.fields(scores)}
     if context.target == wire.NAME and out.get(_PRINT) == NULL:
-        del out[_PRINT]  # OpenRouter's schema requires the field and takes null, this one takes a text alone
+        del out[_PRINT]  # OpenRouter's schema requires the field and allows null; this one allows a text only
 
 
 _PRINT = "system_fingerprint"
@@ -324,7 +329,7 @@ def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, context: Cont
 
 
 def own_word(stop: Stop, context: Context) -> Stop:
-    """The stop without a word of a sister dialect that the schema of this one does not take (OpenRouter's `error`)."""
+    """The stop without a word of a related dialect that the schema of this dialect refuses (OpenRouter's `error`)."""
     if stop.extra is None or wire.NAME not in stop.extra or context.source == context.target:
         return stop
     word = json_text.plain(stop.extra[wire.NAME]["finish_reason"])
@@ -334,7 +339,7 @@ def own_word(stop: Stop, context: Context) -> Stop:
 
 
 def called(stop: Stop, calls: bool, context: Context, number: int) -> Stop:
-    """The stop of an answer that says it ends with calls, and may have none that could be told."""
+    """The stop of an answer that ended with calls but has none to write."""
     if calls or stop.reason != "tool_calls":
         return stop
     context.lose("stop.approximated", context.stopped(stop, number), "tool_calls without a call is sent as stop")
@@ -342,7 +347,7 @@ def called(stop: Stop, calls: bool, context: Context, number: int) -> Stop:
 
 
 def write_stop(stop: Stop, refused: bool, context: Context, number: int = 0) -> Any:
-    """The finish reason. `refused`: the message says in its refusal that the model said no."""
+    """The finish reason. `refused`: the message has a refusal."""
     if stop.extra is not None and wire.NAME in stop.extra:
         return stop.extra[wire.NAME]["finish_reason"]
     word = _WORDS[stop.reason]
@@ -354,6 +359,7 @@ def write_stop(stop: Stop, refused: bool, context: Context, number: int = 0) -> 
 
 
 def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
+    """The usage object."""
     prompt, completion = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
         context.lose("usage.invented", context.ends.usage)
@@ -373,7 +379,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
 
 
 def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
-    """With what this dialect alone said of it."""
+    """Add the figures that only this dialect has."""
     asked = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
     said = {"reasoning_tokens": usage.reasoning}
     for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
@@ -390,12 +396,12 @@ def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `messages`: the assistant's message, then one message a result."""
+    """The messages to append: the assistant's message, then one message for each result."""
     messages: list[Any] = []
     calls = [part for part in response.parts if isinstance(part, ToolCall)]
     assistant = write_assistant(response.parts, context, request=True)
     listed = (response.extra or {}).get(wire.NAME, {}).get(f"choices/0/message/{FIELD}")
-    if listed is not None and context.source == wire.NAME:  # seals, the client's to send back
+    if listed is not None and context.source == wire.NAME:  # seals that the client must return
         assistant = {**(assistant or {"role": "assistant", "content": None}), FIELD: listed}
     if assistant is not None:
         messages.append(assistant)

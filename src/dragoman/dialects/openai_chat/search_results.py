@@ -1,9 +1,9 @@
-"""Searches in answers of Chat hosts: the fields `search_results` and `citations` beside `choices`.
+"""Reads the web searches of Chat hosts: the fields `search_results` and `citations` beside `choices`.
 
 Perplexity fills both in every chunk (recorded 2025: `openai-chat-8a94592424d1`): `citations` has addresses, and `[2]`
-in the text stands for the second of them. For other dialects they are a hosted call with its result, and citations of
-the text. No host says what was searched for. Neither field is written: OpenAI's schema of an answer does not have
-them (2026-11), and in a request no host takes them. The pages that an answer cites cross as annotations.
+in the text refers to the second of them. For other dialects they are a hosted call with its result, and citations of
+the text. No host sends the search query. Neither field is written: OpenAI's schema of an answer lacks them (2026-11),
+and no host accepts them in a request. The cited pages cross as annotations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\[(\d{1,3})\]")
 
 
 class Search:
-    """What an answer's fields tell of a search."""
+    """The search in the fields of an answer."""
 
     __slots__ = ("_cited", "_sources", "_told")
 
@@ -64,8 +64,9 @@ class Search:
 
 
 def take_search(fields: dict[str, Raw], context: Context) -> Search | None:
-    """The search that an answer's fields tell of, taken out of them; None where they tell of none. Within this dialect
-    the fields stay."""
+    """The search in the fields of an answer, removed from them; None if there is none. Within this dialect the fields
+    stay.
+    """
     if context.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
         return None
     search = Search(fields.get(RESULTS), fields.get(ADDRESSES))
@@ -77,8 +78,9 @@ def take_search(fields: dict[str, Raw], context: Context) -> Search | None:
 
 
 def with_search(parts: list[Part], search: Search, answer_id: str) -> list[Part]:
-    """The parts of an answer, its search in front of the first text, each text with its citations. Where a text has
-    annotations, these say what it cites: LiteLLM makes them of the numbers, and leaves both."""
+    """The parts of an answer with its search before the first text, and with citations on each text. A text with
+    annotations keeps these: LiteLLM makes them of the numbers, and sends both.
+    """
     cited = [
         msgspec.structs.replace(part, citations=search.citations(part.text))
         if type(part) is Text and not part.refusal and not part.citations

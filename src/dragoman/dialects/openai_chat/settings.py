@@ -1,4 +1,4 @@
-"""Settings of a Chat Completions request: limits, sampling, effort, format, the fields only Chat knows."""
+"""Owns the settings of a Chat Completions request: limits, sampling, effort, format, and fields that only Chat has."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ _AT: dict[str, Path] = {
 }
 _OLDER_LIMIT: Path = ("max_tokens",)
 _AT_LEGACY_LIMIT = {**_AT, "max_tokens": _OLDER_LIMIT}
+# safety_identifier has at most 128 characters (openai 3.49.0, 2026-11).
 _MAX_USER = 128
 _RESPONSES = "openai-responses"
 _SHARED = frozenset({"moderation", "prompt_cache_options", "prompt_cache_retention", "store", "user"})
@@ -52,6 +53,7 @@ _TIERS = frozenset({"auto", "default", "flex", "scale", "priority", "fast"})
 
 
 def read_settings(request: wire.ChatRequest) -> Settings:
+    """The settings of a request."""
     limit = request.max_completion_tokens
     at = _AT
     if limit is None and request.max_tokens is not None:
@@ -86,10 +88,11 @@ def read_settings(request: wire.ChatRequest) -> Settings:
 
 
 def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
+    """The fields of a request that only Chat has."""
     extras = carried(request, wire.REQUEST_EXTRAS)
     options = request.stream_options
     if options is not None and options.include_obfuscation is not None:
-        if options.include_usage is None:  # nothing else that the object would be written for
+        if options.include_usage is None:  # the object has no other member
             extras = {**(extras or {}), "stream_options": json_text.raw(options)}
         else:
             name = "stream_options/include_obfuscation"
@@ -105,8 +108,9 @@ def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
 
 
 def take_shared(extras: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The fields that a Responses request has too, taken out of the extra ones (OpenAI's schema of both requests,
-    2026-11)."""
+    """The fields that a Responses request has too, removed from the extras (OpenAI's schema of both requests,
+    2026-11).
+    """
     return extras_shared(extras, _SHARED) if context.target == _RESPONSES else {}
 
 
@@ -115,7 +119,7 @@ _OLLAMA = {"min_p": "options/min_p", "repetition_penalty": "options/repeat_penal
 
 
 def take_options(unknown: Unknown, context: Context) -> dict[str, Any]:
-    """The fields of Chat hosts that Ollama has too, under their names there, taken out of what nobody knows."""
+    """The fields of Chat hosts that Ollama has too, under Ollama's names. They are removed from the unknown fields."""
     if context.target != "ollama" or () not in unknown:
         return {}
     fields = dict(unknown[()])
@@ -137,6 +141,7 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
 
 
 def write_settings(settings: Settings, out: dict[str, Any], context: Context) -> None:
+    """Write the settings."""
     at = settings.at
     limit = settings.max_tokens
     if limit is not None:
@@ -144,7 +149,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
             limit = capped(limit, at.get("max_tokens", ()), context)
             context.suited = context.suited or limit != settings.max_tokens
     if limit is not None:
-        # Reasoning models refuse the older name.
+        # Reasoning models (o-series and later) refuse max_tokens (openai 3.49.0, 2026-11).
         older = at.get("max_tokens") == _OLDER_LIMIT and context.source == wire.NAME and context.host is None
         out["max_tokens" if older and not context.profile.reasoning else "max_completion_tokens"] = limit
     effort = _effort(settings, out, context)
@@ -181,10 +186,11 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
 
 
 def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | None:
-    """The effort to write. Hosts with a switch of their own have theirs turned on later (`host_adjustments.py`)."""
+    """The effort to write. A host's own thinking switch is set later (`host_adjustments.py`)."""
     gate = context.profile.chat_tools if "tools" in out and context.gates(wire.NAME) else "ok"
     if gate == "effort_none":
-        # gpt-5.4 and later: function tools on this endpoint only without reasoning. Without the field it may be on.
+        # From gpt-5.4 on, function tools on this endpoint need reasoning_effort none; an absent field may count as
+        # reasoning (400, reported by many users, 2026).
         asked = wish(settings)
         if (asked.effort if asked is not None else context.profile.effort_default) != "none":
             words = f"{asked.words} is sent as none" if asked is not None else "none is sent"
@@ -206,12 +212,16 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
 
 
 def _asked(settings: Settings, context: Context) -> bool:
-    """Whether log probabilities are asked for: their number alone is refused here, and without effect elsewhere."""
+    """Whether log probabilities are requested. OpenAI refuses `top_logprobs` without `logprobs` (openai 3.49.0);
+    elsewhere it has no effect.
+    """
     return settings.logprobs is True or context.source == wire.NAME
 
 
 def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], context: Context) -> None:
-    """`effort`: what counts, asked for or not. The neutral values of temperature and top_p are always taken."""
+    """Write the sampling settings. `effort`: the effective effort. The neutral values of temperature and top_p are
+    always accepted.
+    """
     at = settings.at
     gates = context.gates(wire.NAME)
     reasoning = context.profile.reasoning and gates
@@ -231,6 +241,7 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
         if value is None:
             continue
         if known and name not in named:
+            # temperature is 0 to 2 (openai 3.49.0, 2026-11).
             if name == "temperature" and context.source != wire.NAME:
                 value = within(value, 0, 2, at.get(name, ()), context)
             out[name] = value
@@ -241,6 +252,7 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
     if settings.stop and "stop" in named:
         context.lose("stop.dropped", at.get("stop", ()), "the model refuses it")
     elif settings.stop:
+        # At most 4 stop sequences (openai 3.49.0, 2026-11).
         out["stop"] = list(settings.stop[:4])
         if len(settings.stop) > 4:
             context.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")

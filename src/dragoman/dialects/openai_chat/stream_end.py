@@ -1,6 +1,6 @@
-"""Where a Chat stream ends: `[DONE]` as all the data of a frame, or a `finish_reason` for every choice.
+"""Finds the end of a Chat stream: `[DONE]` as all data of a frame, or a `finish_reason` for every choice.
 
-Many hosts send no `[DONE]`, and some send it without a `finish_reason` before it. An error ends a stream, too.
+Many hosts send no `[DONE]`, and some send it without a `finish_reason` before. An error also ends a stream.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ _chunk = msgspec.json.Decoder(_Chunk).decode
 
 
 class StreamEnd(AnswersStreamEnd):
+    """The end of a Chat stream."""
+
     def __init__(self) -> None:
         super().__init__(b"finish_reason")
 
     def frame(self, name: bytes, data: bytes) -> None:
+        """Decode one frame, and take note of an end or an error."""
         if data.strip() == b"[DONE]":
             self.end()
             return

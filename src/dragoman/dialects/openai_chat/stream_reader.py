@@ -1,8 +1,8 @@
-"""Chat Completions streams, read: chunks to events.
+"""Reads Chat Completions streams: chunks to events.
 
-Chat has no word for the end of a part: a text ends when something else begins, a call when its arguments are a whole
-JSON object and something else begins, everything at the finish. Calls whose pieces interleave are therefore held back
-until the one before them is whole.
+Chat has no event for the end of a part. A text ends when another part begins; a call ends when its arguments are a
+whole JSON object and another part begins; everything ends at the finish. Calls with interleaved pieces are therefore
+held back until the earlier call is whole.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_of
 
 
 class Answer:
-    """What is open in one answer."""
+    """The open parts of one answer."""
 
     __slots__ = (
         *("before", "by_id", "by_index", "call", "calls", "index", "kind", "latest", "length", "number", "seen"),
@@ -53,7 +53,7 @@ class Answer:
     def __init__(self, number: int) -> None:
         self.number = number
         self.index = -1
-        self.kind = ""  # text, refusal, reasoning, call, or "" when no part is open
+        self.kind = ""  # text, refusal, reasoning, call; "": no part is open
         self.call: Call | None = None
         self.calls = 0
         self.latest: Call | None = None
@@ -64,16 +64,16 @@ class Answer:
         self.word: str | None = None
         self.sound: StreamedSound | None = None
         self.length = 0  # characters of text so far: annotations count in the text of the whole answer
-        self.before = 0  # those in front of the open text
+        self.before = 0  # characters before the open text
 
 
 class StreamReader(FrameReader):
-    """Chunks in, events out."""
+    """Takes chunks and returns events."""
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
     _door: ClassVar[Admitter[Any]] = wire.CHUNK
     _dialect: ClassVar[str] = wire.NAME
-    """The dialect of the stream. Readers of kin name Chat as the source while they read."""
+    """The dialect of the stream. Readers of related dialects set Chat as the source while they read."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=True)
@@ -83,18 +83,19 @@ class StreamReader(FrameReader):
         self._next = 0
         self._started = False
         self._over = False
-        self._ended = False  # in good order, not with a fault
+        self._ended = False  # without a fault
         self._id = ""
         self._usage: Usage | None = None
         self._tier: str | None = None
         self._kept: set[tuple[Path, str]] = set()
-        self._field = ""  # in which the host thinks
+        self._field = ""  # the host's field for thinking
         self._search: Search | None = None  # the search that the host ran
-        self._late: Search | None = None  # the search that is given out at the end of the answer
-        self._words_cited: list[str] = []  # the text in which its pages may be cited
+        self._late: Search | None = None  # a search that is reported at the end of the answer
+        self._words_cited: list[str] = []  # the text that may cite its pages
         self._skips_numbers = False  # the open text has annotations, or began before the search was known
 
     def close(self) -> list[Event]:
+        """The stream is over: the rest of its events, or a fault."""
         events: list[Event] = []
         self.settle()
         for name, data in self._frames.close():
@@ -108,7 +109,7 @@ class StreamReader(FrameReader):
         return events
 
     def _whole_answer(self) -> list[Event]:
-        """An answer in place of the stream. Nothing of it that has no event reaches kin."""
+        """The events of a whole answer in place of the stream. Related dialects get no field without an event."""
         if self._started:
             return []
         found = told_whole(self._frames.stray, self._read_response, self._context)
@@ -124,7 +125,7 @@ class StreamReader(FrameReader):
             if self._ended and not data.startswith(b"[DONE]"):
                 self._context.lose("event.dropped", (), "a chunk behind the end of the answer")
             return False
-        if data.startswith(b"[DONE]"):  # a host sends it with a space behind
+        if data.startswith(b"[DONE]"):  # one host sends a space after it
             self._finish(events)
             return False
         unknown: Unknown | None = None
@@ -143,14 +144,14 @@ class StreamReader(FrameReader):
             events.append(self._fault(said if isinstance(said, dict) else {"message": str(said)}))
             return False
         if unknown and not chunk.choices and (chunk.object == "error" or name == b"error"):
-            # Older vLLM, and proxies: the object that others wrap in `error`.
+            # Older vLLM and proxies send the object without `error` around it.
             self._over = True
             events.append(self._fault({key: json_text.plain(value) for key, value in unknown.get((), {}).items()}))
             return False
         if not self._started and (chunk.choices or chunk.id or chunk.usage is not None):
             self._start(chunk, events)
         elif chunk.timings is not None or chunk.x_groq is not None or chunk.usage is not None or not self._started:
-            # Azure's first chunk has the filter's verdict on the prompt only: the next one has the id and the model.
+            # Azure's first chunk has only the filter results of the prompt; the next one has the id and the model.
             self._note((), _sent(chunk, _CHUNK_EXTRAS))
         if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
             chunk.usage = chunk.choices[-1].usage
@@ -181,14 +182,14 @@ class StreamReader(FrameReader):
         self._note((), sent)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
-        """A search that the chunk tells of, as hosts do in every chunk: its parts come before the first words."""
+        """Read a search in a chunk (hosts repeat it in every chunk). Its parts come before the first text."""
         search = take_search(fields, self._context)
         if search is None:
             return
         if self._search is None:
             answer = self._answer(0)
             if answer.kind or answer.waiting:
-                self._late = search  # its place is behind what has begun
+                self._late = search  # a part is already open
                 self._skips_numbers = answer.kind == "text"
             else:
                 self._tell_search(answer, search, events)
@@ -215,7 +216,7 @@ class StreamReader(FrameReader):
                     self._words_cited += said
 
     def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> bool:
-        """True when it was one more piece of the open part, and nothing else."""
+        """Read one choice. True: it was more text of the open part, and nothing else."""
         answer = self._first
         if answer is None or answer.number != choice.index:
             answer = self._answer(choice.index)
@@ -240,7 +241,7 @@ class StreamReader(FrameReader):
             going_on = answer.kind in ("text", "reasoning") and not delta.annotations
         if calls:
             for piece in calls:
-                # What nearly always comes: more arguments of the open call.
+                # The usual case: more arguments of the open call.
                 call, function = answer.call, piece.function
                 if (
                     call is None
@@ -265,7 +266,7 @@ class StreamReader(FrameReader):
         return plain and not (noted or choice.finish_reason or choice.stop_reason)
 
     def _score(self, answer: Answer, scores: dict[str, Raw], events: list[Event]) -> None:
-        """Log probabilities of what was said in this chunk."""
+        """Log probabilities of the text in this chunk."""
         from ...codec import logprobs  # late: few streams have them
 
         name = "refusal" if answer.kind == "refusal" else "content"
@@ -279,7 +280,7 @@ class StreamReader(FrameReader):
             self._note(("choices", answer.number), {"logprobs": json_text.raw(rest)})
 
     def _repeated(self, choice: wire.ChunkChoice) -> wire.Message | None:
-        """What a choice says that has a whole message: that, or its delta if it has one as well."""
+        """The whole message of a choice, or its delta if it has both."""
         if choice.delta is None:
             return choice.message
         self._context.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
@@ -293,7 +294,7 @@ class StreamReader(FrameReader):
         return answer
 
     def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
-        """Everything in a delta but its calls."""
+        """Read everything in a delta but its calls."""
         thought = delta.reasoning_content or delta.reasoning
         if thought:
             if not self._field:
@@ -317,7 +318,7 @@ class StreamReader(FrameReader):
             self._cite(answer, delta, events)
 
     def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
-        """A piece of sound: words, and a part for targets that hold sound."""
+        """Read a piece of sound: its transcript, and a part for targets that can hold sound."""
         answer.sound = answer.sound or StreamedSound()
         words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._context)
         if words:
@@ -377,6 +378,8 @@ class StreamReader(FrameReader):
             name, text = custom.name or "", custom.input or ""
         else:
             name = text = ""
+        # Pieces of two calls may interleave; `index` identifies the call (openai 3.49.0, 2026-11). Some hosts send no
+        # index.
         if piece.index is not None:
             call = answer.by_index.get(piece.index)
         else:
@@ -409,7 +412,7 @@ class StreamReader(FrameReader):
             if text:
                 call.held.append(text)
             self._release(answer, events)
-        elif text.strip():  # the call was whole and has ended: what follows a whole JSON object is not part of it
+        elif text.strip():  # the call has ended: text after a whole JSON object is not part of it
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
@@ -430,7 +433,7 @@ class StreamReader(FrameReader):
         return call
 
     def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
-        """Begin what was held back, as far as the open call is whole and the next one has its name."""
+        """Begin held parts, as far as the open call is whole and the next call has its name."""
         while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
             held = answer.waiting[0]
             if isinstance(held, Call) and not (self._ready(answer, held, events) or all_of_them):
@@ -456,7 +459,7 @@ class StreamReader(FrameReader):
                     self._more(answer, answer.waiting.pop(0)[1], events)  # type: ignore[index]
 
     def _ready(self, answer: Answer, call: Call, events: list[Event]) -> bool:
-        """Whether a call can begin: it has a name, and arguments that are its own."""
+        """Whether a call can begin: it has a name, and its own arguments."""
         if not call.part.name or not call.pieces:
             return False
         if call.empty() and len(answer.waiting) == 1:
@@ -478,7 +481,7 @@ class StreamReader(FrameReader):
         answer.call = call
 
     def _blank(self, answer: Answer, kind: str) -> Part:
-        """A text or a thought that begins."""
+        """The empty text or thought that begins."""
         at: Path = ("choices", answer.number, "delta", _FIELDS[kind])
         if kind == "reasoning":
             return Reasoning(seal=self._thought_origin(), at=at)
@@ -515,7 +518,7 @@ class StreamReader(FrameReader):
             self._context.lose("citation.dropped", at)
 
     def _placed(self, cited: Citation, answer: Answer, at: Path) -> Citation:
-        """A citation with its place in the open text. One of an earlier text, which has ended, is left without."""
+        """A citation with its position in the open text. A citation of an earlier text loses its position."""
         if cited.start is None or cited.end is None:
             return cited
         if cited.start < answer.before:
@@ -533,7 +536,7 @@ class StreamReader(FrameReader):
             events.append(broken_off(self._frames.stray, self._fault))
             return
         if any(not answer.word and _broken_off(answer) for answer in answers):
-            # A host ends texts without a reason (Snowflake, recorded), but half a call is no call.
+            # Snowflake ends texts without a finish reason (recorded), but half a call is no call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
         if any(isinstance(held, Call) and not held.part.name for answer in answers for held in answer.waiting):
@@ -554,14 +557,14 @@ class StreamReader(FrameReader):
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
-        """Keep each field once: a stream repeats them in every chunk. Some hosts send a field empty at first."""
+        """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept and not _empty(value)}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)
 
     def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
-        """Fields that have no event: no writer of a stream puts them back, a kin's neither."""
+        """Keep fields without an event. No stream writer restores them, not even that of a related dialect."""
         if self._context.target not in wire.KIN or self._context.target == wire.NAME:
             self._context.keep(at, fields)
             return

@@ -1,4 +1,4 @@
-"""Chat Completions streams, written: events to chunks."""
+"""Writes Chat Completions streams: events to chunks."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from .tools import IDS, NAMES
 
 
 class StreamWriter:
-    """Events in, chunks out."""
+    """Takes events and returns chunks."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._head = b""
         self._tail = b""
         self._open: dict[int, tuple[bytes, bytes]] = {}
-        self._parts: dict[int, tuple[Part, int]] = {}  # with its answer
+        self._parts: dict[int, tuple[Part, int]] = {}  # part index -> part and answer
         self._calls: dict[int, int] = {}  # answer -> calls so far
-        self._pieces: dict[int, list[str]] = {}  # of the arguments of calls that are open
+        self._pieces: dict[int, list[str]] = {}  # arguments of open calls
         self._cut: set[int] = set()  # answers with a call that breaks off
         self._cited: dict[int, list[Citation]] = {}
-        self._lengths: dict[int, int] = {}  # of the texts that are open
+        self._lengths: dict[int, int] = {}  # lengths of open texts
         self._before: dict[int, int] = {}  # answer -> length of the texts that have ended
         self._refused: set[int] = set()  # answers with a refusal
         self._entries: dict[int, int] = {}  # answer -> seals in its list so far
@@ -46,6 +46,7 @@ class StreamWriter:
         self._usage_wanted = bool(asked)
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if isinstance(event, PartDelta):
             return self._delta(event)
         if isinstance(event, PartStart):
@@ -59,16 +60,19 @@ class StreamWriter:
         return self._fault(event)
 
     def template(self, index: int) -> Template | None:
+        """The template for more text of an open part."""
         frame = self._open.get(index)
         return None if frame is None else Template(*frame)
 
     def told(self, index: int, texts: list[str]) -> None:
+        """Take note of text that was written with the template."""
         if index in self._lengths:
             self._lengths[index] += sum(map(len, texts))
         elif index in self._pieces:
             self._pieces[index] += texts
 
     def close(self) -> bytes:
+        """Nothing: the end is written with the last Finish."""
         return b""
 
     def _start(self, event: Start) -> bytes:
@@ -80,11 +84,12 @@ class StreamWriter:
             "model": context.model or event.model,
         }
         self._head = b"data: " + json_text.encode(head)[:-1] + b',"choices":['
+        # With include_usage every other chunk has usage null (openai 3.49.0, 2026-11).
         self._tail = b'],"usage":null}\n\n' if self._usage_wanted and context.answers is not None else b"]}\n\n"
         return self._opened(0)
 
     def _opened(self, answer: int) -> bytes:
-        """The first chunk of an answer, unless it was sent."""
+        """The first chunk of an answer, once: it has the role (openai 3.49.0, 2026-11)."""
         if answer in self._calls:
             return b""
         self._calls[answer] = 0
@@ -95,7 +100,7 @@ class StreamWriter:
         return self._head + choice + self._tail
 
     def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
-        """What stands before and after the text in every delta of a part."""
+        """The bytes before and after the text in every delta of a part."""
         return (
             self._head + b'{"index":%d,"delta":' % answer + before,
             after + b',"logprobs":null,"finish_reason":null}' + self._tail,
@@ -129,7 +134,7 @@ class StreamWriter:
             self._open[event.index] = self._frame_around(answer, before, inner[1])
             out += self._chunk(answer, json_text.encode({"tool_calls": [self._call(part, calls)]}))
         elif held_elsewhere(part):
-            pass  # its call holds it, and is written or reported
+            pass  # its call is written or reported
         elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME:
             out += self._chunk(answer, _line({FIELD: [written_use_entry(part, self._next_entry(answer))]}))
         elif isinstance(part, Media) and is_sound(part):
@@ -144,7 +149,7 @@ class StreamWriter:
         return out
 
     def _sound(self, sound: Media, answer: int) -> bytes:
-        """A piece of a sound. The first one of an answer brings the id."""
+        """A piece of a sound. The first piece of an answer has the id."""
         audio = {"data": sound.data}
         if answer not in self._sounds:
             self._sounds.add(answer)
@@ -155,7 +160,7 @@ class StreamWriter:
         return self._chunk(answer, json_text.encode({AUDIO: audio}))
 
     def _entry(self, seal: Seal, answer: int) -> bytes:
-        """One whole entry of the list of seals."""
+        """One whole entry of `reasoning_details`."""
         return self._chunk(answer, json_text.encode({FIELD: [written_entry(pack(seal), self._next_entry(answer))]}))
 
     def _next_entry(self, answer: int) -> int:
@@ -177,7 +182,7 @@ class StreamWriter:
             self._cut.add(answer)
         if pieces is None or arguments.strip():
             return b""
-        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and nothing is not JSON
+        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and an empty text is no JSON
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
         name = NAMES.send(part.name, part.namespace, self._context, part.at)
@@ -214,7 +219,7 @@ class StreamWriter:
         return out
 
     def _scores(self, event: PartDelta) -> bytes:
-        """Log probabilities of what was said before."""
+        """Log probabilities of the text before."""
         from ...codec import logprobs  # late: few streams have them
 
         part, answer = self._parts[event.index]
@@ -225,7 +230,7 @@ class StreamWriter:
         return self._head + choice + self._tail
 
     def _annotations(self, index: int) -> bytes:
-        """What a text cites, once its place in the whole is known."""
+        """The annotations of a text, once its position in the whole answer is known."""
         part, answer = self._parts[index]
         before, length = self._before.get(answer, 0), self._lengths.pop(index)
         self._before[answer] = before + length
@@ -244,19 +249,21 @@ class StreamWriter:
         out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
         if not event.last:
             return out
+        # The usage chunk has empty choices and comes after the finish chunk (openai 3.49.0, 2026-11).
         if event.usage is not None and self._usage_wanted:
             usage = json_text.encode(write_usage(event.usage, self._context))
             out += self._head + b'],"usage":' + usage + b"}\n\n"
         return out + b"data: [DONE]\n\n"
 
     def _failed(self, words: str, answer: int) -> bytes:
-        """What is said of an answer that failed."""
+        """The sentence for an answer that failed."""
         if not words:
             return b""
         words = GAP + words if self._before.get(answer) else words
         return self._opened(answer) + self._chunk(answer, json_text.encode({"content": words}))
 
     def _fault(self, fault: Fault) -> bytes:
+        # A chunk with `error` ends a stream; no [DONE] follows (openai SDK, 2026-11).
         return b"data: " + json_text.encode({"error": error_object(fault)}) + b"\n\n"
 
 
@@ -266,5 +273,5 @@ def _line(value: Any) -> bytes:
 
 
 def _one_line(value: bytes) -> bytes:
-    """JSON on one line: a line end in carried JSON would end the frame's data."""
+    """JSON on one line: a line end in raw JSON would end the frame's data."""
     return value.replace(b"\r", b" ").replace(b"\n", b" ")

@@ -1,8 +1,8 @@
-"""The switches by which clients of Chat hosts turn thinking on and off: fields that OpenAI does not have.
+"""Reads the switches with which clients of Chat hosts turn thinking on and off: fields that OpenAI does not have.
 
 `thinking: {type}` (DeepSeek, z.ai, Moonshot), `enable_thinking` and `thinking_budget` (DashScope),
-`chat_template_kwargs` (vLLM, llama.cpp) and `reasoning` (OpenRouter and gateways like it). For other dialects they are
-settings; a Chat host gets them as they are. Which switch a host is sent is a fact of its row (`Host.switch`).
+`chat_template_kwargs` (vLLM, llama.cpp) and `reasoning` (OpenRouter and similar gateways). For other dialects they
+become settings; a Chat host gets them unchanged. The row of a host states its switch (`Host.switch`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _TYPES = {"enabled": True, "adaptive": True, "auto": True, "disabled": False}
 
 
 class _Found:
-    """What the switches of a request say."""
+    """The values of the switches in a request."""
 
     def __init__(self, asked: str | None) -> None:
         self.asked = asked
-        """The effort that `reasoning_effort` asks for."""
+        """The effort in `reasoning_effort`."""
         self.on: bool | None = None
         self.effort: str | None = None
         self.budget: int | None = None
@@ -36,7 +36,7 @@ class _Found:
         self.at: dict[str, Path] = {}
 
     def switch(self, value: Any, at: Path) -> bool:
-        """Note a switch; False when the value is none, or says otherwise than another one."""
+        """Note a switch. False: the value is no switch, or contradicts another one."""
         if not isinstance(value, bool) or self.on not in (None, value):
             return False
         self.on = value
@@ -44,9 +44,11 @@ class _Found:
         return True
 
     def kind(self, value: Any, at: Path) -> bool:
+        """Note a thinking type."""
         return self.switch(_TYPES.get(value) if isinstance(value, str) else None, at)
 
     def tokens(self, value: Any, at: Path) -> bool:
+        """Note a budget. False for another value, or a second budget."""
         if not isinstance(value, int) or isinstance(value, bool) or value < 0 or self.budget is not None:
             return False
         self.budget = value
@@ -54,6 +56,7 @@ class _Found:
         return True
 
     def word(self, value: Any, at: Path) -> bool:
+        """Note an effort word."""
         if value not in ORDER or self.asked not in (None, value):
             return False
         self.effort = value
@@ -61,6 +64,7 @@ class _Found:
         return True
 
     def hidden(self, value: Any, at: Path) -> bool:
+        """Note whether thoughts are hidden."""
         if not isinstance(value, bool):
             return False
         self.thoughts = not value
@@ -69,7 +73,7 @@ class _Found:
 
 
 def read_switches(settings: Settings, unknown: Unknown) -> Settings:
-    """The settings with what the switches say. Fields that are understood are taken out of `unknown`."""
+    """The settings with the values of the switches. Fields that are understood are removed from `unknown`."""
     top = unknown.get((), {})
     found = _Found(settings.effort)
     for name in [name for name in top if name in SWITCHES]:
@@ -79,7 +83,7 @@ def read_switches(settings: Settings, unknown: Unknown) -> Settings:
         if left:
             unknown[(name,)] = {**unknown.get((name,), {}), **left}
     if found.on is False:
-        # An effort beside a switch that turns thinking off is overruled: it is reported like a field that nobody reads.
+        # A switch that turns thinking off overrules an effort: the effort is reported like an unread field.
         if found.asked not in (None, "none"):
             top["reasoning_effort"] = json_text.raw(found.asked)
         if found.effort not in (None, "none"):
@@ -90,7 +94,9 @@ def read_switches(settings: Settings, unknown: Unknown) -> Settings:
 
 
 def _read(name: str, value: Raw, found: _Found) -> dict[str, Raw] | None:
-    """Note what a field says. None: all of it was understood; else the members that were not, or {} for the whole."""
+    """Note the values of a field. None: all of it was understood; else the members that were not, or {} for the whole
+    field.
+    """
     if name == "enable_thinking":
         return None if found.switch(json_text.plain(value), (name,)) else {}
     if name == "thinking_budget":

@@ -1,4 +1,6 @@
-"""Tool results of Chat Completions: one message a result, right after the calls; media, which none can hold, behind."""
+"""Writes tool results: one message for each result, directly after the calls. Media move into a user message after
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,10 @@ NO_RESULT = "Error: no result was recorded for this call."
 
 
 def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, messages: list[Any], context: Context) -> None:
-    """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
-    tool message cannot hold, and results without a call go into one user message after the last of them."""
+    """Write one message for each result, and one result for each call (if `calls` are known: OpenAI refuses anything
+    else, reported by users, 2026). Media, which a tool message cannot hold (openai 3.49.0: text parts only), and
+    results without a call go into one user message after the last result.
+    """
     moved: list[Part] = []
     open_ids = None if calls is None else Counter([call.id for call in calls])
     answered: set[str] = set()
@@ -65,7 +69,7 @@ def _write_result(result: ToolResult, moved: list[Part], context: Context) -> di
 
 
 def answer_for(calls: Sequence[ToolCall], messages: list[Any], context: Context) -> None:
-    """Results for calls that have none, which the host would refuse."""
+    """Error results for calls without one, because the host would refuse open calls."""
     for call in calls:
         context.lose("result.invented", call.at, call.id)
         call_id = send_id(call.id, IDS, context, call.at)
@@ -88,7 +92,7 @@ def _with_mark(content: Any, mark: dict[str, str]) -> Any:
 def _result_content(result: ToolResult, call_id: str, moved: list[Part], context: Context) -> Any:
     texts: list[Part] = []
     for part in result.parts:
-        # What this dialect's client wrote itself stays: some hosts do take it.
+        # Media that a client of this dialect wrote stay: some hosts accept them.
         if isinstance(part, Media) and not (context.source == wire.NAME and part.at):
             texts.append(_move(part, call_id, moved, context))
         else:

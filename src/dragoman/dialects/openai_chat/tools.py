@@ -1,4 +1,4 @@
-"""Tool declarations and tool choice of Chat Completions, and the names and schemas it takes."""
+"""Owns tool declarations and tool choice of Chat Completions, with the names and schemas that it accepts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from ...codec.tool_names import Names, by_name
 from ...context import ANSWER, Context
 from . import wire
 
+# Names match ^[a-zA-Z0-9_-]{1,64}$ (openai 3.49.0, 2026-11).
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 
 IDS = re.compile(r"[!-~]{1,40}\Z")
-"""Hosts make ids of many forms; older OpenAI models take 40 characters."""
+"""Hosts make ids of many forms; older OpenAI models accept 40 characters (reported by users, 2026)."""
 
 _KIN = "openai-responses"
 CACHE_CONTROL = "cache_control"
@@ -32,6 +33,7 @@ _SCHEMA_AT = ("function", "parameters")
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """Read the value of `tools`."""
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
@@ -72,7 +74,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
 
 
 def _read_grammar(custom: wire.CustomDef, at: Path, context: Context, unknown: Unknown) -> Grammar | None:
-    """The grammar of a free-text tool, for other dialects also in the form that Responses has for it."""
+    """The grammar of a free-text tool. For other dialects, Responses' flat form is read too."""
     if custom.format is None:
         return None
     if custom.format.grammar is not None:
@@ -87,13 +89,15 @@ def _read_grammar(custom: wire.CustomDef, at: Path, context: Context, unknown: U
 
 
 def lifetime(mark: Raw) -> str:
-    """The time to live in a cache mark of OpenAI or of Anthropic, whose form many hosts take."""
+    """The time to live in a cache mark of OpenAI's or Anthropic's form, both of which hosts accept."""
     value = json_text.plain(mark)
     return str(value.get("ttl") or "") if isinstance(value, dict) else ""
 
 
 def with_own(extra: Extra | None, name: str, value: Raw) -> Extra:
-    """One more field of this dialect that the canon holds in another form: put back, but no loss elsewhere."""
+    """`extra` with a field of this dialect that the canon holds in another form: it is restored, and no loss
+    elsewhere.
+    """
     return {wire.NAME: {**(extra or {}).get(wire.NAME, {}), name: value}}
 
 
@@ -103,7 +107,7 @@ def _schema(function: wire.FunctionDef) -> str | None:
 
 
 def functions_from(functions: list[wire.FunctionDef], context: Context, unknown: Unknown) -> tuple[Tool, ...]:
-    """The legacy `functions` field: read, never written."""
+    """The tools of the legacy field `functions`, which is read but never written."""
     out = []
     for i, function in enumerate(functions):
         at: Path = ("functions", i)
@@ -115,10 +119,12 @@ def functions_from(functions: list[wire.FunctionDef], context: Context, unknown:
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     return json_text.encode(tools_to(tools, context))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
+    """The entries of `tools`."""
     out: list[Any] = []
     for tool in tools:
         if isinstance(tool, HostedTool):
@@ -157,8 +163,9 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
 def fit_schema(
     schema: str, strict: bool | None, at: Path, context: Context, lost: tuple[str, Path], name: str = ANSWER
 ) -> tuple[Raw, bool | None]:
-    """A schema as OpenAI takes it, and whether it is strict; what this dialect sent is left alone. Strict mode is its
-    kin's as well, so that what comes from there is strict enough as it is."""
+    """A schema as OpenAI accepts it, and whether it is strict. A schema of this dialect stays unchanged. Responses has
+    the same strict mode, so its strict schemas stay strict.
+    """
     if context.source == wire.NAME:
         return Raw(schema), strict
     if context.source == _KIN:
@@ -170,11 +177,12 @@ MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
 def read_choice(choice: str | wire.ToolChoice, context: Context, field: str = "tool_choice") -> Choice | None:
+    """Read `tool_choice`, or the legacy `function_call`."""
     at = (field,)
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
-        if choice == "any":  # Mistral's word for required
+        if choice == "any":  # Mistral writes any for required
             return Choice("required", at=at)
         return Choice("auto", extra=context.keep((), {field: json_text.raw(choice)}), at=at)
     named = choice.function or choice.custom
@@ -190,7 +198,7 @@ def read_choice(choice: str | wire.ToolChoice, context: Context, field: str = "t
 
 
 def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, context: Context, field: str) -> Choice:
-    """A choice of `allowed_tools`, also in the form that Responses has for it."""
+    """Read a choice of `allowed_tools`, also in the form of Responses."""
     names: list[str] = []
     usual = choice.allowed_tools is not None
     for tool in allowed.tools:
@@ -205,7 +213,7 @@ def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, context: C
 
 
 def write_choice(request: Request, choice: Choice, context: Context) -> Any:
-    """The `tool_choice` value, or None when it cannot be said."""
+    """The `tool_choice` value, or None if it cannot be expressed."""
     if choice.extra is not None and wire.NAME in choice.extra:
         return next(iter(choice.extra[wire.NAME].values()))
     if not choice.names:

@@ -1,7 +1,7 @@
-"""Chat Completions as sent and received: requests, answers, chunks. Shapes only, no meaning.
+"""The wire shapes of Chat Completions: requests, answers, chunks. No meaning.
 
-Fields typed `Raw` are carried, never looked into. Compatible hosts' common additions are fields here too, so that their
-traffic takes the fast path.
+Fields of type `Raw` are carried unchanged. Frequent additions of compatible hosts have fields here too, so that they
+take the fast path.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...errors import WireError
 
 NAME = "openai-chat"
 KIN = frozenset({NAME, "openrouter"})
-"""Dialects that write this one's extras."""
+"""Dialects that write the extras of this dialect."""
 NOISE = frozenset(
     {
         "system_fingerprint",
@@ -31,7 +31,7 @@ NOISE = frozenset(
         "prompt_cache_options",
         "prompt_cache_retention",
         "store",
-        # Where a host's answer ran, what it cost, and under which name a log knows it.
+        # Where an answer ran, its cost, and its name in a log.
         "cost",
         "generationId",
         "provider_metadata",
@@ -40,7 +40,7 @@ NOISE = frozenset(
         "copilot_usage",
         "usage_breakdown",
         "metadata",
-        # What an answer repeats, or says in other words.
+        # Fields that repeat others.
         "seed",
         "role",
         "text",
@@ -54,31 +54,39 @@ NOISE = frozenset(
         "cache_control",
     }
 )
-"""Fields that say nothing a reader acts on."""
+"""Fields that no client acts on."""
 NONE = Raw()
 
 
 class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """Base of all shapes here."""
+    """Base of all shapes in this module."""
 
 
 class ImageUrl(Wire):
+    """An image or a video: an address or a data URL."""
+
     url: str
     detail: str | None = None
 
 
 class Audio(Wire):
+    """Sound of the user: base64 and its format."""
+
     data: str
     format: str = ""
 
 
 class File(Wire):
+    """A document: base64 in a data URL, or a file id."""
+
     file_data: str | None = None
     file_id: str | None = None
     filename: str | None = None
 
 
 class ContentPart(Wire):
+    """One part of a message's content."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset(
         {"text", "refusal", "image_url", "input_audio", "file", "video_url", "thinking"}
     )
@@ -97,16 +105,22 @@ class ContentPart(Wire):
 
 
 class Function(Wire):
+    """The function of a call. `arguments` is a JSON text; some hosts send an object."""
+
     name: str | None = None
     arguments: str | dict[str, Raw] | None = None
 
 
 class Custom(Wire):
+    """The custom tool of a call, with free text."""
+
     name: str | None = None
     input: str | None = None
 
 
 class Call(Wire):
+    """One call of a message, or a piece of it in a stream."""
+
     id: str | None = None
     type: str | None = None
     function: Function | None = None
@@ -116,15 +130,19 @@ class Call(Wire):
 
 
 class UrlCitation(Wire):
+    """A cited page."""
+
     url: str = ""
     title: str | None = None
     start_index: int | None = None
     end_index: int | None = None
     content: str | None = None
-    """The words of the page, as OpenRouter and hosts like it give them."""
+    """The words of the page, as OpenRouter and similar hosts send them."""
 
 
 class Annotation(Wire):
+    """One annotation of a message."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset({"url_citation"})
 
     type: str
@@ -133,7 +151,7 @@ class Annotation(Wire):
 
 
 class Message(Wire):
-    """Any message, asked or answered."""
+    """Any message of a request, an answer or a delta."""
 
     role: str = ""
     content: str | list[ContentPart] | None = None
@@ -150,6 +168,8 @@ class Message(Wire):
 
 
 class FunctionDef(Wire):
+    """The declaration of a function."""
+
     name: str
     description: str | None = None
     parameters: Raw = NONE
@@ -157,22 +177,30 @@ class FunctionDef(Wire):
 
 
 class GrammarDef(Wire):
+    """A grammar in lark or regex."""
+
     syntax: str
     definition: str
 
 
 class CustomFormat(Wire):
+    """The input format of a custom tool; Chat nests the grammar one level deeper than Responses (openai 3.49.0)."""
+
     type: str
     grammar: GrammarDef | None = None
 
 
 class CustomDef(Wire):
+    """The declaration of a custom tool."""
+
     name: str
     description: str | None = None
     format: CustomFormat | None = None
 
 
 class ToolDef(Wire):
+    """One entry of `tools`."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset({"function", "custom"})
 
     type: str = "function"
@@ -183,23 +211,31 @@ class ToolDef(Wire):
 
 
 class Named(Wire):
+    """A name in an object."""
+
     name: str
 
 
 class AllowedTool(Wire):
+    """One allowed tool."""
+
     type: str = "function"
     function: Named | None = None
     custom: Named | None = None
     name: str | None = None
-    """As in Responses."""
+    """The name in the form of Responses."""
 
 
 class AllowedTools(Wire):
+    """A subset of the tools."""
+
     mode: str = "auto"
     tools: list[AllowedTool] = []
 
 
 class ToolChoice(Wire):
+    """A tool choice other than a word."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset({"function", "custom", "allowed_tools"})
 
     type: str = "function"
@@ -207,17 +243,21 @@ class ToolChoice(Wire):
     custom: Named | None = None
     allowed_tools: AllowedTools | None = None
     mode: str | None = None
-    """With `tools` in place of `allowed_tools`, as in Responses."""
+    """Set with `tools`, in place of `allowed_tools`, in the form of Responses."""
     tools: list[AllowedTool] | None = None
     strange: Raw = NONE
 
 
 class StreamOptions(Wire):
+    """Options of a stream."""
+
     include_usage: bool | None = None
     include_obfuscation: bool | None = None
 
 
 class JsonSchema(Wire):
+    """The schema of a structured answer."""
+
     name: str = ""
     schema: Raw = NONE
     strict: bool | None = None
@@ -225,11 +265,15 @@ class JsonSchema(Wire):
 
 
 class ResponseFormat(Wire):
+    """The format of the answer: text, json_object or json_schema."""
+
     type: str
     json_schema: JsonSchema | None = None
 
 
 class ChatRequest(Wire):
+    """The body of a request."""
+
     messages: list[Message]
     model: str | None = None
     tools: Raw = NONE
@@ -284,6 +328,8 @@ REQUEST_EXTRAS = Fields(
 
 
 class PromptDetails(Wire):
+    """Details of the prompt tokens, which are included in `prompt_tokens`."""
+
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     audio_tokens: int | None = None
@@ -293,6 +339,8 @@ class PromptDetails(Wire):
 
 
 class CompletionDetails(Wire):
+    """Details of the completion tokens, which are included in `completion_tokens`."""
+
     reasoning_tokens: int | None = None
     audio_tokens: int | None = None
     image_tokens: int | None = None
@@ -302,6 +350,8 @@ class CompletionDetails(Wire):
 
 
 class Usage(Wire):
+    """Token counts."""
+
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     total_tokens: int | None = None
@@ -310,12 +360,14 @@ class Usage(Wire):
 
 
 NO_MESSAGE = "\x00none"
-"""The role of a message that was left out."""
+"""The role of an omitted message."""
 
 
 class AnswerChoice(Wire):
+    """One answer of a completion."""
+
     message: Message = field(default_factory=lambda: Message(NO_MESSAGE))
-    """Azure leaves the message out where its filter held back all of it."""
+    """Azure omits the message if its filter held back all of it."""
     index: int = 0
     finish_reason: str | None = None
     logprobs: Raw = NONE
@@ -324,6 +376,8 @@ class AnswerChoice(Wire):
 
 
 class Completion(Wire):
+    """A whole answer."""
+
     choices: list[AnswerChoice]
     id: str | None = None
     object: str | None = None
@@ -341,12 +395,14 @@ CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "stop_reason")
 
 
 def check_message(choice: AnswerChoice, at: str, dialect: str = NAME) -> None:
-    """WireError for a choice with neither a message nor the reason why there is none."""
+    """Raise WireError for a choice with neither a message nor a finish reason."""
     if choice.message.role == NO_MESSAGE and not choice.finish_reason:
         raise WireError(dialect, at, "a choice with a message")
 
 
 class ChunkChoice(Wire):
+    """One answer in a chunk."""
+
     delta: Message | None = None
     index: int = 0
     finish_reason: str | None = None
@@ -355,12 +411,16 @@ class ChunkChoice(Wire):
     content_filter_offsets: dict[str, Raw] | None = None
     stop_reason: str | int | None = None
     message: Message | None = None
-    """In place of `delta` where a host sends the whole answer in one frame; beside it some say all over again."""
+    """In place of `delta` if a host sends the whole answer in one frame. Some hosts repeat the answer beside
+    `delta`.
+    """
     usage: Usage | None = None
-    """Moonshot tells it here."""
+    """Moonshot sends the usage here."""
 
 
 class Chunk(Wire):
+    """One chunk of a stream."""
+
     choices: list[ChunkChoice] | None = None
     id: str | None = None
     object: str | None = None

@@ -1,4 +1,6 @@
-"""OpenAI Responses, and the hosts that speak it."""
+"""The dialect of OpenAI Responses, which some other hosts use too: the record of its functions, and the evidence by
+which it is detected.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +44,7 @@ _PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Reasons to believe that a document is a Responses document, each with a weight."""
     found: list[tuple[int, str]] = []
     for name in ("input", "output"):
         items = document.get(name)
@@ -88,13 +91,15 @@ def _typed(value: Any, kinds: frozenset[str]) -> bool:
 
 
 def rules() -> tuple[Rule, ...]:
-    from .rules import RULES  # only the linter needs them
+    """The lint rules of this dialect (OAR-...)."""
+    from .rules import RULES  # late: only the linter needs them
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 
@@ -134,6 +139,8 @@ DIALECT = Dialect(
         held=frozenset({"previous_response_id", "conversation", "item_reference"}),
         later="async",
     ),
+    # encrypted_content of reasoning items is tied to provider and organisation; stateless clients return the items
+    # (openai 3.49.0, 2026-11).
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     rules=rules,
@@ -167,7 +174,7 @@ DIALECT = Dialect(
             "tool_usage",
             "total_tokens",
             "truncation",
-            # What an answer repeats of its request.
+            # Fields of an answer that repeat the request.
             "frequency_penalty",
             "instructions",
             "max_output_tokens",

@@ -1,7 +1,7 @@
-"""Tool search that the client runs: an item of its own here, a function `tool_search` to every other dialect.
+"""Owns the tool search that the client runs: a separate item here, a function `tool_search` for every other dialect.
 
-The model calls it to have tools loaded that are not declared yet; the client answers with their declarations, which are
-declared from then on. In an answer for the client a call of that function becomes the item again.
+The model calls it to load tools that are not declared yet. The client answers with their declarations, which are
+declared from then on. In an answer for the client, a call of that function becomes the item again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DESCRIPTION = "Searches for tools that are not declared yet, and loads what it 
 
 
 def as_function(value: Any) -> Tool | None:
-    """The declaration as a function; None where the upstream is to search itself."""
+    """The declaration as a function; None if the upstream itself searches."""
     if not isinstance(value, dict) or value.get("execution") != _CLIENT:
         return None
     description, schema = value.get("description"), value.get("parameters")
@@ -65,7 +65,7 @@ def _said(fields: dict[str, Raw], name: str) -> Any:
 
 
 def _listed(tools: Any) -> str:
-    """The names of what was found, in words: the declarations stand among the tools."""
+    """The names of the found tools as text. Their declarations are among the tools."""
     names: list[str] = []
     for tool in tools if isinstance(tools, list) else ():
         if isinstance(tool, dict) and tool.get("type") == "namespace":

@@ -1,11 +1,12 @@
-"""Tools that OpenAI defines and the client runs (local shell, shell, apply patch): functions to every other dialect.
+"""Owns the tools that OpenAI defines and the client runs (local shell, shell, apply patch). They become functions for
+other dialects.
 
-In Responses their calls and outputs are items of their own. For another dialect a declaration becomes a function with
-the arguments spelled out, a call becomes a call of that function, and an output becomes its result. In an answer for a
-client that declared such a tool, a call of the function becomes the item again. A shell that runs in a container is the
-upstream's (`environment.type` other than `local`) and does not come here.
+In Responses their calls and outputs are separate items. For another dialect a declaration becomes a function with the
+arguments written out, a call becomes a call of that function, and an output becomes its result. In an answer for a
+client that declared such a tool, a call of the function becomes the item again. A shell in a container
+(`environment.type` other than `local`) is run by the upstream, and is not handled here.
 
-Sources: openai 3.49 types [T] and OpenAI's guides to these tools, November 2026 [D].
+Sources: types of openai 3.49.0 and OpenAI's guides to these tools (2026-11).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SHELL = "shell"
 
 
 class ClientTool(Struct, frozen=True):
-    """One tool of this kind. Its type word is the name of the function, too."""
+    """One such tool. Its type word is also the name of the function."""
 
     name: str
     holder: str
@@ -43,18 +44,20 @@ class ClientTool(Struct, frozen=True):
     properties: dict[str, Any]
     required: tuple[str, ...]
     prefix: str
-    """How ids of its calls begin."""
+    """The prefix of the ids of its calls."""
     fixed: dict[str, Any]
-    """Members that every written holder has."""
+    """Members of every written holder."""
     beside: dict[str, Any] = {}
-    """Members that every written call has."""
+    """Members of every written call."""
 
     @property
     def call(self) -> str:
+        """The type of its call items."""
         return f"{self.name}_call"
 
     @property
     def output(self) -> str:
+        """The type of its output items."""
         return f"{self.name}_call_output"
 
     def function(self) -> Tool:
@@ -130,7 +133,7 @@ PROGRESS = (
     "response.shell_call_output_content.delta",
     "response.shell_call_output_content.done",
 )
-"""Events of a stream that tell an item in pieces. The item itself comes whole behind them."""
+"""Stream events with pieces of an item. The whole item follows."""
 
 
 def _is_local(value: Any) -> bool:
@@ -152,7 +155,7 @@ ROWS = tuple(
         if tool.name != SHELL
     ]
 )
-"""The declarations, as `codec/hosted_tools.py` wants them."""
+"""The declarations as rows of `codec/hosted_tools.py`."""
 
 SHELL_ROW = Row(
     wire.NAME,
@@ -166,13 +169,15 @@ SHELL_ROW = Row(
     needs="hosted_shell",
     stands_for=kinds(r"code_execution_(?!20250522)\d{8}"),
 )
-"""The shell: the client's own, or one in a container, as Anthropic's code execution is since the version 20250825 (bash
-and files; the version before it ran Python alone)."""
+"""The shell: the client's own, or one in a container, like Anthropic's code execution since the version 20250825 (bash
+and files; the version before ran Python only).
+"""
 
 
 class ClientItems:
     """Reads the calls and outputs of one document for another dialect. An output is paired with its call by the call's
-    id, or by the id of the call's item, as older clients have it."""
+    id, or by the id of the call's item, as older clients write it.
+    """
 
     __slots__ = ("_calls", "_context", "_elsewhere")
 
@@ -183,7 +188,7 @@ class ClientItems:
         """Calls that the upstream runs."""
 
     def read(self, item: wire.Item, at: Path) -> ToolCall | ToolResult | None:
-        """The call or the result that an item is; None for any other item."""
+        """The call or the result of an item; None for any other item."""
         kind = json_text.kind(item.strange) if item.strange else item.type
         if kind in _BY_CALL:
             return self._read_call(_BY_CALL[kind], item.strange or json_text.raw(item), at)
@@ -234,7 +239,7 @@ class ClientItems:
 
 
 def read_answer_call(item: wire.Item, at: Path, context: Context) -> ToolCall | None:
-    """The call that an item of an answer is, for another dialect; None for any other item."""
+    """The call of an answer's item, for another dialect; None for any other item."""
     if context.target == wire.NAME or (json_text.kind(item.strange) if item.strange else item.type) not in _BY_CALL:
         return None
     found = ClientItems(context).read(item, at)
@@ -242,7 +247,7 @@ def read_answer_call(item: wire.Item, at: Path, context: Context) -> ToolCall | 
 
 
 def called_tool(name: str, answers: Request | None) -> ClientTool | None:
-    """The tool that a call in an answer means, if the client declared it."""
+    """The tool that a call in an answer names, if the client declared it."""
     tool = _BY_NAME.get(name)
     if tool is None or answers is None:
         return None
@@ -254,8 +259,9 @@ def _is_declared(tool: ClientTool, declared: Tool | HostedTool) -> bool:
 
 
 def has_own_item(call: ToolCall, context: Context) -> bool:
-    """Whether a call in an answer is one of a tool that the client declared by its type, the search for tools included:
-    the client wants an item of that type."""
+    """Whether a call in an answer belongs to a tool that the client declared by its type, including the tool search:
+    the client expects an item of that type.
+    """
     return is_search(call, context) or called_tool(call.name, context.answers) is not None
 
 

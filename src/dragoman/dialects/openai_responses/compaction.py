@@ -1,8 +1,8 @@
-"""Compaction items: an encrypted summary that stands for all items before it, and that only its upstream can read.
+"""Owns compaction items: an encrypted summary that replaces all earlier items and that only its upstream can read.
 
-To a client of another dialect such an item is a thought without words, and its content a seal, which the client brings
-back by the way that seals have there. From the seal the item is made again for Responses. In a history for another
-upstream the item is lost, and with it all that the client has left out since: that is an error.
+For a client of another dialect such an item is a thought without text; its content is a seal, which the client returns
+like any other. From the seal the item is rebuilt for Responses. In a history for another upstream the item is lost,
+with everything that the client has left out since: that is an error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KIND = "compaction"
 
 
 def read_compaction(item: Raw, at: Path, context: Context) -> Reasoning | None:
-    """The thought that an item is to another dialect; None in a history, where no other upstream can read it."""
+    """The thought for another dialect; None in a history, because no other upstream can read it."""
     if at[:1] == ("input",):
         context.lose("state.dropped", at, "a compaction that only its upstream can read")
         return None

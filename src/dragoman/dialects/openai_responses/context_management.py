@@ -1,8 +1,8 @@
-"""`context_management`: the setting by which a client asks the server to compact a long history.
+"""Owns `context_management`: the setting with which a client asks the server to compact a long history.
 
-An entry of the type `compaction` has a counterpart in Messages and crosses as `Settings.compact_at`. Facts from
-OpenAI's guide to compaction and its schema of 2026-08: the threshold may be left out, and is at least 1,000 tokens; the
-server compacts with `store: false` too.
+An entry of the type `compaction` has a counterpart in Messages and becomes `Settings.compact_at`. Source: OpenAI's
+guide to compaction and its schema of 2026-08. The threshold may be absent, and is at least 1,000 tokens; the server
+also compacts with `store: false`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _LEAST = 1000
 
 
 def read_context_management(request: wire.ResponsesRequest, settings: Settings, context: Context) -> Settings:
-    """The settings for another dialect with what crosses, which is then no more in the request."""
+    """The settings for another dialect, with the entry that can be translated. The entry is removed from the
+    request.
+    """
     if not request.context_management or context.target == wire.NAME or context.target not in DIALECTS:
         return settings
     entries = json_text.plain(request.context_management)
@@ -48,7 +50,7 @@ def read_context_management(request: wire.ResponsesRequest, settings: Settings, 
 
 
 def write_context_management(settings: Settings, out: dict[str, Any], context: Context) -> None:
-    """Ask for compaction, if the client of another dialect did."""
+    """Ask for compaction, if a client of another dialect did."""
     tokens = tokens_for(settings, _LEAST, context)
     if tokens is None:
         return

@@ -1,5 +1,6 @@
-"""What exists only for speed: plain Responses answers, read and written without the way through parts
-(`fast.plain_answers.Plain`), repeated frames, requests that go on."""
+"""The fast paths of Responses: plain answers without parts (`fast.plain_answers.Plain`), repeated frames, continued
+requests.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ from .response import completed, filled, names_around
 
 _CUT = {"reason": "max_output_tokens"}
 _MANY = 64
-"""Items of an answer. Who sends more is not worth remembering."""
+"""The largest number of items of a plain answer. Longer answers take the full way."""
 
 
-# Fields stand in the order in which they are sent: so decoding finds them soonest.
+# Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
 
 
 class _Words(Exact, kw_only=True):
@@ -56,7 +57,7 @@ class _Call(Exact, tag_field="type", tag="function_call", kw_only=True):
 
 
 class _Said(Struct, gc=False):
-    """A text as it is written, the message around it,"""
+    """A text as written."""
 
     type: str
     text: Raw
@@ -73,7 +74,7 @@ class _Told(Struct, gc=False):
 
 
 class _Called(Struct, tag_field="type", tag="function_call", gc=False):
-    """a call,"""
+    """A call as written."""
 
     call_id: str
     name: str
@@ -100,7 +101,7 @@ class _Usage(Exact, kw_only=True):
 
 
 class _Sealed(Struct, gc=False):
-    """a thought that carries a seal,"""
+    """A thought that carries a seal, as written."""
 
     id: str
     type: str
@@ -109,7 +110,7 @@ class _Sealed(Struct, gc=False):
 
 
 class _Written(Struct, gc=False):
-    """and the answer, but for what fills it up."""
+    """An answer as written, without the fields that fill it up."""
 
     id: str
     object: str
@@ -141,6 +142,7 @@ _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 
 def read_plain(body: bytes) -> Plain | None:
+    """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
     except NOT_PLAIN:
@@ -194,8 +196,9 @@ def _kept(answer: Any) -> Named:
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    """The bytes of a plain answer; None if the answer needs the full writer."""
     status = "incomplete" if plain.stop == "length" else "completed"
-    if plain.tier is not None and plain.tier != "standard":  # which every answer is filled up with
+    if plain.tier is not None and plain.tier != "standard":  # the default of every filled answer
         return None
     shown = in_form(plain.id, RESPONSES)
     stem = hashed(shown, "")

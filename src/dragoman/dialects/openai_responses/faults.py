@@ -1,4 +1,4 @@
-"""Responses faults: an `error` object as an answer, `response.failed` or an `error` event in a stream."""
+"""Owns Responses faults: an `error` object in an answer; `response.failed` or an `error` event in a stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ read_fault = _ERRORS.read
 fault_from = _ERRORS.read_object
 write_fault = _ERRORS.write
 
-# Codes of `response.error`: what coding agents look at when a stream fails.
+# Codes of `response.error`, which coding agents read when a stream fails (openai 3.49.0, 2026-11).
 _STREAM_CODES: dict[FaultKind, str] = {
     "context_too_long": "context_length_exceeded",
     "billing": "insufficient_quota",
@@ -42,7 +42,9 @@ _OWN_CODES = frozenset(
 
 
 def error_event(fault: Fault, number: int) -> dict[str, Any]:
-    """The flat `error` event, for faults before there is a response."""
+    """The flat `error` event, for a fault before the response has begun: code, message and param at the top level
+    (openai 3.49.0, 2026-11).
+    """
     return {
         "type": "error",
         "sequence_number": number,
@@ -53,13 +55,13 @@ def error_event(fault: Fault, number: int) -> dict[str, Any]:
 
 
 def response_error(fault: Fault) -> dict[str, Any]:
-    """`response.error` of a response that failed on the way."""
+    """`response.error` of a response that failed after its beginning."""
     code = fault.code if fault.code in _OWN_CODES else _STREAM_CODES.get(fault.kind, "server_error")
     return {"code": code, "message": fault.message}
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. Its output may be empty, unless it failed."""
+    """Whether the fields of a body are those of an answer. The output may be empty, unless the response failed."""
     if said_nothing(fields.get("output")) and not said_nothing(fields.get("error")):
         return False
     return bytes(fields.get("output", b"null")) != b"null"

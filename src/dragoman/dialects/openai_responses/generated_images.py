@@ -1,11 +1,11 @@
-"""Images that a model made: an `image_generation_call` item here, a picture among the parts of an answer elsewhere.
+"""Owns images that a model made: an `image_generation_call` item here, an image among the parts of an answer elsewhere.
 
-Every image with its bytes becomes such an item. An upstream takes the item by value, too: OpenAI's own client, which
-lets the server store nothing, sends items back with their `result` since "it is now supported from the API-side"
-(openai/codex pull 14558, 2026-03). Items that the client made itself have ids with the prefix of their type, which is
-what the server checks (openai/codex pull 28814, 2026-06). An item without a `result` must be stored at the server (else
-a 404: can1357/oh-my-pi pull 3226, 2026-06). `action`, which answers have, is a 400 (Yeachan-Heo/gajae-code issue 1688,
-2026-07): nothing beyond the four fields of the published schema is sent.
+Every image with its bytes becomes such an item. OpenAI accepts the item by value: its own client, which lets the server
+store nothing, returns items with their `result` because "it is now supported from the API-side" (openai/codex pull
+14558, 2026-03). Items that the client made itself have ids with the prefix of their type, which the server checks
+(openai/codex pull 28814, 2026-06). An item without a `result` must be stored on the server (else 404: can1357/oh-my-pi
+pull 3226, 2026-06). `action`, which answers have, gives 400 (Yeachan-Heo/gajae-code issue 1688, 2026-07). So only the
+four fields of the published schema are sent.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ...context import Context
 
 KIND = "image_generation_call"
 EVENTS = ("in_progress", "generating", "completed")
-"""What a stream says of an image while it is made."""
+"""The stream events of an image while it is made."""
 _KNOWN = frozenset({"type", "status", "result", "output_format"})
 _QUIET = frozenset({"id", "action", "background", "quality", "size"})
-"""How the image was asked for."""
+"""Fields that repeat the request for the image."""
 _FORMATS = frozenset({"image/png", "image/jpeg", "image/webp"})
 _BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
-"""How the base64 text of an image begins."""
+"""The first characters of base64 images."""
 
 
 def read_image(item: Raw, at: Path, context: Context) -> Media | None:
-    """The image in an item; None where the item only names one that its server holds."""
+    """The image in an item; None if the item only names an image on the server."""
     fields = json_text.fields(item)
     data = json_text.plain(fields["result"]) if "result" in fields else None
     if not isinstance(data, str) or not data:
@@ -48,17 +48,17 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
 
 
 def is_picture(media: Media) -> bool:
-    """Whether an item can hold it: the bytes of an image."""
+    """Whether an item can hold the media: the bytes of an image."""
     return media.kind == "image" and bool(media.data)
 
 
 def fits_item(media: Media) -> bool:
-    """Whether an upstream's item can hold it: the bytes of an image in a format that its own tool makes."""
+    """Whether an item for an upstream can hold the media: the bytes of an image in a format of OpenAI's own tool."""
     return is_picture(media) and proper(media.mime) in _FORMATS
 
 
 def sent_item(media: Media, context: Context) -> dict[str, Any]:
-    """The item for an upstream, under an id that is the same in every later request."""
+    """The item for an upstream, with an id that is the same in every later request."""
     _report_rest(media, context)
     name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
     return {"id": name, "type": KIND, "status": "completed", "result": media.data}
@@ -72,7 +72,7 @@ def image_item(media: Media, name: str, context: Context) -> dict[str, Any]:
 
 
 def _report_rest(media: Media, context: Context) -> None:
-    """Report the fields of an image for which an item has no place."""
+    """Report the properties of an image that an item cannot hold."""
     if media.seal is not None:
         context.lose("seal.dropped", media.at)
     if media.name:

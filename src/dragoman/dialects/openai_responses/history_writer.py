@@ -1,4 +1,6 @@
-"""Turns as items of a request: one output for each call, of its kind and under its id, whatever the history is like."""
+"""Writes turns as items of a request: one output for each call, of its kind and with its id, whatever the history looks
+like.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ NO_INPUT = "(nothing was said)"
 
 
 def write_own(turn: Turn, items: list[Any], context: Context) -> None:
-    """What comes from this dialect keeps its shape."""
+    """Write a turn of this dialect in its own shape."""
     if turn.role == "assistant":
         if not write_items(turn.parts, items, context) and turn.parts:
             context.lose("turn.dropped", turn.at)
@@ -37,7 +39,7 @@ def write_own(turn: Turn, items: list[Any], context: Context) -> None:
 
 
 def write_message(turn: Turn, items: list[Any], context: Context) -> None:
-    """What the user or the system said."""
+    """Write a user or system turn."""
     content = write_input(turn.parts, context)
     if not content and content != "":
         if any(type(part) is not Text for part in turn.parts):
@@ -50,7 +52,7 @@ def write_message(turn: Turn, items: list[Any], context: Context) -> None:
 
 
 def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
-    """The text of the first turn, if it is a system turn of one plain text."""
+    """The text of the first turn, if it is a system turn with one plain text."""
     if not turns:
         return None
     turn = turns[0]
@@ -63,8 +65,9 @@ def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
 
 
 def say_json(items: list[Any], request: Request, context: Context) -> None:
-    """JSON mode is refused unless the input has the word. Only its head is looked at, so that the answer is the same in
-    every later turn."""
+    """Add a message with the word JSON: OpenAI refuses JSON mode unless the input has the word (docs "Structured
+    outputs", 2026-11). Only the first items are checked, so that the result is the same in every later turn.
+    """
     for item in items:
         text = json_text.encode(item).lower()
         if b"json" in text:
@@ -77,7 +80,7 @@ def say_json(items: list[Any], request: Request, context: Context) -> None:
 
 
 def some_input(turns: tuple[Turn, ...], first: str | None, context: Context) -> list[Any]:
-    """A request needs some input: system text that stands alone is said there, and without it something else."""
+    """Items for an empty input, which a request must not have: the system text alone, or an invented message."""
     if first is not None:
         return [{"type": "message", "role": turns[0].role, "content": first}]
     context.lose("turn.invented", turns[0].at if turns else ())
@@ -85,23 +88,25 @@ def some_input(turns: tuple[Turn, ...], first: str | None, context: Context) -> 
 
 
 class Calls:
-    """Who called, and who was answered: the server wants one output for each call, of its kind, under its own id."""
+    """The calls and results so far. The server demands one output for each call, of its kind, with its own id (400 "No
+    tool output found for function call", reported by users, 2026).
+    """
 
     __slots__ = ("_begin", "_last", "_past", "_results", "again", "answered", "kinds", "turns")
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
         self.turns = turns
-        self.kinds: dict[str, str] = {}  # of the calls so far: the type of the output that answers them
-        self.again: dict[str, str] = {}  # ids that hosts use in every step anew, and those sent in their place
+        self.kinds: dict[str, str] = {}  # call id -> type of its output item
+        self.again: dict[str, str] = {}  # ids that hosts reuse in every step -> the ids sent instead
         self.answered: set[str] = set()
-        self._begin = 0  # which turns were not written before
-        self._past: frozenset[str] = frozenset()  # the calls that those before them answer
+        self._begin = 0  # the first turn that is not restored
+        self._past: frozenset[str] = frozenset()  # the calls answered by restored turns
         self._results: set[str] | None = None
-        self._last: dict[str, ToolResult] | None = None  # the last result of each call
+        self._last: dict[str, ToolResult] | None = None  # call id -> its last result
 
     @property
     def results(self) -> set[str]:
-        """The calls that have a result anywhere. Looked for once, and only if somebody asks."""
+        """The ids of all calls with a result anywhere. Collected once, on demand."""
         if self._results is None:
             turns = self.turns[self._begin :]
             found = [
@@ -111,18 +116,18 @@ class Calls:
         return self._results
 
     def snapshot(self) -> tuple[tuple[str, str], ...] | None:
-        """The calls so far, each of which has its result; None where one has none, or where ids were replaced."""
+        """The calls so far, all with results; None if a call is open, or if ids were replaced."""
         if self.again or len(self.answered) != len(self.kinds):
             return None
         return tuple(self.kinds.items())
 
     def restore(self, begin: int, kinds: tuple[tuple[str, str], ...]) -> None:
-        """Take over the calls of the turns before `begin`, which were written before."""
+        """Take over the calls of the turns before `begin`, which were written earlier."""
         self.kinds = dict(kinds)
         self._begin, self._past, self.answered = begin, frozenset(self.kinds), {*self.kinds}
 
     def asked(self, parts: tuple[Part, ...]) -> dict[str, str]:
-        """Note the calls of a step. Gives the ids to send for those that an earlier step has used."""
+        """Take note of the calls of a step. Returns the ids to send for calls whose id an earlier step used."""
         for part in parts:
             if type(part) is ToolCall:
                 if part.id in self.kinds:
@@ -132,7 +137,7 @@ class Calls:
         return self.again
 
     def too_early(self, result: ToolResult) -> None:
-        """A result that no call stands before: one that comes later is not answered by it."""
+        """Take note of a result before its call: the later call does not count as answered by it."""
         if self._last is None:
             told = [part for turn in self.turns if turn.role == "tool" for part in turn.parts]
             self._last = {part.call_id: part for part in told if type(part) is ToolResult}
@@ -140,7 +145,7 @@ class Calls:
             self.results.discard(result.call_id)
 
     def answer(self, parts: tuple[Part, ...], items: list[Any], context: Context) -> None:
-        """Answer those calls of a step that nobody will answer."""
+        """Add error results for the calls of a step without a result."""
         for part in parts:
             if type(part) is ToolCall and part.id not in self.results:
                 context.lose("result.invented", part.at, part.id)
@@ -149,13 +154,17 @@ class Calls:
 
 
 def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], context: Context) -> None:
-    """One item a result; media stay in it. Where `calls` are known, a result without its call becomes user's words."""
+    """Write one item for each result; media stay in it. If `calls` are known, a result without its call becomes a user
+    message.
+    """
     for result in turn.parts:
         if not isinstance(result, ToolResult):
             context.lose("part.dropped", result.at)
             continue
         call_id = result.call_id
         if calls is None:
+            # A custom tool's call must be answered by custom_tool_call_output, a function's by function_call_output
+            # (openai 3.49.0, 2026-11).
             kind = "custom_tool_call_output" if result.custom else "function_call_output"
         elif call_id not in calls.kinds:
             context.lose("result.orphaned", result.at)
@@ -182,7 +191,7 @@ def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], context: Co
 
 
 def _flagged(output: Any, result: ToolResult, context: Context) -> Any:
-    """An output that says in words what there is no field for."""
+    """An output with text for properties that have no field: Responses has no error flag (openai 3.49.0, 2026-11)."""
     if result.is_error:
         context.lose("result.error.as_text", result.at)
         output = _as_error(output)

@@ -1,9 +1,9 @@
-"""Calls and results of the tools that Responses runs itself. One item holds both: a `web_search_call` says what was
-searched and, where `include` asks for it, which pages were found.
+"""Owns the calls and results of tools that Responses runs itself. One item holds both: a `web_search_call` has the
+query and, if `include` asks for it, the found pages.
 
-In a request an item that another dialect's upstream made has no id: an id that the server did not give is refused with
-400 where it stores nothing, and Codex sends these items without one (codex-rs protocol/models.rs, read 2026-11). The id
-that a client gets for one is marked, and taken off again when the client sends it back.
+In a request an item of another dialect's upstream has no id: the server refuses an id that it did not give with 400 if
+it stores nothing, and Codex sends these items without one (codex-rs protocol/models.rs, read 2026-11). A client gets a
+marked id, which is removed when the client returns the item.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PREFIX = "ws_"
 
 
 def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """An item that only this dialect has: a hosted call and its result where it is one."""
+    """An item that only this dialect has: a hosted call and its result, or an Opaque."""
     if kind == SEARCH:
         return _read_search(value, at)
     if kind == RUN:
@@ -55,7 +55,7 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 
 def _read_only_here(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """A search in files, or the list of an MCP server's tools. No other dialect has a form of its own for them."""
+    """A file search, or the list of an MCP server's tools. No other dialect has an own form for them."""
     fields, item = json_text.fields(value), json_text.plain(value)
     call_id = word(item, "id")
     if kind == FILES:
@@ -63,7 +63,7 @@ def _read_only_here(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
         whole = value
     else:
         name, asked, held = LISTING, arguments(server_label=word(item, "server_label")), "tools"
-        whole = ELSEWHERE  # the client misses nothing
+        whole = ELSEWHERE  # its loss is only info
     parts: tuple[Part, ...] = ()
     if isinstance(item.get(held), list) and item[held]:
         parts = (Text(json_text.text(fields[held]), at=(*at, held)),)
@@ -85,7 +85,7 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
         family, asked = "web_search", arguments(query=word(action, "query"), queries=listed)
         found = action.get("sources") if isinstance(action, dict) else None
         sources = tuple([Citation(word(page, "url")) for page in objects(found)])
-    # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}): they have no address.
+    # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}), which have no address.
     failed = word(item, "status") == "failed"
     call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, asked, at=at)
     return call, HostedResult(wire.NAME, SEARCH, ELSEWHERE, family, call_id, sources, (), failed, at=at)
@@ -131,12 +131,12 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
 
 
 def _is_opened(call: HostedCall, result: HostedResult | None) -> bool:
-    """Whether a page was fetched of which no more than the address is known: an item can say that."""
+    """Whether a page was fetched and only its address is known: an item can express that."""
     return call.family == "web_fetch" and (result is None or not result.parts)
 
 
 def sent(part: Opaque) -> Raw:
-    """A hosted item as it goes to an upstream: without an id that this project made."""
+    """A hosted item for an upstream: without a marked id."""
     if MARK_BYTES not in bytes(part.value):
         return part.value
     fields = json_text.fields(part.value)

@@ -1,9 +1,9 @@
-"""Programs that Responses ran (`code_interpreter_call`, `shell_call` in a container), and tools of MCP servers that it
+"""Owns the programs that Responses ran (`code_interpreter_call`, `shell_call` in a container) and the MCP tools that it
 called (`mcp_call`).
 
-Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`): an
-item of a run names the container it ran in, which the server looks up, and every recorded `mcp_call` that a server took
-back had the id that the same server gave it (`openai-responses-66ca518b4712`). Nothing shows that it takes another's.
+Uses of other dialects are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`): an
+item of a run names its container, which the server looks up, and every recorded `mcp_call` that a server accepted had
+the id that the same server gave it (`openai-responses-66ca518b4712`). Nothing shows that it accepts other items.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _RUN_PREFIX = "ci_"
 _MCP_PREFIX = "mcp_"
 _CALL_PREFIX, _SHELL_PREFIX, _SHELL_OUTPUT_PREFIX = "call_", "sh_", "sho_"
 STEPPED = frozenset({RUN, MCP, SHELL, SHELL_OUTPUT})
-"""Items that a stream tells in several events."""
+"""Items that a stream sends in several events."""
 
 _TEXTS = {RUN: (f"response.{RUN}_code", "code"), MCP: (f"response.{MCP}_arguments", "arguments")}
-"""What a stream brings in pieces: how the names of these events begin, and the field of the item."""
+"""The text that a stream sends in pieces: the first letters of the event names, and the field of the item."""
 STREAM_EVENTS = frozenset(
     {
         f"response.{RUN}.in_progress",
@@ -51,7 +51,7 @@ STREAM_EVENTS = frozenset(
         f"response.{LISTING}.failed",
     }
 )
-"""Events between the beginning and the end of an item. The item itself comes whole at its end."""
+"""Events between the beginning and the end of an item. The whole item comes at its end."""
 
 
 def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
 
 
 def stream_steps(item: dict[str, Raw], kind: str, where: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The events between the beginning and the end of an item: their names and members."""
+    """The events between the beginning and the end of an item: names and members."""
     if kind in (SHELL, SHELL_OUTPUT):
         return _shell_steps(json_text.plain(json_text.raw(item)), kind, where)
     name, field = _TEXTS[kind]
@@ -102,7 +102,7 @@ def _shell_steps(item: dict[str, Any], kind: str, where: dict[str, Any]) -> list
 
 
 def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """A program that was run, and what it wrote: nothing, where `include` did not ask for that."""
+    """A program that was run, and its output (empty if `include` did not ask for it)."""
     item = json_text.plain(value)
     call_id = own_id(_RUN_PREFIX, word(item, "id"))
     said = arguments(code=word(item, "code"), language="python")
@@ -120,7 +120,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 
 def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
-    """Commands that the server ran in a container, or what they wrote; None for commands that the client is to run."""
+    """Commands that the server ran in a container, or their output; None for commands that the client shall run."""
     item = json_text.plain(value)
     family, call_id = "code_execution", own_id(_CALL_PREFIX, word(item, "call_id"))
     if kind == SHELL:
@@ -135,7 +135,7 @@ def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
 
 
 def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path) -> HostedResult:
-    """What several commands wrote, as if they were one. The first that failed gives the exit code."""
+    """The output of several commands, joined. The first command that failed gives the exit code."""
     parts: list[Part] = []
     complaints: list[str] = []
     codes: list[int] = []
@@ -155,7 +155,7 @@ def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path)
 
 
 def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """A call of an MCP server's tool, and what the tool gave back."""
+    """A call of an MCP tool, and its result."""
     item = json_text.plain(value)
     call_id = own_id(_MCP_PREFIX, word(item, "id"))
     error, words = item.get("error"), word(item, "output")
@@ -171,8 +171,9 @@ _FAILED = "mcp_tool_execution_error"
 
 
 def _error_text(error: Any) -> str:
-    """What an error says: recorded as a text and as an object {type, code, message}; published (schema of 2026-08) is
-    also {type, content}, where the content is the one that the tool gave back."""
+    """The text of an error: recorded as a text and as an object {type, code, message}; the published schema (2026-08)
+    also has {type, content}, with the content that the tool returned.
+    """
     if isinstance(error, str):
         return error
     texts = [word(one, "text") for one in objects(error.get("content"))] if isinstance(error, dict) else []
@@ -180,7 +181,7 @@ def _error_text(error: Any) -> str:
 
 
 def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """The item for a client. `container_id` is demanded and names a container that only Responses would have."""
+    """The item for a client. `container_id` is required and names a container that only Responses would have."""
     code, language = program(call)
     if language == "bash" and _takes_shell(context.answers):
         return _write_shell(call, code, result, context)
@@ -203,14 +204,15 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 
 
 def _takes_shell(answers: Request | None) -> bool:
-    """Whether a client gets a shell's commands as such: one that declared nothing but `code_interpreter` does not."""
+    """Whether a client gets shell commands as such. A client that declared only `code_interpreter` does not."""
     kinds = {tool.kind for tool in answers.tools if type(tool) is HostedTool} if answers is not None else set()
     return "shell" in kinds or "code_interpreter" not in kinds
 
 
 def _write_shell(call: HostedCall, code: str, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """The items of a shell in a container for a client. The environment says that nobody else is to run the commands;
-    its container is one that only Responses would have."""
+    """The items of a shell in a container, for a client. The environment shows that the client shall not run the
+    commands; its container is one that only Responses would have.
+    """
     call_id = foreign_id(_CALL_PREFIX, use_id(call))
     ran = {
         "id": foreign_id(_SHELL_PREFIX, use_id(call)),

@@ -1,9 +1,9 @@
-"""Searches for deferred tools that the server ran: `tool_search_call` and `tool_search_output` items.
+"""Owns the searches for deferred tools that the server ran: `tool_search_call` and `tool_search_output` items.
 
-Another upstream's search is written for an upstream too, where the request declares a search and every tool that was
-found. It is then written as one that the client ran, which OpenAI took beside a search of its own (recorded 2026:
-`openai-responses-ba0c86b320c5`, `openai-responses-4f1c8a51b8cf`): such items have no id of the server's. Searches that
-the client did run are functions to other dialects (`client_tool_search.py`).
+A search of another upstream is also written for an upstream, if the request declares a search and every found tool. It
+is written as a search that the client ran, which OpenAI accepted beside a search of its own (recorded 2026:
+`openai-responses-ba0c86b320c5`, `openai-responses-4f1c8a51b8cf`); such items have no id of the server. Searches that
+the client really ran are functions for other dialects (`client_tool_search.py`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
 def write_tool_search(
     call: HostedCall, result: HostedResult | None, context: Context, *, request: bool
 ) -> tuple[Part, ...]:
-    """The items of a search, or nothing where the upstream would refuse them."""
+    """The items of a search; none if the upstream would refuse them."""
     offered = context.offered if request else context.answers.tools if context.answers is not None else ()
     found = found_tools(result.tools, offered) if result is not None else []
     if request:
@@ -60,7 +60,7 @@ def write_tool_search(
         if not searches or result is None or len(found) < len(result.tools):
             return drop_search(call, result, context)
     said = members(call.arguments)
-    # The form that was recorded: what is searched for, or the tools by name.
+    # The recorded form: the queries, or the tools by name.
     asked = {"paths": said["paths"]} if "paths" in said else {"queries": queries(call)}
     listed = _declared(found, context, request)
     if request:
@@ -82,5 +82,5 @@ def write_tool_search(
 
 
 def _declared(found: list[Tool], context: Context, request: bool) -> list[Any]:
-    """The declarations of the found tools: as they are sent to the upstream, or as the client wrote them."""
+    """The declarations of the found tools: as sent to the upstream, or as the client wrote them."""
     return tools_to(found, context if request else Context(wire.NAME, wire.NAME))

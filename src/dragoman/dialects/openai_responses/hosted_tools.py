@@ -1,4 +1,4 @@
-"""The tools that upstreams of Responses run themselves, as far as other dialects have them too."""
+"""Owns the rows of tools that Responses runs itself and other dialects have too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .wire import NAME
 
 
 def _tool_names(value: Any) -> Any:
-    """`allowed_tools` is a list, or an object that may filter by more than names."""
+    """`allowed_tools` is a list of names, or an object that may filter by more than names."""
     return value.get("tool_names") if isinstance(value, dict) and value.keys() == {"tool_names"} else value
 
 
@@ -34,9 +34,9 @@ HOSTED = (
             **MAX_USES,
         },
         fixed={"type": "web_search"},
-        covers=frozenset({"web_fetch"}),  # it opens pages, too: action.type open_page
+        covers=frozenset({"web_fetch"}),  # it also opens pages: action.type open_page
         beside={"user_location": {"type": "approximate"}},
-        # Its own type word is none of those that a choice may have (openai 3.49 [T]).
+        # A choice cannot have the type web_search (openai 3.49.0, 2026-11).
         force={"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
     ),
     SHELL_ROW,
@@ -67,7 +67,7 @@ HOSTED = (
             "allowed_tools": Option(("allowed_tools",), _tool_names),
             "deferred": Option(("defer_loading",)),
         },
-        # Other dialects know no approval: there every call is made at once.
+        # Other dialects have no approval: every call is made at once.
         fixed={"type": "mcp", "require_approval": "never"},
         implied={"approval": "always"},
         wants=frozenset({"label", "url"}),

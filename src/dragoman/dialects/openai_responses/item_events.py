@@ -1,7 +1,7 @@
-"""What is told of the items of a Responses stream: where each stands, and the events of its parts.
+"""Turns the items of a Responses stream into canon events: their places, and the events of their parts.
 
-A text is begun by its first words and ended by its item's last word, or by the next text of the same message; an item
-without deltas is told whole.
+A text begins with its first words. It ends with its item, or with the next text of the same message. An item without
+deltas is written whole.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DONE = {
     "response.reasoning_summary_text.done": "text",
     "response.reasoning_text.done": "text",
 }
-"""Events that say a whole text once more, and the field it stands in."""
+"""Events that repeat a whole text -> the field that holds it."""
 ANNOTATION = "response.output_text.annotation.added"
 PART_DONE = "response.content_part.done"
 _SUMMARY, _SUMMARY_DONE = "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"
@@ -37,14 +37,14 @@ _NO_DELTA = "\0"
 
 
 def _shifted(cited: Citation, by: int) -> Citation:
-    """A citation in a text that goes on behind another."""
+    """A citation in a text that follows another text of the same part."""
     if cited.start is None or cited.end is None:
         return cited
     return replace(cited, start=cited.start + by, end=cited.end + by)
 
 
 class Item:
-    """An item whose events are still coming."""
+    """An item whose events are still arriving."""
 
     __slots__ = (
         "base",
@@ -66,21 +66,21 @@ class Item:
     def __init__(self, place: int, item: wire.Item) -> None:
         self.place = place
         self.item = item
-        self.index = -1  # of the open part; -1 when none is open
-        self.inner = -1  # which text of the item the open part, or its last piece, belongs to
-        self.pieces: list[str] = []  # of the open part told so far
-        self.count = 0  # characters of these
-        self.base = 0  # of these, those before the inner text
+        self.index = -1  # index of the open part; -1: none
+        self.inner = -1  # the number of the item's current text
+        self.pieces: list[str] = []  # text of the open part so far
+        self.count = 0  # its number of characters
+        self.base = 0  # characters before the current text
         self.cited = 0
-        self.told = 0  # parts begun
-        self.delta = _NO_DELTA  # what the events are called that go on with the inner text, and where they point to
+        self.told = 0  # number of begun parts
+        self.delta = _NO_DELTA  # the event type that continues the current text
         self.content = 0
         self.summary = 0
         self.part = wire.NONE
         self.queue: list[wire.StreamEvent] = []
 
     def goes_on(self, event: wire.StreamEvent) -> bool:
-        """Whether an event is more of the inner text."""
+        """Whether an event is more of the current text."""
         return (
             event.type == self.delta
             and event.output_index == self.place
@@ -91,19 +91,19 @@ class Item:
 
 
 class Teller:
-    """Tells parts, and counts them."""
+    """Makes part events, and numbers the parts."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._own = context.target == wire.NAME
         self._next = 0
         self.seen: list[Part] = []
-        """All parts that were begun."""
+        """All parts that have begun."""
         self.id = ""
-        """Of the answer."""
+        """The id of the answer."""
 
     def parts_of(self, item: Item, wire_item: wire.Item) -> list[Part]:
-        """The parts an item has so far. What it says of its state is left out: it is not the last word."""
+        """The parts of an item so far. Its status is left out, because it is not final."""
         parts: list[Part] = []
         status, wire_item.status = wire_item.status, wire.NONE
         read_item(wire_item, ("output", item.place), parts, self._context, {}, self.id)
@@ -111,6 +111,7 @@ class Teller:
         return parts
 
     def delta(self, item: Item, event: wire.StreamEvent, events: list[Event]) -> None:
+        """Add the text of a delta to the right part."""
         text = event.delta
         if not text:
             return
@@ -127,7 +128,7 @@ class Teller:
             elif item.count:
                 self.say(item, "\n\n", events)
         elif item.index < 0:
-            return  # a call without a name yet: told whole when it is done
+            return  # a call without a name: written whole when it is done
         item.inner = inner
         item.base = item.count
         item.delta, item.content, item.summary = kind, event.content_index, event.summary_index
@@ -142,7 +143,7 @@ class Teller:
         self.begin(item, Text("", refusal, extra=extra, at=at), events)
 
     def _message_extra(self, item: Item) -> Extra | None:
-        """Fields of the message item, which hang on its first part."""
+        """The fields of the message item, kept on its first part."""
         bare = wire.Item("message", "assistant", "", item.item.phase, item.item.id)
         parts: list[Part] = []
         read_item(bare, ("output", item.place), parts, self._context, {})
@@ -153,7 +154,7 @@ class Teller:
         return Reasoning(extra=with_fields(None, handles), at=("output", item.place))
 
     def _end_early(self, item: Item, events: list[Event]) -> None:
-        """A text ends because the next one of the same message begins."""
+        """End a text because the next text of the same message begins."""
         extra = None
         if item.part:
             at: Path = ("output", item.place, "content", item.inner // 2)
@@ -170,7 +171,9 @@ class Teller:
         item.pieces.clear()
 
     def inside(self, item: Item, event: wire.StreamEvent, events: list[Event]) -> None:
-        """The `.done` of a text repeats it: told only where no delta did. Annotations are told as they come."""
+        """Read an event inside an item. `.done` repeats a text: it is used only for text without deltas. Annotations
+        are passed at once.
+        """
         kind = event.type
         if kind == ANNOTATION:
             if item.index >= 0 and event.annotation:
@@ -191,6 +194,7 @@ class Teller:
             self.delta(item, event, events)
 
     def complete(self, item: Item, last: Part, events: list[Event]) -> None:
+        """End a part with its final value: the rest of its text, its seal and its citations."""
         text = ""
         citations: tuple[Citation, ...] = ()
         if isinstance(last, Text):
@@ -208,7 +212,7 @@ class Teller:
         events.append(PartEnd(item.index, last.extra))
 
     def _score(self, index: int, at: Path, extra: Extra | None, events: list[Event]) -> None:
-        """The log probabilities of a text, which its last word has."""
+        """The log probabilities of a text, which are in its final value."""
         told = own_fields(extra).get("logprobs") if self._context.scored and not self._own else None
         if told is None:
             return
@@ -220,8 +224,10 @@ class Teller:
             events.append(PartDelta(index, "", None, (), tuple(found)))
 
     def _untold(self, item: Item, last: Part, text: str) -> str:
-        """What the last word says beyond the deltas. A host may space it otherwise; if it says something else, frames
-        are missing, and a call with a hole in it is no call. A text of which less than half came follows whole."""
+        """The text of the final value that the deltas lack. A host may use other spaces. If the final value differs
+        otherwise, frames are missing, and an incomplete call is no call. If less than half of a text came, the whole
+        text follows.
+        """
         told = "".join(item.pieces)
         if text.startswith(told):
             return text[item.count :]
@@ -238,6 +244,7 @@ class Teller:
         return ""
 
     def begin(self, item: Item, part: Part, events: list[Event]) -> None:
+        """Begin a part."""
         item.index = self._next
         item.told += 1
         item.count = 0
@@ -247,12 +254,13 @@ class Teller:
         events.append(PartStart(item.index, part))
 
     def say(self, item: Item, text: str, events: list[Event]) -> None:
+        """Add text to the open part."""
         item.count += len(text)
         item.pieces.append(text)
         events.append(PartDelta(item.index, text))
 
     def tell(self, parts: list[Part], events: list[Event]) -> None:
-        """Parts that are whole already."""
+        """Write whole parts."""
         for part in parts:
             text = ""
             citations: tuple[Citation, ...] = ()

@@ -1,7 +1,8 @@
-"""Owns `max_tool_calls`, the limit of calls of hosted tools in one answer, and `max_uses` of a single tool elsewhere.
+"""Owns `max_tool_calls`, the limit of hosted calls in one answer, and its counterpart `max_uses` of a single tool
+elsewhere.
 
-Both say the same where a request has one hosted tool. Where it has several, no limit of one of them can be sent, and a
-limit of all of them has no counterpart.
+Both mean the same in a request with one hosted tool. With several, no limit of one tool can be sent, and a limit of all
+has no counterpart.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Tools = tuple[Tool | HostedTool, ...]
 
 
 def read_limit(tools: Tools, limit: Raw, context: Context) -> Tools | None:
-    """The tools with the limit on the only hosted one; None where there is no such tool."""
+    """The tools with the limit on the only hosted one; None if there is no such tool."""
     hosted = [i for i, tool in enumerate(tools) if type(tool) is HostedTool]
     most = json_text.plain(limit)
     if len(hosted) != 1 or type(most) is not int:

@@ -1,4 +1,4 @@
-"""The content of one message or of one tool's output: texts, media, citations, read and written."""
+"""Reads and writes the content of one message or one tool output: texts, media, citations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EMPTY_LIST = Raw(b"[]")
 _TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _SAME_FILES = frozenset({wire.NAME, "openai-chat"})
-"""Dialects whose file ids one upstream holds."""
+"""Dialects whose file ids belong to one provider."""
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _ENDINGS = {"application/pdf": ".pdf", "text/plain": ".txt", "text/markdown": ".md", "text/csv": ".csv"}
 
@@ -29,7 +29,7 @@ _ENDINGS = {"application/pdf": ".pdf", "text/plain": ".txt", "text/markdown": ".
 def read_content(
     content: str | list[wire.ContentPart] | None, at: Path, context: Context, unknown: Unknown
 ) -> tuple[Part, ...]:
-    """The parts of a message's `content` or an output's `output`; `at` is that field's place."""
+    """The parts of a message's `content` or an output's `output`. `at`: the path of that field."""
     if content is None:
         return ()
     if isinstance(content, str):
@@ -40,6 +40,7 @@ def read_content(
 
 
 def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unknown) -> Part:
+    """One content part."""
     kind = part.type
     text = part.text
     extra: Extra | None = None
@@ -76,7 +77,7 @@ def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkno
     value = part.strange or json_text.raw(part)
     kind = json_text.kind(value)
     if kind == "image_url" and context.target != wire.NAME:
-        image = json_text.plain(value).get("image_url")  # as Chat has it, which clients send here, too
+        image = json_text.plain(value).get("image_url")  # Chat's form, which some clients send here
         fields = image if isinstance(image, dict) else {"url": image}
         if isinstance(fields.get("url"), str):
             chat = wire.ContentPart("input_image", image_url=fields["url"], detail=fields.get("detail"))
@@ -85,7 +86,7 @@ def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkno
 
 
 def _read_marked_text(part: wire.ContentPart, text: str, at: Path, context: Context, unknown: Unknown) -> Text:
-    """A text with citations, with a cache mark, or with fields that belong elsewhere."""
+    """A text with citations, a cache mark, or fields of other kinds of parts."""
     extra, cache = _read_marks(part, at, context, unknown)
     citations: tuple[Citation, ...] = ()
     if part.annotations:
@@ -106,13 +107,13 @@ _FIELDS = ("text", "refusal", "image_url", "file_id", "file_data", "file_url", "
 def _read_marks(
     part: wire.ContentPart, at: Path, context: Context, unknown: Unknown
 ) -> tuple[Extra | None, str | None]:
-    """Fields the canon has no place for, and the cache mark."""
+    """The fields that the canon cannot hold, and the cache mark."""
     cache = None
     if part.prompt_cache_breakpoint:
         mark = json_text.plain(part.prompt_cache_breakpoint)
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     elif context.target != wire.NAME and "cache_control" in unknown.get(at, {}):
-        mark = json_text.plain(unknown[at].pop("cache_control"))  # Claude's, as clients of gateways send it
+        mark = json_text.plain(unknown[at].pop("cache_control"))  # Anthropic's form, which clients of gateways send
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     known = _OWN_FIELDS.get(part.type, ("text",))
     more = {
@@ -145,7 +146,7 @@ def _read_file(part: wire.ContentPart, context: Context) -> _Found | None:
     name, detail = part.filename or "", part.detail or ""
     if part.file_data is not None:
         mime, data = split_data_url(part.file_data) or (guess_mime(name), part.file_data)
-        # Elsewhere an image sent as a file is an image; here it goes back as the file it was.
+        # In other dialects an image sent as a file is an image; here it stays a file.
         kind = "document" if context.target == wire.NAME else kind_of(mime)
         return kind, mime, data, "", "", name, detail
     if part.file_url is not None:
@@ -156,7 +157,7 @@ def _read_file(part: wire.ContentPart, context: Context) -> _Found | None:
 
 
 def _unspoken(part: wire.ContentPart, media: _Found) -> dict[str, Raw]:
-    """Data addresses that would be spelled otherwise when put together again (bare base64, media type parameters)."""
+    """Data URLs that would be spelled differently when rebuilt (bare base64, media type parameters)."""
     for field, text in (("file_data", part.file_data), ("image_url", part.image_url)):
         if text is not None and media[2] and text != data_url(media[1], media[2]):
             return {field: json_text.raw(text)}
@@ -164,7 +165,7 @@ def _unspoken(part: wire.ContentPart, media: _Found) -> dict[str, Raw]:
 
 
 def read_citation(cited: wire.Annotation, at: Path, context: Context) -> Citation:
-    """A citation. Those of files are understood elsewhere by the file's name at most."""
+    """A citation. Other dialects understand a file citation only by the file's name."""
     if cited.type == "url_citation":
         return Citation(cited.url or "", cited.title or "", "", cited.start_index, cited.end_index)
     fields = json_text.fields(cited.strange or json_text.raw(cited))
@@ -174,7 +175,7 @@ def read_citation(cited: wire.Annotation, at: Path, context: Context) -> Citatio
 
 
 def write_citations(citations: tuple[Citation, ...], size: int, at: Path, context: Context) -> list[Any]:
-    """Annotations of a text of `size` characters: a citation without positions is one of all of it."""
+    """Annotations of a text of `size` characters. A citation without a position covers the whole text."""
     out: list[Any] = []
     for cited in citations:
         own = own_fields(cited.extra)
@@ -199,7 +200,7 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, contex
 
 
 def write_input(parts: tuple[Part, ...], context: Context, *, result: bool = False) -> Any:
-    """What a user, the system or a tool says: a string when it is one text and nothing else, else a list of parts."""
+    """The content of a user, the system or a tool: a string for one plain text, else a list of parts."""
     text = plain_text(parts)
     if text is not None:
         return text
@@ -245,7 +246,7 @@ def _lose_answer_marks(text: Text, context: Context) -> None:
 
 
 def mark_cached(out: dict[str, Any], ttl: str, at: Path, context: Context) -> bool:
-    """A cache mark on a part, with the lifetime OpenAI has for it; models before gpt-5.6 refuse the field."""
+    """Put a cache mark on a part, with a lifetime of OpenAI. Models before gpt-5.6 refuse the field."""
     if context.gates(wire.NAME) and not context.profile.cache_marks:
         context.lose("cache.dropped", at)
         return False
@@ -259,7 +260,7 @@ def mark_cached(out: dict[str, Any], ttl: str, at: Path, context: Context) -> bo
 
 
 def _write_media(media: Media, context: Context) -> dict[str, Any] | None:
-    """`input_image` or `input_file`; None for what neither can hold."""
+    """`input_image` or `input_file`; None if neither can hold the media."""
     if unknown_to_openai(media, context.source):
         return None
     spoken = own_fields(media.extra)
@@ -275,6 +276,7 @@ def _write_media(media: Media, context: Context) -> dict[str, Any] | None:
     elif media.kind == "document":
         out = {"type": "input_file"}
         if media.data:
+            # `input_file` needs a filename beside file_data (openai 3.49.0, 2026-11).
             out["filename"] = media.name or "document" + _ENDINGS.get(media.mime, "")
             out["file_data"] = spoken.get("file_data") or data_url(media.mime, media.data)
         elif media.url:
@@ -314,7 +316,7 @@ def _write_detail(media: Media, out: dict[str, Any], context: Context) -> None:
 
 
 def write_output_text(part: Text, context: Context, *, request: bool) -> dict[str, Any]:
-    """A text the assistant said, as part of its message."""
+    """A text of the assistant, as part of its message."""
     if part.refusal:
         out: dict[str, Any] = {"type": "refusal", "refusal": part.text}
         if part.citations:
@@ -328,5 +330,5 @@ def write_output_text(part: Text, context: Context, *, request: bool) -> dict[st
         if context.source == wire.NAME:
             mark_cached(out, part.cache, part.at, context)
         else:
-            context.lose("cache.dropped", part.at, "marks stand on what is sent in, not on what the model said")
+            context.lose("cache.dropped", part.at, "only input parts carry cache marks")
     return restore(out, part.extra, wire.NAME) if part.extra is not None else out

@@ -1,4 +1,4 @@
-"""Items of the assistant's side that are neither messages nor thoughts nor calls: images, compactions, hosted tools."""
+"""Reads the assistant's items that are no messages, thoughts or calls: images, compactions, hosted tools."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _APPROVALS = frozenset({"mcp_approval_request", "mcp_approval_response"})
 
 
 def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
-    """The parts of an item: within this dialect the item whole; for another dialect what that dialect can use.
+    """The parts of an item: the whole item within this dialect; for another dialect the parts that it can use.
 
-    Two parts where one item holds the call of a hosted tool and its result. No part where nobody else can use the item.
+    There are two parts if one item holds a hosted call and its result, and none if no other dialect can use the item.
     """
     value = item.strange or json_text.raw(item)
     kind = json_text.kind(value) or ("item_reference" if item.role is None else "message")
@@ -43,12 +43,13 @@ def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
 
 
 def _lose_approval(kind: str, item: Any, at: Path, context: Context) -> tuple[()]:
-    """Report a question for the user's approval, or its answer. No other dialect lets an upstream ask before it calls
-    an MCP server's tool. In an answer the loss is an error: the upstream waits, and the client cannot approve."""
+    """Report a request for approval, or its answer. In no other dialect does an upstream ask before it calls an MCP
+    tool. In an answer the loss is an error: the upstream waits, and the client cannot approve.
+    """
     tool = f"the tool {word(item, 'name')} of the MCP server {word(item, 'server_label')}"
     if kind != "mcp_approval_request":
         decided = "approved" if item.get("approve") is True else "refused"
-        context.lose("hosted.dropped", at, f"{kind}: the user {decided} a call, which no other dialect can say")
+        context.lose("hosted.dropped", at, f"{kind}: the user {decided} a call, and no other dialect has approvals")
     elif at[:1] == ("input",):
         context.lose("hosted.dropped", at, f"{kind}: {tool} needed the user's approval")
     else:

@@ -1,8 +1,8 @@
-"""Uses of hosted tools that only Responses has (file search, computer use, and what comes later), for other upstreams.
+"""Makes hosted uses of items that only Responses has (file search, computer use, and later ones), for other upstreams.
 
-Such an item becomes a HostedCall of no family and a HostedResult, which cross as text
-(`codec/hosted_calls_as_text.py`). The tools of another dialect that come nearest have other actions and other stores of
-files."""
+Such an item becomes a HostedCall without a family and a HostedResult, which become text
+(`codec/hosted_calls_as_text.py`). The nearest tools of other dialects have other actions and other file stores.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .generated_images import KIND as IMAGE
 
 _CALL, _OUTPUT = "_call", "_call_output"
 _RESULTS = ("results", "outputs", "output", "result")
-"""Members of an item in which a result stands beside the call."""
+"""Members of an item that hold a result beside the call."""
 
 
 def read_use(part: Opaque, at: Path) -> tuple[Part, ...]:
-    """The call and the result of an item; the part itself where it is neither."""
+    """The call and the result of an item; the part itself if it is neither."""
     if part.kind == IMAGE or not part.kind.endswith((_CALL, _OUTPUT)):
         return (part,)
     item = json_text.plain(part.value)

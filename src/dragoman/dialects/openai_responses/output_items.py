@@ -1,7 +1,7 @@
-"""Items of the assistant's side, shared by requests and answers: messages, reasoning, calls, and all it runs itself.
+"""Reads and writes the assistant's items, for requests and answers: messages, reasoning, calls, hosted tools.
 
-An assistant's turn is a run of items; its parts know by `at` which item they stood in, and the fields of a message item
-hang on its first part under `item/`.
+An assistant turn is a run of items. Each part holds the path of its item in `at`. The fields of a message item are kept
+on its first part under `item/`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .tools import IDS, NAMES, own_fields, with_fields
 from .unknown_items import as_message
 
 MADE_HERE = "rs_" + MARK
-"""How the ids of reasoning items begin that no upstream of this dialect made: they are never sent to one."""
+"""The prefix of the ids of reasoning items that no upstream of this dialect made. They are never sent to one."""
 
 _CONTENT: Path = ("content",)
 _COMPLETED = Raw(b'"completed"')
@@ -57,9 +57,10 @@ _STRAY_IN_REASONING = ("role", "phase", "call_id", "name", "namespace", "argumen
 
 
 def read_item(item: wire.Item, at: Path, parts: list[Part], context: Context, unknown: Unknown, salt: str = "") -> None:
-    """Append the parts of one item of the assistant's side.
+    """Append the parts of one item of the assistant.
 
-    `salt` tells one answer from another where a call has no id: their places are the same in all answers."""
+    `salt` distinguishes answers if a call has no id: paths are the same in all answers.
+    """
     kind = item.type
     if kind == "function_call" or kind == "custom_tool_call":
         parts.append(read_call(item, at, context, unknown, salt))
@@ -78,7 +79,7 @@ def read_item(item: wire.Item, at: Path, parts: list[Part], context: Context, un
 
 
 def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
-    """Fields that belong to another kind of item: what is known of items in general is not known of this one."""
+    """The fields of another kind of item that this item has."""
     out: dict[str, Raw] = {}
     for name in names:
         value = getattr(item, name)
@@ -88,9 +89,10 @@ def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
 
 
 def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, salt: str = "") -> ToolCall:
+    """One call. An absent call_id is computed from its path."""
     custom = item.type == "custom_tool_call"
     text = item.input if custom else item.arguments
-    if isinstance(text, dict):  # some hosts send the object itself
+    if isinstance(text, dict):  # some hosts send an object
         text = json_text.encode(text).decode()
     elif text and text[0] == '"' and not custom:
         text = decoded_once(text, at, context)
@@ -115,7 +117,7 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
         return ToolCall(item.call_id or minted(at, context, salt), item.name or "", text or "", custom, at=at)
     namespace = item.namespace or ""
     if namespace and namespace == item.name:
-        # Tool search reports a tool outside of any namespace as if it stood in one of its own name.
+        # Tool search reports a tool without a namespace as if it had one of its own name (recorded).
         namespace = ""
     more = stray_fields(item, (*_STRAY_IN_CALL, "arguments" if custom else "input"))
     if item.async_:
@@ -123,12 +125,13 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
     extra = item_extra(item, at, context, unknown, more)
     if item.namespace and not namespace:
         extra = with_fields(extra, {"namespace": json_text.raw(item.namespace)})
+    # call_id joins call and result; the item id (fc_...) is another value (openai 3.49.0, 2026-11).
     call_id = item.call_id or minted(at, context, salt)
     return ToolCall(call_id, item.name or "", text or "", custom, namespace, extra=extra, at=at)
 
 
 def item_extra(item: wire.Item, at: Path, context: Context, unknown: Unknown, more: dict[str, Raw]) -> Extra | None:
-    """`more`, what is unknown, and what a server writes on every item for its own book-keeping: an id and a status."""
+    """`more`, the unknown fields, and the id and status that a server writes on every item."""
     if item.id:
         more["id"] = item.id
     quiet = item.status == _COMPLETED
@@ -156,7 +159,7 @@ def _read_message(item: wire.Item, at: Path, parts: list[Part], context: Context
 
 
 def message_extra(item: wire.Item, at: Path, context: Context, unknown: Unknown) -> Extra | None:
-    """Fields of a message item beside its role and content."""
+    """The fields of a message item beside its role and content."""
     if not (
         unknown
         or item.id
@@ -175,7 +178,7 @@ def message_extra(item: wire.Item, at: Path, context: Context, unknown: Unknown)
         return None
     more = stray_fields(item, _STRAY_IN_MESSAGE)
     if item.role != "assistant":
-        more.pop("name", None)  # the turn's own
+        more.pop("name", None)  # the turn has it
     return item_extra(item, at, context, unknown, more)
 
 
@@ -206,12 +209,13 @@ def _read_reasoning(item: wire.Item, at: Path, context: Context, unknown: Unknow
 
 
 def item_id(raw: Raw) -> str:
+    """The id of an item as text, or ""."""
     name = json_text.plain(raw) if raw else ""
     return name if isinstance(name, str) else ""
 
 
 def reasoning_text(item: wire.Item) -> str:
-    """All the thoughts an item shows, its summary first."""
+    """All visible thoughts of an item, its summary first."""
     pieces = [*(item.summary or ()), *(item.content if isinstance(item.content, list) else ())]
     if len(pieces) == 1:
         return pieces[0].text or ""
@@ -219,7 +223,7 @@ def reasoning_text(item: wire.Item) -> str:
 
 
 def _lose_strangers(item: wire.Item, at: Path, context: Context) -> None:
-    """Pieces of a kind nobody knows show no text; of the others the text alone crosses."""
+    """Report pieces of an unknown kind, and keep the other fields of known pieces."""
     for name, pieces in (("summary", item.summary), ("content", item.content)):
         for i, piece in enumerate(pieces if isinstance(pieces, list) else ()):
             if piece.strange:
@@ -235,7 +239,7 @@ def _lose_strangers(item: wire.Item, at: Path, context: Context) -> None:
 
 
 def _exact_texts(item: wire.Item) -> dict[str, Raw]:
-    """The texts of a reasoning item as they were, unless they are the one summary that is written anyway."""
+    """The exact texts of a reasoning item, unless they are the one summary that is written anyway."""
     out: dict[str, Raw] = {}
     if item.summary and (len(item.summary) > 1 or not item.summary[0].text):
         out["summary"] = _exact(item.summary)
@@ -252,10 +256,11 @@ def _exact(pieces: list[wire.ContentPart]) -> Raw:
 def write_items(
     parts: tuple[Part, ...], items: list[Any], context: Context, again: dict[str, str] | None = None
 ) -> bool:
-    """Append an assistant's turn to `items` of a request; False when nothing is left of it.
+    """Append an assistant turn to `items` of a request. False: nothing is left of it.
 
-    `again` holds the ids to send in place of ids that an earlier step has used already.
-    When a reasoning item cannot go along, the ids of the items after it stay behind too: the server would miss it.
+    `again`: the ids to send in place of ids that an earlier step used. If a reasoning item is left out, the ids of
+    later items are left out too: the server refuses a function_call whose reasoning item is missing (400 "was provided
+    without its required 'reasoning' item", reported by users, 2026).
     """
     before = len(items)
     own = context.source == wire.NAME
@@ -302,7 +307,7 @@ def write_items(
 
 
 def _skip(text: Text, context: Context) -> None:
-    """An empty text says nothing, but what hangs on it does."""
+    """Report the seal and the citations of an empty text."""
     if text.seal is not None:
         context.lose("seal.dropped", text.at)
     if text.citations:
@@ -310,10 +315,10 @@ def _skip(text: Text, context: Context) -> None:
 
 
 def _is_content(part: Part) -> bool:
-    """A piece of a message, of a kind only this dialect knows."""
+    """Whether a part is a piece of a message of a kind that only this dialect knows."""
     if type(part) is not Opaque or part.dialect != wire.NAME or part.at[2:3] != _CONTENT:
         return False
-    return part.at[0] in ("input", "output")  # else it is an item, made of something in another dialect
+    return part.at[0] in ("input", "output")  # else it is an item that was made from another dialect
 
 
 def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
@@ -326,7 +331,9 @@ def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
 
 
 def _add_content(message: dict[str, Any], part: Part, context: Context) -> None:
-    """One more piece of a message. One plain text without an id is a string: in that form the types ask for no id."""
+    """Add a piece to a message. One plain text without an id is a string: the types demand no id in that form (openai
+    3.49.0, 2026-11).
+    """
     content = message["content"]
     if content is None and "id" not in message:
         text = plain_text((part,))
@@ -347,7 +354,7 @@ def _add_content(message: dict[str, Any], part: Part, context: Context) -> None:
 
 
 def write_call(call: ToolCall, context: Context, *, orphaned: bool = False) -> dict[str, Any]:
-    """A call as an item; `orphaned` when the reasoning item before it was left out."""
+    """A call as an item. `orphaned`: its reasoning item was left out."""
     text = call.arguments
     call_id, name = call.id, call.name
     if context.source != wire.NAME:
@@ -411,7 +418,7 @@ def _summary(part: Reasoning, own: dict[str, Raw]) -> Any:
 
 
 def answer_id(response_id: str, place: int, prefix: str) -> str:
-    """The id of an item that came without one: the same for the same place in the same answer."""
+    """The id for an item without one: the same for the same place in the same answer."""
     return f"{prefix}{_of_answer(response_id)}{place:03x}"
 
 
@@ -421,9 +428,10 @@ def _of_answer(response_id: str) -> str:
 
 
 def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
-    """A reasoning item for a client: thoughts in the summary, a foreign seal packed into the slot clients echo.
+    """A reasoning item for a client: thoughts in the summary, a foreign seal packed into `encrypted_content`, which
+    clients return.
 
-    So is the seal of a compaction, which OpenAI would refuse as that of a thought.
+    The seal of a compaction is packed too, because OpenAI would refuse it as that of a thought.
     """
     own = own_fields(part.extra)
     out: dict[str, Any] = {"id": own.get("id") or name, "type": "reasoning", "summary": _summary(part, own)}
@@ -478,11 +486,12 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
 
 
 def call_prefix(call: ToolCall) -> str:
+    """The prefix of the id of a call item."""
     return "ctc_" if call.custom else "fc_"
 
 
 def answer_message(part: Part, name: Any) -> dict[str, Any]:
-    """A message item of an answer, still empty."""
+    """An empty message item of an answer."""
     own = own_fields(part.extra)
     message: dict[str, Any] = {
         "id": own.get("item/id") or name,

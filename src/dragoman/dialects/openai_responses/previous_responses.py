@@ -1,4 +1,4 @@
-"""Conversations that a Responses server holds, put in front of a request by whoever knows them (`resolver`)."""
+"""Adds conversations that a Responses server holds to a request, with the caller's `resolver`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _INSTRUCTIONS: Path = ("instructions",)
 def put_earlier(
     request: wire.ResponsesRequest, turns: list[Turn], added: Added, context: Context, read: ReadTurns
 ) -> None:
-    """Add the turns that a field names, if the resolver knows them. The field has done its work then.
+    """Add the turns that a field names, if the resolver knows them. The field is then removed.
 
-    Within the dialect, too: who brings a resolver that knows the name speaks for an upstream that does not.
+    This also happens within the dialect: a caller whose resolver knows the name uses an upstream that does not.
     """
     own = context.target == wire.NAME
     for name in _HELD:
@@ -44,7 +44,7 @@ def put_earlier(
             continue
         setattr(request, name, wire.NONE)
         if isinstance(found, Request):
-            found = [turn for turn in found.turns if turn.at != _INSTRUCTIONS]  # these hold for one answer only
+            found = [turn for turn in found.turns if turn.at != _INSTRUCTIONS]  # not carried over (openai 3.49.0)
         earlier = [turn for turn in found if isinstance(turn, Turn)]
         if len(earlier) < len(found):
             items = [item for item in found if not isinstance(item, Turn)]
@@ -58,7 +58,7 @@ def put_earlier(
 
 
 def _read_apart(items: list[Any], at: Path, added: Added, context: Context, read: ReadTurns) -> list[Turn]:
-    """Items of an earlier conversation. What is lost in them stands at the field that names it."""
+    """Read the items of an earlier conversation. Their losses are reported at the field that names it."""
     apart = Context(context.source, context.target)
     document = b'{"input":[%b]}' % b",".join([encode_escaped(item) for item in items])
     try:
@@ -75,7 +75,7 @@ def _read_apart(items: list[Any], at: Path, added: Added, context: Context, read
     for loss in apart.losses.all():
         context.lose(loss.code, at, loss.detail)
     if context.target == wire.NAME:
-        return turns  # they go along
+        return turns  # they are kept
     for _, fields in apart.kept:
         for name in fields:
             context.lose("field.dropped", at, name, "info")
@@ -83,8 +83,9 @@ def _read_apart(items: list[Any], at: Path, added: Added, context: Context, read
 
 
 def _unheld(turn: Turn, at: Path, context: Context) -> Turn:
-    """The turn for an upstream of this dialect that never saw it. A reasoning item with nothing but its id means
-    nothing there, and what followed it may not have an id that asks for it (protocol page, section 5)."""
+    """The turn for an upstream of this dialect that never saw it. A reasoning item with only an id has no meaning
+    there, and the call after it must not have an id that demands the reasoning item (400, reported by users, 2026).
+    """
     parts: list[Part] = []
     alone = False
     for part in turn.parts:
@@ -101,7 +102,7 @@ def _unheld(turn: Turn, at: Path, context: Context) -> Turn:
 
 
 def _moved(turn: Turn, at: Path) -> Turn:
-    """The turn, and all in it, as standing at `at`."""
+    """The turn, and all its parts, with the path `at`."""
     return msgspec.structs.replace(turn, at=at, parts=tuple([_moved_part(part, at) for part in turn.parts]))
 
 

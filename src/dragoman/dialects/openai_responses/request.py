@@ -1,4 +1,4 @@
-"""Responses requests: read into canon, written from canon."""
+"""Reads and writes Responses requests."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ _NONE = wire.NONE
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     request, unknown, context.spelled = wire.REQUEST.admit(body)
     items = request.input if isinstance(request.input, list) else ()
     return read(RequestReader(context, unknown), request, items)
@@ -85,7 +86,7 @@ def read_request(body: bytes, context: Context) -> Request:
 def _read_turns(
     items: list[wire.Item], turns: list[Turn], added: list[Tool | HostedTool], context: Context, unknown: Unknown
 ) -> None:
-    """The turns of items that stand in no request, and the tools that they add."""
+    """Read items outside of a request: their turns, and the tools that they add."""
     reader = RequestReader(context, unknown)
     for i, item in enumerate(items):
         reader.message(item, i)
@@ -94,7 +95,9 @@ def _read_turns(
 
 
 class RequestReader:
-    """Reads one request. A run of the assistant's items is one turn, a run of outputs is one turn, a message is one."""
+    """Reads one request. Neighbouring items of the assistant are one turn, neighbouring outputs are one turn, and each
+    message is one.
+    """
 
     __slots__ = (
         "_apart",
@@ -117,7 +120,7 @@ class RequestReader:
         self._own_items: ClientItems | None = None
         self._said: list[Part] = []
         self._results: list[Part] = []
-        self._resumed = False  # the last turn was read another time, and may grow
+        self._resumed = False  # the last turn is from a remembered prefix, and may grow
         self.turns: list[Turn] = []
         self.resumable = True
         self.tools: tuple[Tool | HostedTool, ...] = ()
@@ -125,6 +128,7 @@ class RequestReader:
         """Tools that items declare."""
 
     def begin(self, head: wire.ResponsesRequest) -> None:
+        """Read `tools` and `instructions`."""
         context, turns = self._context, self.turns
         if head.tools:
             self.tools = MEMO.read(head.tools, context)
@@ -136,10 +140,12 @@ class RequestReader:
             turns.append(Turn("user", (Text(head.input, at=("input",)),), at=("input",)))
 
     def restore(self, turns: Iterable[Turn]) -> None:
+        """Continue after these turns."""
         self.turns = [*turns]
         self._resumed = True
 
     def message(self, item: wire.Item, i: int) -> None:
+        """Read one item."""
         context = self._context
         unknown = self._unknown if self._apart is None else self._apart.get(i, {})
         kind = item.type
@@ -185,7 +191,7 @@ class RequestReader:
             _read_other(item, at, self._said, self.added, context)
 
     def _regrow(self, kind: str) -> None:
-        """Open the last turn again, where the first new item may go on with it."""
+        """Open the last turn again, if the first new item may extend it."""
         self._resumed = False
         last = self.turns[-1] if self.turns else None
         if last is not None and last.role == "tool" and kind.endswith("_output"):
@@ -206,11 +212,13 @@ class RequestReader:
             self._results = []
 
     def close(self) -> tuple[Turn, ...]:
+        """All turns."""
         self._end_said()
         self._end_results()
         return tuple(self.turns)
 
     def finish(self, head: wire.ResponsesRequest, turns: tuple[Turn, ...]) -> Request:
+        """Read settings, choice and all other fields."""
         context, tools = self._context, self.tools
         if self.added:
             tools = _merged(tools, self.added, context)
@@ -227,7 +235,7 @@ class RequestReader:
 
 
 def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
-    """What is unknown in `input`, item by item: looking through all of it for each item would take too long."""
+    """The unknown fields in `input` by item: a search through all of them for each item would take too long."""
     out: dict[int | str, Unknown] = {}
     for path in [path for path in unknown if path[0:1] == ("input",) and len(path) > 1]:
         out.setdefault(path[1], {})[path] = unknown.pop(path)
@@ -235,7 +243,9 @@ def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
 
 
 def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | HostedTool], context: Context) -> None:
-    """Items only this dialect knows keep their place among the assistant's; other targets get what they can use."""
+    """Read items that only this dialect knows. They keep their place among the assistant's; other targets get the parts
+    that they can use.
+    """
     parts = read_other(item, at, context)
     part = parts[0] if parts else None
     if context.target != wire.NAME and isinstance(part, Opaque):
@@ -261,7 +271,7 @@ def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | 
 def _merged(
     tools: tuple[Tool | HostedTool, ...], added: list[Tool | HostedTool], context: Context
 ) -> tuple[Tool | HostedTool, ...]:
-    """The tools with those that items added in mid-conversation, for targets that declare all of them at the start."""
+    """The tools, with those that items added in mid-conversation, for targets that declare all tools at the start."""
     known = {_identity(tool) for tool in tools}
     out = list(tools)
     for tool in added:
@@ -319,7 +329,7 @@ def _read_result(
 
 
 def _called(item: wire.Item, turns: list[Turn], before: list[Part]) -> str:
-    """The id of the call that an output answers by the tool's name: the first of its step that has no output yet."""
+    """The id of the call that an output names by tool name: the first open call of its step with this name."""
     answered = {part.call_id for part in before if isinstance(part, ToolResult)}
     step = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
     for part in step.parts if step is not None else ():
@@ -333,7 +343,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
     silent: dict[str, Raw] = {}
     own = context.target == wire.NAME
     if request.store:
-        # Nothing to be stored is what every other dialect does anyway.
+        # No other dialect stores answers, so `store: false` is no loss.
         (silent if request.store == _FALSE else more)["store"] = request.store
     if _has_rare(request):
         more |= carried(request, wire.REQUEST_RARE) or {}
@@ -348,7 +358,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
         for name in ("generate_summary", "context", "mode"):
             value = getattr(request.reasoning, name)
             if value:
-                # All the thoughts that a history holds go along anyway, as far as they may.
+                # All thoughts of a history are sent anyway, as far as allowed.
                 (silent if name == "context" and value in _ALL_THOUGHTS else more)[f"reasoning/{name}"] = value
         if request.reasoning.summary is not None:
             silent["reasoning/summary"] = json_text.raw(request.reasoning.summary)
@@ -369,7 +379,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
 
 
 def _plain_cache_options(options: Raw, context: Context) -> Raw:
-    """The members of the cache's options that Chat's have as well: Responses may name an answer to compare with."""
+    """The members of the cache options that Chat has too. Responses may also name an answer to compare with."""
     if not json_text.is_object(options):
         return options
     fields = json_text.fields(options)
@@ -398,7 +408,7 @@ def _has_rare(request: wire.ResponsesRequest) -> bool:
 
 
 def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], context: Context) -> None:
-    """What a server holds: kept for the dialect itself, a loss of its own kind for every other."""
+    """Read references to state on the server: kept within the dialect, a loss for every other."""
     for name in wire.REQUEST_STATE:
         value: Raw = getattr(request, name)
         if not value or value == NULL:
@@ -410,6 +420,7 @@ def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], context:
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
@@ -442,10 +453,11 @@ class RequestWriter(PlainDocument):
         self._request = request
         self._model = ""
         self._first: str | None = None  # the instructions
-        self._wordy = False  # the word JSON must stand in the input
+        self._wordy = False  # the input must contain the word JSON
         self._calls = Calls(request.turns)
 
     def begin(self) -> None:
+        """Adapt the request to the model, and write the leading system turns."""
         context, request, own = self.context, self._request, self.own
         asked = request.settings.format
         if asked is not None and context.gates(wire.NAME):
@@ -457,12 +469,12 @@ class RequestWriter(PlainDocument):
         turns = request.turns if own else results_after_calls(request.turns, context)
         first = instructions(turns, own)
         shape = request.settings.format
-        # OpenAI's clients say the word JSON themselves, unless they asked for a schema.
+        # OpenAI's clients write the word JSON themselves, unless they asked for a schema.
         self._wordy = (
             shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not asked)
         )
         if self._wordy and first is not None and "json" in first.lower():
-            first = None  # the word must stand in the input
+            first = None  # the word must be in the input, not in the instructions
         if turns is not self.turns:
             self.resumable, self._calls = False, Calls(turns)
         self._request, self.turns, self._first = request, turns, first
@@ -476,11 +488,13 @@ class RequestWriter(PlainDocument):
             write_message(turn, self.messages, context)
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
+        """Continue after earlier items."""
         self.messages = messages
         if state is not None:
             self._calls.restore(begin, state)
 
     def turn(self, index: int) -> None:
+        """Write one turn."""
         turn, calls, items, context = self.turns[index], self._calls, self.messages, self.context
         if self.own:
             write_own(turn, items, context)
@@ -496,10 +510,12 @@ class RequestWriter(PlainDocument):
             write_message(turn, items, context)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
+        """The items that later turns do not change, and the calls so far."""
         state = self._calls.snapshot()
         return None if state is None else (self.messages, state)
 
     def end(self) -> None:
+        """Complete the input."""
         if self.own:
             return
         if not self.messages:
@@ -509,6 +525,7 @@ class RequestWriter(PlainDocument):
             say_json(self.messages, self._request, self.context)
 
     def document(self, messages: Any) -> dict[str, Any]:
+        """The request with these items."""
         context, request, own = self.context, self._request, self.own
         out: dict[str, Any] = {"model": self._model} if self._model or not own else {}
         if self._first is not None:
@@ -527,7 +544,7 @@ class RequestWriter(PlainDocument):
 
 
 def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Everything that follows the input."""
+    """Write everything after the input."""
     own = context.source == wire.NAME
     if request.tools:
         offered, limit = request.tools, None
@@ -550,7 +567,8 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
     if request.settings.compact_at is not None:
         write_context_management(request.settings, out, context)
     if not own:
-        # A client of another dialect expects no state on the server, and reasoning that it can bring back itself.
+        # A client of another dialect expects no state on the server, and returns reasoning itself: store defaults to
+        # true (openai 3.49.0, 2026-11).
         out["store"] = own_fields(request.extra).get("store", False)
         if _may_seal(out, context):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
@@ -563,8 +581,9 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
 
 
 def _may_seal(out: dict[str, Any], context: Context) -> bool:
-    """Whether to ask for sealed reasoning. A model that does not reason answers 400 to that: an unknown one is asked
-    only beside `reasoning`, which models that are known to refuse it never get."""
+    """Whether to ask for sealed reasoning. A model that does not reason answers 400. So an unknown model gets the
+    request only beside `reasoning`, which models that refuse it never get.
+    """
     fields = context.host.fields if context.host is not None else {}
     if fields.get("include") is False or fields.get(f"include[].{ENCRYPTED}") is False:
         return False
@@ -572,7 +591,9 @@ def _may_seal(out: dict[str, Any], context: Context) -> bool:
 
 
 def _without_reasoning(request: Request, context: Context) -> Request:
-    """The request without what a model that does not reason answers 400 to: `reasoning`, and its sealed content."""
+    """The request without the fields that a model without reasoning answers 400 to: `reasoning`, and its sealed
+    content.
+    """
     fields = dict(own_fields(request.extra))
     for name in [name for name in fields if name.startswith("reasoning/")]:
         code = "thoughts.dropped" if name.endswith("summary") else "field.dropped"
@@ -593,7 +614,7 @@ def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
         if name.startswith(("text/", "reasoning/")):
             out.setdefault(name.partition("/")[0], {})
     if "text/format" in fields:
-        out["text"]["format"] = json_text.plain(fields["text/format"])  # open for what hangs below it
+        out["text"]["format"] = json_text.plain(fields["text/format"])  # decoded, to restore fields below it
     if "include" in fields and "include" in out:
         out["include"] = [*json_text.plain(fields["include"]), *out["include"]]
     return restore(out, request.extra, wire.NAME)

@@ -1,4 +1,4 @@
-"""Responses answers: read into canon, written from canon; how they ended, what they cost, what they echo."""
+"""Reads and writes Responses answers: their status, usage, and echo of the request."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from .output_items import answer_items, read_item, write_items
 from .tools import own_fields, tools_to, with_fields, write_choice
 
 _INCOMPLETE: dict[str, StopReason] = {
+    # incomplete_details.reason (openai 3.49.0, 2026-11).
     "max_output_tokens": "length",
     "max_messages": "length",
     "content_filter": "content_filter",
@@ -51,7 +52,7 @@ _STATUS = ("status",)
 _ECHO_NAMES = tuple(wire.ANSWER_ECHO)
 _ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
 _SHORT = 120
-"""No wish that says nothing is longer than this."""
+"""No object without meaning is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
 _AROUND_NAMES = (*wire.ANSWER_EXTRAS, *_ECHO_NAMES)
 _EMPTY: tuple[Any, ...] = (*EMPTY_VALUES, "", {})
@@ -60,6 +61,7 @@ _around_values = attrgetter(*_AROUND_NAMES)
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon, or a list of items."""
     answer, unknown, _ = wire.ANSWER.admit(body if b'"output":' in body and body[:1] == b"{" else _whole(body))
     if answer.output is None and answer.status is None and not answer.error:
         raise WireError(wire.NAME, "/output", "an array of items")
@@ -80,7 +82,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 
 def _whole(body: bytes) -> bytes:
-    """A response made of what clients keep: a list of items, or the event that ends an item."""
+    """A response made of the values that clients keep: a list of items, or the event that ends an item."""
     body = body.strip()
     if body[:1] == b"[":
         return b'{"output":%b}' % body
@@ -92,7 +94,7 @@ def _whole(body: bytes) -> bytes:
 
 
 def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
-    """Why it ended. There is no word for a tool turn: the calls say it."""
+    """The stop of an answer. Responses has no word for a tool turn: the calls decide (openai 3.49.0, 2026-11)."""
     status = answer.status or "completed"
     if status == "completed":
         if any(type(part) is ToolCall for part in parts):
@@ -121,7 +123,7 @@ def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
 
 
 def read_figures(answer: wire.Answer, context: Context, unknown: Unknown) -> Usage | None:
-    """The usage of an answer and, for another dialect, the service tier, which is then taken out of the answer."""
+    """The usage of an answer. For another dialect also the service tier, which is removed from the answer."""
     if answer.usage is None:
         return None
     usage = read_usage(answer.usage, context, unknown)
@@ -136,6 +138,7 @@ _TIER_AT: Path = ("service_tier",)
 
 
 def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
+    """Token counts. Cached and reasoning tokens are included in the totals (openai 3.49.0, 2026-11)."""
     asked, answered = usage.input_tokens_details, usage.output_tokens_details
     more: dict[str, Raw] = {}
     if asked is not None and asked.cache_write_tokens_details and asked.cache_write_tokens_details != NULL:
@@ -153,6 +156,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
 
 
 def answer_extra(answer: wire.Answer, context: Context, unknown: Unknown) -> Extra | None:
+    """The fields around the output that the canon cannot hold."""
     own = context.target == wire.NAME
     more, silent = around(answer, own=own)
     if not own and not unknown:
@@ -163,7 +167,7 @@ def answer_extra(answer: wire.Answer, context: Context, unknown: Unknown) -> Ext
 
 
 def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str, Raw]]:
-    """What stands around the output: that which says something, and, for this dialect's `own` sake, the rest."""
+    """The fields around the output: those with a meaning, and for this dialect (`own`) the others."""
     more = carried(answer, wire.ANSWER_EXTRAS) or {}
     if answer.error and answer.error != NULL:
         more["error"] = answer.error
@@ -181,7 +185,7 @@ def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str,
 
 
 def names_around(answer: wire.Answer) -> tuple[str, ...]:
-    """The names of what stands around the output of an answer without an error, and says something."""
+    """The names of the fields with a meaning around the output of an answer without an error."""
     names = tuple(compress(_AROUND_NAMES, map(not_, map(contains, _AROUND_NOTHING, _around_values(answer)))))
     for name in wire.ANSWER_WISHES:
         raw: Raw = getattr(answer, name)
@@ -190,15 +194,16 @@ def names_around(answer: wire.Answer) -> tuple[str, ...]:
     return names
 
 
-@lru_cache(maxsize=64)  # a host's answers say nothing in the same words again and again
+@lru_cache(maxsize=64)  # a host repeats the same meaningless values
 def _is_silent(name: str, wish: bytes) -> bool:
     try:
         return json_text.plain(Raw(wish)) in wire.ANSWER_WISHES[name]
     except WireError:
-        return False  # a number that is none
+        return False  # not decodable
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     response_id = answer_ids.for_response(response.id, response.parts, answer_ids.RESPONSES, context)
     if response.alternatives:
         first_only(response, context)
@@ -219,7 +224,7 @@ def write_response(response: Response, context: Context) -> bytes:
 
 
 def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
-    """An answer of this dialect is not made more complete than it was."""
+    """Remove the fields that an answer of this dialect did not have."""
     if usage is not None and usage.cache_write is None:
         del out["usage"]["input_tokens_details"]["cache_write_tokens"]
         if usage.cache_read is None:
@@ -241,22 +246,24 @@ def head(response_id: str, created: int | None, model: str, status: str, context
 
 
 def filled(out: dict[str, Any], answers: Request | None) -> bytes:
-    """The response object with what the types demand: an echo of the client's request, or else the defaults."""
+    """The response object with the fields that the types demand: an echo of the client's request, or else the
+    defaults.
+    """
     rest = _rest(answers) if answers is not None else _UNASKED
     if rest.fields.keys().isdisjoint(out):
         return completed(out, answers)
-    # What is said stays where it stands, and wins over what would fill it up.
+    # Existing fields keep their place and their value.
     return json_text.encode({**out, **rest.fields, **out})
 
 
 def completed(out: dict[str, Any] | Struct, answers: Request | None) -> bytes:
-    """The same for an answer that says nothing of what fills it up: neither how it broke off nor what was asked."""
+    """The same for an answer that has none of the filling fields."""
     rest = _rest(answers) if answers is not None else _UNASKED
     return b"".join((json_text.encode(out)[:-1], rest.text))
 
 
 class _Rest(Struct, frozen=True, eq=False):
-    """What an answer is filled up with, and its text, with a comma for a bracket; and of what it was made."""
+    """The fields that fill up an answer, their text with a comma in place of the bracket, and their source."""
 
     fields: dict[str, Any]
     text: bytes
@@ -265,7 +272,7 @@ class _Rest(Struct, frozen=True, eq=False):
 
 
 def _rest(request: Request) -> _Rest:
-    """The same for all answers of a conversation whose requests say the same but for the history."""
+    """The filling fields: the same for all answers of a conversation whose requests differ only in the history."""
     turns, settings = request.turns, request.settings
     first = turns[0] if turns and turns[0].at == _INSTRUCTIONS else None
     known = _RESTS.get(id(settings))
@@ -311,7 +318,7 @@ _DEFAULTS: dict[str, Any] = {
     "top_p": 1.0,
     "truncation": "disabled",
 }
-"""What OpenAI's own answers say where the client said nothing; the Open Responses schema demands all of it."""
+"""The values of OpenAI's own answers for absent settings; the Open Responses schema demands all of these fields."""
 _UNASKED = _Rest(_DEFAULTS, b"," + json_text.encode(_DEFAULTS)[1:])
 _CACHE_OPTIONS = "prompt_cache_options"
 _ECHOED = (
@@ -327,7 +334,7 @@ _ECHOED = (
 
 
 def echo(request: Request) -> dict[str, Any]:
-    """What the client asked for, in its own words."""
+    """The settings of the client's request, in its own words."""
     settings = request.settings
     out: dict[str, Any] = {}
     first = request.turns[0] if request.turns else None
@@ -357,12 +364,12 @@ def echo(request: Request) -> dict[str, Any]:
     if _CACHE_OPTIONS in out:
         options = json_text.plain(out[_CACHE_OPTIONS])
         if not isinstance(options, dict) or not {"mode", "ttl"} <= options.keys():
-            del out[_CACHE_OPTIONS]  # both are required in an answer; a request may leave one out
+            del out[_CACHE_OPTIONS]  # an answer requires both; a request may omit one
     return out
 
 
 def _tools_echo(same: Same) -> Raw:
-    """The tools as they were declared, which is the same for every answer of a conversation."""
+    """The tools as declared: the same for every answer of a conversation."""
     tools = [tool for tool in same.tools if tool.at[:1] == ("tools",)]
     return json_text.raw([_declared(tool) for tool in tools_to(tools, Context(wire.NAME, wire.NAME))])
 
@@ -371,7 +378,7 @@ _echoed = remembered(_tools_echo, lambda raw, same: 2 * len(raw) + 500)
 
 
 def _declared(tool: Any) -> Any:
-    """A tool as the answer's type has it, where nothing may be missing."""
+    """A tool with all fields that the answer's type requires."""
     if isinstance(tool, dict) and tool["type"] == "function":
         tool.setdefault("parameters", None)
         tool.setdefault("strict", None)
@@ -396,14 +403,14 @@ def _echo_wishes(settings: Settings, out: dict[str, Any]) -> None:
 
 
 def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], context: Context) -> dict[str, Any]:
-    """`status`, with `incomplete_details` or `error` where the status wants it."""
+    """`status`, with `incomplete_details` or `error` if the status demands it."""
     own = own_fields(stop.extra)
     if own:
         return {name: json_text.plain(value) for name, value in own.items()}
     status, reason = _ENDS[stop.reason]
     exact = says_it_all(stop, _EXACT)
     if stop.reason == "refusal" and not any(isinstance(part, Text) and part.refusal for part in parts):
-        # A refusal is a part here; without one, an empty completed answer would look like success.
+        # A refusal is a part here. Without one, an empty completed answer would look like success.
         status, reason, exact = "incomplete", "content_filter", False
     if stop.reason == "tool_calls":
         lose_missing_call(stop, any(type(part) is ToolCall for part in parts), status, context)
@@ -420,6 +427,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], context: Contex
 
 
 def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
+    """The usage object."""
     asked, answered = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
         context.lose("usage.invented", context.ends.usage)
@@ -434,8 +442,9 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
 
 
 def counted(usage: Usage | None, context: Context) -> dict[str, Any]:
-    """The figures of an answer, with zeros where nobody counted: OpenAI's schema refuses null, and the Open Responses
-    schema requires the field."""
+    """The usage of an answer, with zeros for unknown figures: OpenAI's schema refuses null, and the Open Responses
+    schema requires the field.
+    """
     if usage is None:
         context.lose("usage.invented")
     return write_usage(usage or _NOTHING_COUNTED, context)
@@ -445,14 +454,14 @@ _NOTHING_COUNTED = Usage(0, 0)
 
 
 def write_tier(usage: Usage | None, out: dict[str, Any], context: Context) -> None:
-    """The service tier, unless it is the one that an answer is filled up with."""
+    """Write the service tier, unless it is the default."""
     tier = service_tiers.write(usage, service_tiers.OPENAI, context)
     if tier is not None and tier != _DEFAULTS["service_tier"]:
         out["service_tier"] = tier
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `input`: the answer's items as they must be echoed, then one item an output."""
+    """The items to append: the answer's items as they must be returned, then one item for each output."""
     items: list[Any] = []
     calls = Calls(results.turns)
     write_items(response.parts, items, context, calls.asked(response.parts))

@@ -1,4 +1,4 @@
-"""Settings of a Responses request: sampling, limits, reasoning, structured output; read and written."""
+"""Owns the settings of a Responses request: sampling, limits, reasoning, structured output."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .tools import fit_schema
 LOGPROBS = "message.output_text.logprobs"
 ENCRYPTED = "reasoning.encrypted_content"
 _TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
+# OpenAI refuses max_output_tokens below 16 (400, reported by users, 2026).
 _LEAST_TOKENS = 16
 _MAX_USER = 64
 _OPENAI = frozenset({wire.NAME, "openai-chat"})
@@ -36,6 +37,7 @@ _AT_SAFETY = {**_AT, "user": ("safety_identifier",)}
 
 
 def read_settings(request: wire.ResponsesRequest) -> Settings:
+    """The settings of a request."""
     reasoning, text = request.reasoning, request.text
     shape = text.format if text is not None else None
     user = request.safety_identifier
@@ -76,6 +78,7 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
 
 
 def write_settings(settings: Settings, out: dict[str, Any], context: Context) -> None:
+    """Write the settings. Responses has no stop, seed, n, penalties and top_k (openai 3.49.0, 2026-11)."""
     at = settings.at
     limit = settings.max_tokens
     if limit is not None and context.gates(wire.NAME):
@@ -141,7 +144,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
     quiet = profile.sampling_at_none and (effort or profile.effort_default) == "none"
     refused = context.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
     for value, name, known in (
-        # Their neutral values are always taken.
+        # The neutral values are always accepted.
         (settings.temperature, "temperature", not refused or settings.temperature == 1),
         (settings.top_p, "top_p", not refused or settings.top_p == 1),
         (settings.top_k, "top_k", False),

@@ -1,6 +1,6 @@
-"""Where a Responses stream ends: at an event of a terminal type.
+"""Finds the end of a Responses stream: an event of a terminal type.
 
-Every response has an `error` field, which is mostly null: the type of the event decides, not that field.
+Every response has an `error` field, which is usually null. So the type of the event decides, not that field.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ _event = msgspec.json.Decoder(_Event).decode
 
 
 class StreamEnd(EventStreamEnd):
+    """The end of a Responses stream."""
+
     ending = tuple([kind.encode() for kind in sorted(_TERMINAL)])
 
     def frame(self, name: bytes, data: bytes) -> None:
+        """Decode one frame, and take note of an end or an error."""
         event = decoded(data, _event, _Event)
         if event is None:
             return

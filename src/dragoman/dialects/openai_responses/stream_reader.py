@@ -1,9 +1,9 @@
-"""Responses streams, read: wire events to canon's.
+"""Reads Responses streams: wire events to canon events.
 
-Items open and close by name here, so nothing has to be guessed: deltas are passed on as they come, and the item's last
-word (`output_item.done`) is compared with what was told so far; what is missing is told then. Items that overlap are
-told one after the other, in the order of `output_index`. Items of tools the upstream runs itself have no deltas worth
-telling: they come whole when they are done, and hold nobody up.
+Items begin and end with events here, so nothing has to be guessed. Deltas are passed at once. The final item
+(`output_item.done`) is compared with the text so far, and missing text is added. Overlapping items are written one
+after the other, in the order of `output_index`. Items of hosted tools are passed whole when they are done; their deltas
+are skipped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .response import answer_extra, read_figures, read_response, read_stop
 
 
 def _decoder(**fields: Any) -> Callable[[bytes], wire.StreamEvent]:
-    """Events of which one heavy value will be needed: it is decoded at once, and by the letter."""
+    """A decoder for events whose one large value is needed: the value is decoded at once, and strictly."""
     shape = [(name, kind, wire.NONE) for name, kind in fields.items()]
     made: Any = msgspec.defstruct("Event", shape, bases=(wire.StreamEvent,))
     decode: Callable[[bytes], wire.StreamEvent] = msgspec.json.Decoder(made).decode
@@ -79,7 +79,7 @@ _SILENT = frozenset(
         *[f"response.{IMAGE}.{state}" for state in IMAGE_EVENTS],
         *STREAM_EVENTS,
         *PROGRESS,
-        # How far a search is: its item comes whole.
+        # Progress of a search: its item comes whole.
         "response.web_search_call.in_progress",
         "response.web_search_call.searching",
         "response.web_search_call.completed",
@@ -91,7 +91,7 @@ _KNOWN = _TERMINAL | _SILENT | {*_KINDS, *DONE, _ADDED, _ENDED, ANNOTATION, PART
 
 
 class StreamReader(FrameReader):
-    """Wire events in, canon's events out."""
+    """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=True)
@@ -101,16 +101,17 @@ class StreamReader(FrameReader):
         self._waiting: dict[int, Item] = {}
         self._done: set[int] = set()
         self._names: set[bytes] = set()  # the ids of items that are done
-        self._moved: dict[int, int] = {}  # numbers that stand for another item by now
+        self._moved: dict[int, int] = {}  # output_index -> the place of another item
         self._later: list[Part] = []
-        self._odd = b""  # a whole answer in place of the events
-        self._echo = b""  # the response in the first event, until the second has come
+        self._odd = b""  # a whole answer in place of a stream
+        self._echo = b""  # the response of the first event, until the second came
         self._started = False
         self._over = False
-        self._ended = False  # in good order, not with a fault
+        self._ended = False  # with a terminal event, not with a fault
         self._noted: set[str] = set()
 
     def close(self) -> list[Event]:
+        """The stream is over: the rest of its events, or a fault."""
         events: list[Event] = []
         self.settle()
         for name, data in self._frames.close():
@@ -121,7 +122,7 @@ class StreamReader(FrameReader):
         return events
 
     def _instead(self) -> list[Event]:
-        """What came in place of the rest of the stream."""
+        """The events or the fault for a body that is no stream."""
         stray = self._frames.stray or self._odd
         found = told_whole(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
@@ -139,7 +140,7 @@ class StreamReader(FrameReader):
                 decode = _DECODERS.get(name, _strict)
                 event = decode(data)
                 if decode is not _strict and event.type.encode() != name:
-                    event = _strict(data)  # it is not what it is called
+                    event = _strict(data)  # its type differs from its event name
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._context))
                 if not (event.type or name or self._started):
@@ -166,7 +167,7 @@ class StreamReader(FrameReader):
         return False
 
     def _echoed(self, data: bytes) -> bool:
-        """Whether the second event says what the first did, once more."""
+        """Whether the second event repeats the first."""
         head, _, response = data.partition(_RESPONSE)
         again = response == self._echo and _IN_PROGRESS(head) is not None
         self._echo = b""
@@ -178,7 +179,7 @@ class StreamReader(FrameReader):
             self._active.pieces += said
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
-        """Any event but one more piece of the open text."""
+        """Read any event except more text of the open part."""
         if event.type == "error" or (not event.type and event.error and not said_nothing(event.error)):
             self._fault(event, events)
             return
@@ -194,8 +195,9 @@ class StreamReader(FrameReader):
             self._elsewhere(event, events)
 
     def _place(self, event: wire.StreamEvent) -> int:
-        """Where the item of an event stands. Hosts give one number to several: a new item under the number of one that
-        is done gets the next that is free."""
+        """The place of an event's item. Some hosts give several items one number: a new item with the number of a
+        finished one gets the next free number.
+        """
         place = self._moved.get(event.output_index, event.output_index)
         if event.type == _ADDED and place in self._done and event.item:
             name = bytes(_admitted(event.item)[0].id)
@@ -244,7 +246,7 @@ class StreamReader(FrameReader):
             self._waiting[place] = opened
 
     def _elsewhere(self, event: wire.StreamEvent, events: list[Event]) -> None:
-        """An event for an item that is not the one being told: it waits, is whole by itself, or was never announced."""
+        """Read an event of an item that is not open: it waits, is whole, or was never announced."""
         place = event.output_index
         if place in self._done:
             return
@@ -292,9 +294,10 @@ class StreamReader(FrameReader):
                 self._teller.inside(item, event, events)
 
     def _finish_item(self, item: Item, raw: Raw | wire.Item, events: list[Event]) -> None:
-        """The item's last word: what it says beyond the deltas is told now."""
+        """End an item with its final value: text that the deltas lack is added now."""
         self._active = None
         self._done.add(item.place)
+        # Take encrypted_content from output_item.done: the value in `.added` may be partial (openai 3.49.0, 2026-11).
         parts = self._read_item(item.place, raw)[1] if raw else []
         if item.index < 0:
             self._teller.tell(parts[item.told :], events)
@@ -307,7 +310,7 @@ class StreamReader(FrameReader):
             events.append(PartEnd(item.index))
 
     def _go_on(self, events: list[Event]) -> None:
-        """Nothing is open: tell what had to wait, in order."""
+        """No item is open: write the waiting parts and items in order."""
         while self._active is None and (self._later or self._waiting):
             later, self._later = self._later, []
             self._teller.tell(later, events)
@@ -355,7 +358,7 @@ class StreamReader(FrameReader):
         events.append(Finish(stop, usage, extra=answer_extra(answer, self._context, unknown)))
 
     def _drop_items(self, unknown: Unknown) -> None:
-        """Items were read when they were done; the terminal event repeats them."""
+        """Drop unknown fields of items: the terminal event repeats items that were already read."""
         for path in [path for path in unknown if path[:1] == ("output",)]:
             del unknown[path]
 
@@ -372,8 +375,9 @@ class StreamReader(FrameReader):
         events.append(fault_from(error, 0, {}))
 
     def _note(self, kind: str, unknown: Unknown) -> None:
-        """Fields of events that nobody knows are reported once for each kind of event. Those of an event that brings a
-        piece of an item stand in the item, too."""
+        """Report unknown fields once for each kind of event. Fields of an event with a piece of an item are also in the
+        item.
+        """
         if unknown and kind not in self._noted and kind in _KNOWN and kind not in PROGRESS:
             self._noted.add(kind)
             for path, fields in unknown.items():
@@ -381,7 +385,7 @@ class StreamReader(FrameReader):
 
 
 def _admitted(item: Raw | wire.Item, at: Path = ()) -> tuple[wire.Item, Unknown]:
-    """An item that may have been decoded with its event."""
+    """An item, which may already be decoded with its event."""
     if isinstance(item, wire.Item):
         return item, {}
     value, unknown, _ = wire.ITEM.admit(item, at)

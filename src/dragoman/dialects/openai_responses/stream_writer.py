@@ -1,8 +1,8 @@
-"""Responses streams, written: canon's events to the full grammar of the wire.
+"""Writes Responses streams: canon events to the full grammar of the wire (openai 3.49.0, 2026-11).
 
-Each item is added, told and done; `sequence_number` rises by one; the terminal event repeats the whole output. Texts in
-a row share one message item, as in an answer that is not streamed. The last word on a call waits for the next event: an
-answer that was broken off in the middle of a call must not hand it out as complete.
+Each item is added, written and done; `sequence_number` rises by one; the terminal event repeats the whole output.
+Neighbouring texts share one message item, as in a whole answer. The end of a call waits for the next event: an answer
+that is cut in the middle of a call must not mark it as complete.
 """
 
 from __future__ import annotations
@@ -51,25 +51,27 @@ _NOTHING_COUNTED = Raw(
     b'{"input_tokens":0,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":0,'
     b'"output_tokens_details":{"reasoning_tokens":0},"total_tokens":0}'
 )
-"""Usage when an answer begins: OpenAI's schema refuses null there, the Open Responses schema requires the field."""
+"""Usage at the beginning of an answer: OpenAI's schema refuses null there, and the Open Responses schema requires the
+field.
+"""
 
 
 class StreamWriter:
-    """Canon's events in, wire events out."""
+    """Takes canon events and returns wire events."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._number = 0
         self._id = ""
         self._head: dict[str, Any] = {}
-        self._items: list[Any] = []  # done
-        self._message: dict[str, Any] | None = None  # added and not done
+        self._items: list[Any] = []  # items that are done
+        self._message: dict[str, Any] | None = None  # the open message item
         self._message_at: Path = ()
-        self._call: dict[str, Any] | None = None  # told and not done
+        self._call: dict[str, Any] | None = None  # the open call item
         self._part: Part | None = None
-        self._index = -1  # of the open part
-        self._begun = False  # the open part's text has been added
-        self._before = b""  # what stands before and after the text in every delta of the open part
+        self._index = -1  # index of the open part
+        self._begun = False  # the text of the open part has begun
+        self._before = b""  # the bytes before and after the text of each delta
         self._after = b""
         self._pieces: list[str] = []
         self._held = ""
@@ -77,7 +79,7 @@ class StreamWriter:
         self._late: list[Citation] = []
         self._tokens: list[Token] = []
         self._seal: Seal | None = None
-        self._has_own_item = False  # the open part is a call with an item of its own, which is written whole
+        self._has_own_item = False  # the open call has an item of its own type, written whole
         self._seen: list[Part] = []
         self._stop: Stop | None = None
         self._cut = False  # a call breaks off
@@ -85,6 +87,7 @@ class StreamWriter:
         self._ended = False
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if isinstance(event, PartDelta):
             if event.index != self._index:
                 return b""
@@ -107,15 +110,18 @@ class StreamWriter:
         return self._fault(event)
 
     def template(self, index: int) -> Template | None:
+        """The template for more text of the open part."""
         if index != self._index or not self._begun:
             return None
         return Template(self._before, self._after, _DELTA, self._number)
 
     def told(self, index: int, texts: list[str]) -> None:
+        """Take note of text that was written with the template."""
         self._pieces += texts
         self._number += len(texts)
 
     def close(self) -> bytes:
+        """Nothing: the end is written with the last Finish."""
         return b""
 
     def _event(self, kind: str, fields: dict[str, Any]) -> bytes:
@@ -172,7 +178,7 @@ class StreamWriter:
         return out
 
     def _begin_text(self, part: Text) -> bytes:
-        """The text's place in a message item, added when its first words come."""
+        """Begin a text in a message item, when its first words come."""
         out = b""
         place = len(self._items)
         if self._message is None:
@@ -211,11 +217,11 @@ class StreamWriter:
         self._template(f"response.{kind}.delta", where, b"}\n\n")
         self._begun = False
         self._held = ""
-        self._seal = None  # a seal on a call was reported when the call was written
+        self._seal = None  # already reported
         return out
 
     def _begin_reasoning(self, part: Reasoning) -> bytes:
-        """The item, and the one part of its summary that the thoughts go into."""
+        """Begin the item, with one part of its summary for the thoughts."""
         name = own_fields(part.extra).get("id") or answer_id(self._id, len(self._items), MADE_HERE)
         added: dict[str, Any] = {"id": name, "type": "reasoning", "summary": []}
         where = {"item_id": name, "output_index": len(self._items), "summary_index": 0}
@@ -226,7 +232,7 @@ class StreamWriter:
         )
 
     def _first_delta(self, event: PartDelta) -> bytes:
-        """Any delta but plain text in an open part: the first words, seals, citations."""
+        """Write any delta except plain text of an open part: first words, seals, citations."""
         part = self._part
         out = b""
         if self._has_own_item:
@@ -246,7 +252,7 @@ class StreamWriter:
             elif isinstance(part, ToolCall):
                 text, self._held = self._held + text, ""
                 if text == "null" and not part.custom and self._context.source != wire.NAME:
-                    # Some models write null where they mean no arguments at all.
+                    # Some models write null for no arguments.
                     text, self._held = "", text
                 else:
                     self._begun = True
@@ -271,7 +277,7 @@ class StreamWriter:
         out = b"" if self._begun else self._begin_text(part)
         for cited in citations:
             if self._late or cited.end is None:
-                self._late.append(cited)  # it is one of the whole text, which is not there yet
+                self._late.append(cited)  # it covers the whole text, which is not complete yet
             else:
                 out += self._annotate(part, cited, 0)
         return out
@@ -313,7 +319,7 @@ class StreamWriter:
         if self._tokens:
             from ...codec import logprobs  # late: few streams have them
 
-            scores = logprobs.write(self._tokens, "tokens", spelled=False)  # as the event's type wants them
+            scores = logprobs.write(self._tokens, "tokens", spelled=False)  # the event's type has no bytes
             extra = with_fields(extra, {"logprobs": logprobs.write(self._tokens, "tokens")})
         whole = Text(text, part.refusal, tuple(self._citations), seal=part.seal, extra=extra, at=part.at)
         self._seen.append(whole)
@@ -333,7 +339,7 @@ class StreamWriter:
     def _end_reasoning(self, part: Reasoning, event: PartEnd) -> bytes:
         extra = {wire.NAME: {**own_fields(part.extra), **own_fields(event.extra)}}
         for name in ("summary", "content"):
-            extra[wire.NAME].pop(name, None)  # told as one summary
+            extra[wire.NAME].pop(name, None)  # written as one summary
         text = "".join(self._pieces)
         if not text and self._seal is None and self._context.source != wire.NAME:
             return b""
@@ -361,7 +367,7 @@ class StreamWriter:
         return self._whole(Opaque(wire.NAME, item["type"], json_text.raw(item)))
 
     def _end_call(self, call: ToolCall, event: PartEnd) -> bytes:
-        """The arguments are all there; the item itself is done when the next event shows that nothing was cut off."""
+        """The arguments are complete. The item is done when the next event shows that the answer was not cut."""
         item = self._call or {}
         text = "".join(self._pieces)
         out = b""
@@ -405,7 +411,7 @@ class StreamWriter:
         return self._event("response.output_item.done", fields)
 
     def _run(self, part: Opaque) -> bytes:
-        """A program or a shell's commands that were run, or an MCP server's tool that was called."""
+        """Write a program, shell commands, or an MCP call that the upstream ran."""
         self._index = -1
         fields = json_text.fields(part.value)
         place = len(self._items)
@@ -415,12 +421,12 @@ class StreamWriter:
         return out + self._done(part.value)
 
     def _opaque(self, part: Opaque) -> bytes:
-        """An item of this dialect's own."""
+        """Write an item of this dialect."""
         stepped = part.kind in STEPPED and self._context.source != wire.NAME
         return self._run(part) if stepped else self._whole(part)
 
     def _whole(self, part: Opaque) -> bytes:
-        """An item of this dialect's own, whole: what other events would have told is left out of its beginning."""
+        """Write a whole item of this dialect. Values that other events would send are left out of its beginning."""
         added = dict(json_text.fields(part.value))
         for name in _EMPTIED:
             value = json_text.plain(added[name]) if name in added else None
@@ -437,7 +443,7 @@ class StreamWriter:
         return out + self._done(part.value)
 
     def _image(self, media: Media) -> bytes:
-        """An image that the model made. Parts of it are not shown before it is whole."""
+        """Write an image that the model made. No partial images are sent."""
         self._index = -1
         place = len(self._items)
         item = image_item(media, answer_id(self._id, place, "ig_"), self._context)
@@ -461,7 +467,7 @@ class StreamWriter:
         end = write_stop(cut_short(stop, self._context) if self._cut else stop, self._seen, self._context)
         status = end["status"]
         cut = status == "incomplete"
-        # Only the item that was told last can have been broken off.
+        # Only the last item can have been cut.
         out += self._close_call(cut)
         out += self._close_message(cut)
         self._ended = True
@@ -477,7 +483,7 @@ class StreamWriter:
         return out + self._event(f"response.{kind}", {"response": Raw(filled(response, self._context.answers))})
 
     def _fault(self, fault: Fault) -> bytes:
-        """A response that has begun fails; a fault before that is an event of its own."""
+        """Write a fault: a response that has begun fails; a fault before that is an `error` event."""
         self._ended = True
         self._index = -1
         if not self._started:

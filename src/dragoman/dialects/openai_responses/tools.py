@@ -1,4 +1,4 @@
-"""Tool declarations and tool choice of Responses: flat tools, namespaces, the schemas strict mode takes."""
+"""Owns tool declarations and tool choice of Responses: flat tools, namespaces, strict schemas."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from ...codec.tool_names import Names, by_name
 from ...context import ANSWER, Context
 from . import wire
 
+# Names match ^[a-zA-Z0-9_-]{1,64}$ (openai 3.49.0, 2026-11).
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 
 IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
-"""Call ids."""
+"""Call ids: at most 64 characters (400 string_above_max_length, reported by users, 2026)."""
 
 _KIN = "openai-chat"
 _SCHEMA_AT = ("parameters",)
@@ -36,16 +37,17 @@ _NULL = Raw(b"null")
 
 
 def own_fields(extra: Extra | None) -> dict[str, Raw]:
-    """This dialect's fields in an extra."""
+    """The fields of this dialect in an extra."""
     return extra.get(wire.NAME, {}) if extra is not None else {}
 
 
 def with_fields(extra: Extra | None, fields: dict[str, Raw]) -> Extra | None:
-    """`extra` and some fields that the canon holds in another form: put back, but no loss elsewhere."""
+    """`extra` with fields that the canon holds in another form: they are restored, and no loss elsewhere."""
     return {**(extra or {}), wire.NAME: {**fields, **own_fields(extra)}} if fields else extra
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """Read the value of `tools`."""
     tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     return tools_from(tools or [], context, unknown, ("tools",))
 
@@ -53,7 +55,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
 def tools_from(
     tools: list[wire.ToolDef], context: Context, unknown: Unknown, base: Path
 ) -> tuple[Tool | HostedTool, ...]:
-    """The tools of a list that stands at `base`."""
+    """The tools of a list at `base`."""
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools):
         at = base + (i,)
@@ -89,7 +91,7 @@ def _read_function(tool: wire.ToolDef, at: Path, context: Context, unknown: Unkn
         schema = None
         silent["parameters"] = _NULL
     if strict is None:
-        # Null is not the same as nothing: without the field the server tries strict mode.
+        # Null differs from an absent field: without the field the server tries strict mode (openai 3.49.0, 2026-11).
         silent["strict"] = _NULL
     if tool.defer_loading is False:
         silent["defer_loading"] = Raw(b"false")
@@ -108,7 +110,7 @@ def _read_function(tool: wire.ToolDef, at: Path, context: Context, unknown: Unkn
 
 
 def _read_nested(function: Raw, at: Path) -> Tool:
-    """A function as Chat declares it, which clients send here, too."""
+    """A function in Chat's form, which some clients send here."""
     fields, value = json_text.fields(function), json_text.plain(function)
     schema = json_text.text(fields["parameters"]) if "parameters" in fields else "null"
     strict = value.get("strict")
@@ -133,7 +135,7 @@ def _read_custom(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknow
     more = carried(tool, ("allowed_callers", "parameters", "output_schema")) or {}
     grammar = _read_grammar(shape, at, context, unknown) if shape is not None else None
     if shape is not None and grammar is None:
-        # Any text is what holds anyway; another form has no place elsewhere.
+        # `text` is the default; another form has no place elsewhere.
         (silent if shape.type == "text" else more)["format"] = json_text.raw(shape)
     if tool.async_:
         more["async"] = tool.async_
@@ -155,7 +157,7 @@ def _read_custom(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknow
 
 
 def _read_grammar(shape: wire.CustomFormat, at: Path, context: Context, unknown: Unknown) -> Grammar | None:
-    """The grammar of a free-text tool, for other dialects also in the form that Chat has for it."""
+    """The grammar of a free-text tool. For other dialects, Chat's nested form is read too."""
     if shape.type != "grammar":
         return None
     if not shape.definition and context.target != wire.NAME:
@@ -175,7 +177,7 @@ def _is_plain(namespace: wire.ToolDef) -> bool:
 
 
 def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown: Unknown) -> list[Tool]:
-    """The tools of a namespace, each under its name; what the namespace itself says hangs on the first of them."""
+    """The tools of a namespace, each with its name. The namespace's own fields are kept on the first of them."""
     out: list[Tool] = []
     for j, tool in enumerate(namespace.tools or ()):
         read = _read_function if tool.type == "function" else _read_custom
@@ -193,7 +195,7 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown
         if namespace.description is not None:
             more["description"] = json_text.raw(namespace.description)
     elif namespace.description:
-        # Nobody else has a place for it: the first tool says it for all.
+        # No other dialect has a field for it: the description of the first tool gets it.
         words = f"(About all tools of {namespace.name}: {namespace.description})"
         before = out[0].description
         out[0] = msgspec.structs.replace(out[0], description=f"{before}\n\n{words}" if before else words)
@@ -206,10 +208,12 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     return json_text.encode(tools_to(tools, context))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
+    """The entries of `tools`, with namespaces restored."""
     out: list[Any] = []
     group: dict[str, Any] | None = None
     place: Path = ()
@@ -262,7 +266,7 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
         if tool.schema is not None:
             at, lost = tool.at + tool.schema_at, ("tool.strict.dropped", tool.at)
             out["parameters"], strict = fit_schema(tool.schema, strict, at, context, lost, name)
-        # Left out, the server would try strict mode, which the source did not ask for.
+        # Without the field the server would try strict mode (openai 3.49.0, 2026-11), which the source did not ask for.
         out["strict"] = bool(strict)
     if tool.output_schema is not None:
         out["output_schema"] = Raw(tool.output_schema)
@@ -279,8 +283,9 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
 def fit_schema(
     schema: str, strict: bool | None, at: Path, context: Context, lost: tuple[str, Path], name: str = ANSWER
 ) -> tuple[Raw, bool | None]:
-    """A schema as OpenAI takes it, and whether it is strict; what this dialect sent is left alone. Strict mode is its
-    kin's as well, so that what comes from there is strict enough as it is."""
+    """A schema as OpenAI accepts it, and whether it is strict. A schema of this dialect stays unchanged. Chat has the
+    same strict mode, so its strict schemas stay strict.
+    """
     if context.source == wire.NAME:
         return Raw(schema), strict
     if context.source == _KIN:
@@ -297,7 +302,7 @@ def read_choice(
     rows: tuple[Row, ...] = (),
     tools: tuple[Tool | HostedTool, ...] = (),
 ) -> Choice:
-    """`rows`: the tools that the upstream runs, one of which may be chosen. `tools`: the tools of the request."""
+    """Read `tool_choice`. `rows`: the hosted tools, one of which may be chosen. `tools`: the tools of the request."""
     at = ("tool_choice",)
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
@@ -305,7 +310,7 @@ def read_choice(
         return Choice("auto", (), _own_choice(json_text.raw(choice), choice, context), at)
     if choice.type in ("function", "custom") and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
-    if choice.function and context.target != wire.NAME and _named(choice.function):  # Chat's way to say it
+    if choice.function and context.target != wire.NAME and _named(choice.function):  # Chat's form
         _keep_but(json_text.plain(choice.function), ("name",), (*at, "function"), context)
         return Choice("one", (_named(choice.function),), at=at)
     value = choice.strange or json_text.raw(choice)
@@ -321,7 +326,7 @@ def read_choice(
 
 
 def _own_choice(value: Raw, what: str, context: Context) -> Extra:
-    """A choice that only this dialect can make."""
+    """A choice that only this dialect has."""
     if context.target != wire.NAME:
         context.lose("choice.dropped", ("tool_choice",), what)
     return {wire.NAME: {"tool_choice": value}}
@@ -330,7 +335,7 @@ def _own_choice(value: Raw, what: str, context: Context) -> Extra:
 def _read_subset(
     value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], context: Context
 ) -> Choice | None:
-    """A choice of `allowed_tools`, also in the form that Chat has for it; None where there is no list of tools."""
+    """A choice of `allowed_tools`, also in Chat's form; None if there is no list of tools."""
     said = json_text.plain(value)
     inner = said.get("allowed_tools")
     inner = inner if isinstance(inner, dict) else said
@@ -359,8 +364,9 @@ def _read_subset(
 
 
 def _keep_unread_fields(said: Any, inner: Any, entries: list[Any], context: Context) -> None:
-    """Keeps the fields of a subset that no other dialect has: those of its entries, and those of the object around the
-    entries in Chat's form."""
+    """Keep the fields of a subset that no other dialect has: those of its entries, and those of the object around the
+    entries in Chat's form.
+    """
     at: Path = ("tool_choice",)
     if inner is not said:
         at = (*at, "allowed_tools")
@@ -383,7 +389,7 @@ def _keep_but(value: Any, known: tuple[str, ...], at: Path, context: Context) ->
 
 
 def _allowed_name(entry: Any) -> str:
-    """The name in an entry of `allowed_tools`; "" for one that names no tool of the client's."""
+    """The name in an entry of `allowed_tools`; "" if the entry names no tool of the client."""
     if not isinstance(entry, dict) or entry.get("type") not in ("function", "custom"):
         return ""
     nested = entry.get(entry["type"])
@@ -392,8 +398,9 @@ def _allowed_name(entry: Any) -> str:
 
 
 def _is_allowed(tool: HostedTool, entry: Any, rows: tuple[Row, ...]) -> bool:
-    """Whether an entry of `allowed_tools` means this tool, which the upstream runs: by its type, under any of its
-    spellings, and by the label of an MCP server."""
+    """Whether an entry of `allowed_tools` means this hosted tool: by its type in any spelling, and by the label of an
+    MCP server.
+    """
     kind = entry.get("type") if isinstance(entry, dict) else None
     if not isinstance(kind, str):
         return False
@@ -404,14 +411,14 @@ def _is_allowed(tool: HostedTool, entry: Any, rows: tuple[Row, ...]) -> bool:
 
 
 def _named(function: Raw) -> str:
-    """The name in a function as Chat has it, if it is one."""
+    """The name of a function in Chat's form, or ""."""
     value = json_text.plain(function)
     name = value.get("name") if isinstance(value, dict) else None
     return name if isinstance(name, str) else ""
 
 
 def write_choice(request: Request, choice: Choice, context: Context) -> Any:
-    """The `tool_choice` value, or None when it cannot be said."""
+    """The `tool_choice` value, or None if it cannot be expressed."""
     own = own_fields(choice.extra)
     if "tool_choice" in own:
         return json_text.plain(own["tool_choice"])
@@ -436,7 +443,7 @@ def write_choice(request: Request, choice: Choice, context: Context) -> Any:
 
 
 def _allowed_entry(tool: HostedTool) -> dict[str, Any]:
-    """A tool that the upstream runs in `allowed_tools`."""
+    """The entry of a hosted tool in `allowed_tools`."""
     value = json_text.plain(tool.value)
     label = value.get("server_label") if isinstance(value, dict) else None
     return {"type": tool.kind, "server_label": label} if isinstance(label, str) else {"type": tool.kind}

@@ -1,4 +1,4 @@
-"""Owns items of a type that is not known: one that has the shape of an assistant's message is read as that."""
+"""Reads items of an unknown type as messages, if they have the shape of an assistant message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAID = frozenset({"output_text", "refusal"})
 
 
 def as_message(item: wire.Item, at: Path, context: Context) -> tuple[wire.Item, Unknown] | None:
-    """The item as a message, for another dialect; None where the item has no words of the assistant's."""
+    """The item as a message, for another dialect; None if the item has no text of the assistant."""
     if context.target == wire.NAME or (not item.strange and item.role != "assistant"):
         return None
     value = json_text.plain(item.strange or json_text.raw(item))

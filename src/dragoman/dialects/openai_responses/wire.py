@@ -1,7 +1,7 @@
-"""Responses as sent and received: requests, answers, stream events. Shapes only, no meaning.
+"""The wire shapes of Responses: requests, answers, stream events. No meaning.
 
-Fields typed `Raw` are carried, never looked into. One Struct stands for all items, so that messages without `type`, the
-commonest of all, take the fast path.
+Fields of type `Raw` are carried unchanged. One Struct covers all items, so that messages without `type`, the most
+frequent items, take the fast path.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ NONE = Raw()
 
 
 class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """Base of all shapes here."""
+    """Base of all shapes in this module."""
 
 
 class Annotation(Wire):
+    """One annotation of a text."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset(
         {"url_citation", "file_citation", "container_file_citation", "file_path"}
     )
@@ -40,12 +42,14 @@ class Annotation(Wire):
 
 
 class Audio(Wire):
+    """Sound of the user: base64 and its format."""
+
     data: str
     format: str = ""
 
 
 class ContentPart(Wire):
-    """A piece of a message, of a tool's output, of a reasoning item's summary or content."""
+    """A piece of a message, of a tool output, or of a reasoning item's summary or content."""
 
     __kinds__: ClassVar[frozenset[str]] = frozenset(
         {
@@ -112,12 +116,16 @@ class Item(Wire, rename={"async_": "async"}):
 
 
 class CustomFormat(Wire):
+    """The input format of a custom tool; the grammar is flat here (openai 3.49.0)."""
+
     type: str
     syntax: str = ""
     definition: str = ""
 
 
 class ToolDef(Wire, rename={"async_": "async"}):
+    """One entry of `tools`."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset({"function", "custom", "namespace"})
 
     type: str = "function"
@@ -135,6 +143,8 @@ class ToolDef(Wire, rename={"async_": "async"}):
 
 
 class ToolChoice(Wire):
+    """A tool choice other than a word."""
+
     __kinds__: ClassVar[frozenset[str]] = frozenset({"function", "custom", "allowed_tools"})
 
     type: str
@@ -143,11 +153,13 @@ class ToolChoice(Wire):
     tools: list[Raw] | None = None
     function: Raw = NONE
     allowed_tools: Raw = NONE
-    """As in Chat, which has mode and tools there."""
+    """Chat's form, which holds mode and tools here."""
     strange: Raw = NONE
 
 
 class ReasoningConfig(Wire):
+    """Reasoning settings."""
+
     effort: str | None = None
     summary: str | None = None
     generate_summary: Raw = NONE
@@ -156,6 +168,8 @@ class ReasoningConfig(Wire):
 
 
 class TextFormat(Wire):
+    """The format of the answer: text, json_object or json_schema."""
+
     type: str
     name: str | None = None
     schema: Raw = NONE
@@ -164,11 +178,15 @@ class TextFormat(Wire):
 
 
 class TextConfig(Wire):
+    """Format and verbosity of the answer."""
+
     format: TextFormat | None = None
     verbosity: str | None = None
 
 
 class ResponsesRequest(Wire):
+    """The body of a request."""
+
     input: str | list[Item] | None = None
     model: str | None = None
     instructions: str | None = None
@@ -205,7 +223,7 @@ class ResponsesRequest(Wire):
 
 
 REQUEST_STATE = ("previous_response_id", "conversation", "prompt")
-"""What only the server that keeps it can look up."""
+"""Fields that only the server with this state can resolve."""
 
 REQUEST_RARE = Fields(
     "stream_options",
@@ -222,16 +240,22 @@ REQUEST_RARE = Fields(
 
 
 class InputDetails(Wire):
+    """Details of the input tokens."""
+
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     cache_write_tokens_details: Raw = NONE
 
 
 class OutputDetails(Wire):
+    """Details of the output tokens."""
+
     reasoning_tokens: int | None = None
 
 
 class Usage(Wire):
+    """Token counts."""
+
     input_tokens: int | None = None
     output_tokens: int | None = None
     total_tokens: int | None = None
@@ -240,11 +264,13 @@ class Usage(Wire):
 
 
 class IncompleteDetails(Wire):
+    """Why a response is incomplete."""
+
     reason: str | None = None
 
 
 class Answer(Wire):
-    """The response object: the answer, and an echo of the request around it."""
+    """The response object: the answer, and an echo of the request."""
 
     output: list[Item] | None = None
     id: str | None = None
@@ -301,7 +327,7 @@ ANSWER_EXTRAS = Fields(
     "prompt_cache_diagnostics",
     "output_text",
 )
-"""Fields of an answer that say something about the answer."""
+"""Fields that describe the answer."""
 
 _ABSENT = (NONE, Raw(b"null"))
 
@@ -331,17 +357,17 @@ ANSWER_ECHO: dict[str, tuple[Any, ...]] = {
     "truncation": (None, "disabled"),
     "user": (None,),
 }
-"""Fields of an answer that repeat the request, each with the values that say nothing."""
+"""Fields that repeat the request, each with its values without meaning."""
 
 ANSWER_WISHES: dict[str, tuple[Any, ...]] = {
     "reasoning": (None, {}, {"effort": None}, {"effort": None, "summary": None}),
     "text": (None, {}, {"format": {"type": "text"}}, {"format": {"type": "text"}, "verbosity": "medium"}),
 }
-"""The same for objects; hosts differ in what they put into these."""
+"""The same for objects, in which hosts put different fields."""
 
 
 class StreamEvent(Wire):
-    """Any event of a stream. Heavy values stay raw until someone needs them."""
+    """Any event of a stream. Large values stay raw until they are needed."""
 
     type: str = ""
     output_index: int = 0
@@ -378,7 +404,7 @@ EVENT = Admitter[StreamEvent](NAME, StreamEvent, lenient=True)
 
 
 class AnswerHead(Struct):
-    """What the first event of a stream is asked for; the rest of the response is an echo of the request."""
+    """The fields that are read from the first event of a stream; the rest of the response repeats the request."""
 
     id: str | None = None
     created_at: float | None = None
@@ -389,6 +415,7 @@ _head = msgspec.json.Decoder(AnswerHead).decode
 
 
 def answer_head(response: Raw) -> AnswerHead | Answer:
+    """The first fields of a response; the tolerant way for a response that does not decode."""
     try:
         return _head(response)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
