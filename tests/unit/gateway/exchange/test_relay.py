@@ -208,7 +208,7 @@ async def _drops(request: IncomingRequest, reply: Reply) -> None:
 @pytest.mark.parametrize(
     ("step", "bounds", "said"),
     [
-        (_half, Bounds(idle=0.1), "fell silent within 0.1 seconds"),
+        (_half, Bounds(idle=0.1), "sent nothing within 0.1 seconds"),
         (_drops, Bounds(total=0.3), "took more than 0.3 seconds"),
     ],
     ids=["idle", "total"],
