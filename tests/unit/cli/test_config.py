@@ -43,7 +43,7 @@ def test_check_says_what_there_is_and_what_is_odd(monkeypatch: pytest.MonkeyPatc
     done = config("check")
     assert done.exit_code == 0
     assert done.stdout == "dragoman.toml: 4 upstreams (openai, anthropic, gemini, ollama), 1 routes\n"
-    assert "note: upstreams.gemini: the variable GEMINI_API_KEY is empty: it cannot be asked\n" in done.stderr
+    assert "note: upstreams.gemini: the variable GEMINI_API_KEY is empty, so each request there fails\n" in done.stderr
     assert "OPENAI_API_KEY" not in done.stderr
 
 
