@@ -239,7 +239,7 @@ def test_servers_of_a_cloned_folder_are_not_started(folder: Folder) -> None:
     assert folder.run("mcp", "list").stdout == "own: disabled\n", "the user's own file still counts"
     own.chmod(0o666)
     refused = folder.run("mcp", "list")
-    assert refused.returncode == 1 and "others can write it" in refused.stderr
+    assert refused.returncode == 1 and "other users can write it" in refused.stderr
 
 
 def test_servers_are_started_after_a_yes(folder: Folder) -> None:
@@ -391,7 +391,7 @@ def test_in_the_users_own_configuration_folder_nobody_is_asked(folder: Folder) -
     own.chmod(0o600)
     assert read(own, folder.home).read() == b""
     own.chmod(0o660)
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         read(own, folder.home).read()
 
 
