@@ -31,7 +31,7 @@ def test_a_file_is_begun_once() -> None:
     assert Path("dragoman.toml").read_text() == EXAMPLE
     again = config("init")
     assert again.exit_code == 1
-    assert "--force writes over it" in again.stderr
+    assert "Use --force to overwrite it" in again.stderr
     assert config("init", "--force").exit_code == 0
     assert config("init", "none/such.toml").exit_code == 1
 
@@ -58,7 +58,7 @@ def test_check_names_the_mistake_and_fails() -> None:
 
 
 def test_without_anything_it_says_so() -> None:
-    assert config("check").stdout == "the environment: no upstreams: everything is a rehearsal, 0 routes\n"
+    assert config("check").stdout == "the environment: no upstreams: the rehearsal answers everything, 0 routes\n"
 
 
 @pytest.mark.parametrize("options", [(), ("--all",)])

@@ -195,7 +195,7 @@ def test_a_yes_at_the_terminal_is_remembered_for_this_content_in_this_place(fold
     file = folder.config(host, "MY_KEY")
     ask = ("ask", "hello", "--model", "openai/gpt-5.1")
     seen = folder.at_a_terminal("y", *ask)
-    assert f"The file {file} is not known to you yet. If it is used," in seen
+    assert f"The file {file} is new. If it is used," in seen
     assert f"sends requests to 127.0.0.1 ({host.address}), with the key in the variable MY_KEY" in seen
     assert len(host.requests) == 1
     assert NOT_USED not in folder.run(*ask).stderr
@@ -278,7 +278,7 @@ def test_trust_is_listed_and_taken_back(folder: Folder, host: Host) -> None:
     folder.run("config", "trust")
     assert folder.run("config", "trust", "--list").stdout == f"{file}: trusted\n"
     file.write_text("# other\n")
-    assert folder.run("config", "trust", "--list").stdout == f"{file}: changed since: not trusted\n"
+    assert folder.run("config", "trust", "--list").stdout == f"{file}: changed since you trusted it: not trusted\n"
     assert folder.run("config", "trust", "--remove").returncode == 0
     assert folder.run("config", "trust", "--list").stdout == ""
     assert folder.run("config", "trust", "none.toml").returncode == 1
@@ -345,7 +345,7 @@ def test_a_gateway_that_reads_again_takes_no_file_that_changed(folder: Folder, h
     first = found.read()
     assert first == file.read_bytes()
     file.write_bytes(first + b"\n# changed\n")
-    with pytest.raises(ConfigError, match="it has changed, and is not trusted"):
+    with pytest.raises(ConfigError, match="the file has changed, and is no longer trusted"):
         found.read()
     folder.run("config", "trust")
     assert found.read() == file.read_bytes()
