@@ -134,7 +134,7 @@ def test_a_port_that_is_taken_is_misuse() -> None:
         told = ("--base-url", "http://127.0.0.1:9", "--dialect", "anthropic", "--upstream-port", str(taken.port))
         done = run("conform", *told, CASE)
     assert done.exit_code == 2
-    assert "cannot be served" in done.output
+    assert "cannot listen on port" in done.output
 
 
 def test_without_a_host_no_network_module_is_loaded() -> None:

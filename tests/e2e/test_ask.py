@@ -106,7 +106,7 @@ def test_without_a_key_the_rehearsal_answers_and_says_so(user: User) -> None:
     done = user.runs("ask", f"Read the file {user.folder}/notes.txt")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "Rehearsal (no model): read_file answered: A dragoman was an interpreter.\n"
-    assert "no key is set: the rehearsal answers" in done.stderr
+    assert "no key is set, so the rehearsal answers" in done.stderr
     assert "→ read_file absolute_path=" in done.stderr and "✓ read_file" in done.stderr
     assert "\x1b[" not in done.stdout + done.stderr, "colour only on a terminal"
 
@@ -161,7 +161,7 @@ def test_as_lines_of_json(user: User) -> None:
     assert asked["name"] == "read_file" and asked["args"] == {"absolute_path": f"{user.folder}/notes.txt"}
     assert "".join([one["value"] for one in told if one["type"] == "content"]).startswith("Rehearsal")
     assert told[-1]["finishReason"] == "stop"
-    assert user.runs("log").stderr == "no conversation is kept\n"
+    assert user.runs("log").stderr == "there are no stored conversations\n"
 
 
 def test_a_conversation_goes_on_and_is_listed_and_exported(user: User) -> None:
@@ -201,7 +201,7 @@ def test_servers_that_misbehave_disturb_nothing_and_nobody(user: User) -> None:
 def test_nothing_to_go_on_with(user: User) -> None:
     user.runs("ask", "Hello.")
     done = user.runs("ask", "--continue")
-    assert done.returncode == 2 and "Nothing is under way" in done.stderr
+    assert done.returncode == 2 and "has no unfinished step" in done.stderr
     os.truncate(user.store, 0)
     user.store.write_bytes(b"no database" * 100)
     done = user.runs("ask", "Hello.")
@@ -217,14 +217,14 @@ def test_a_conversation_that_cannot_be_read_can_be_forgotten(user: User) -> None
     name = user.runs("log").stdout.split()[0]
     assert "session: it cannot be read" in user.runs("log", name).stderr
     assert user.runs("log", name, "--forget").returncode == 0
-    assert user.runs("log").stderr == "no conversation is kept\n"
+    assert user.runs("log").stderr == "there are no stored conversations\n"
 
 
 def test_misuse(user: User) -> None:
     assert "unknown tool 'nonsense'" in user.runs("ask", "--tools", "nonsense", "Hello").stderr
     done = user.runs("ask", "--model", "anthropic/claude-sonnet-4-5", "Hello")
     assert done.returncode == 2 and "set ANTHROPIC_API_KEY" in done.stderr
-    assert user.runs("log").stderr == "no conversation is kept\n"
+    assert user.runs("log").stderr == "there are no stored conversations\n"
     assert user.runs("log", "--to", "anthropic").returncode == 2
 
 

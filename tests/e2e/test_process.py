@@ -265,7 +265,7 @@ def test_a_new_configuration_is_taken_by_all_and_drops_no_stream(tmp_path: Path,
                 before = await asked()
                 configured(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "up/real"\n')
                 process.tell(signal.SIGHUP)
-                await process.heard("was read again")
+                await process.heard("the new configuration is in use")
                 await asyncio.sleep(0.3)
                 after = await asked()
                 configured(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "op/real"\n')

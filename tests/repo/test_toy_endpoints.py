@@ -146,7 +146,7 @@ def test_lists_counts_and_whoever_is_lost(toy: None) -> None:
     assert estimated.headers["dragoman-estimate"] == "true" and estimated.json()["tokens"] > 5
     assert crossed.json() == {"input_tokens": 41}
     assert (lost.status, wrong.status, wrong.headers["allow"]) == (404, 405, "POST")
-    assert "in toy this gateway serves: POST /toy, " in lost.json()["problem"]
+    assert "In toy this gateway serves: POST /toy, " in lost.json()["problem"]
     assert b"toy:\n  POST /toy\n" in home.body
     assert "toy" in about.json()["dialects"]
     assert {"client": "toy", "line": f"TOY_BASE_URL=http://{_host(about)} TOY_API_KEY=any"} in about.json()["clients"]
@@ -373,7 +373,7 @@ def test_two_dialects_on_one_address_stop_the_start(tmp_path: Path, workers: str
         timeout=60,
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert "anthropic and toy both claim POST /v1/messages, and no header tells them apart" in done.stderr
+    assert "anthropic and toy both claim POST /v1/messages, and no header or query parameter distinguishes them" in done.stderr
 
 
 def _outside(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""The command line: thin, one file a verb."""
+"""The command line: one thin file for each command. The work is done in the packages below."""

@@ -1,6 +1,6 @@
-"""How `dragoman ask` shows what happens: the model's words on standard output, all else on standard error.
+"""The output of `dragoman ask`: the model's text on standard output, everything else on standard error.
 
-Colours, diffs and progress only on a terminal; elsewhere one plain line for each thing, or lines of JSON.
+Colours, diffs and progress appear only on a terminal. Elsewhere each event is one plain line, or one line of JSON.
 """
 
 from __future__ import annotations
@@ -40,48 +40,51 @@ if sys.platform != "win32":
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SHORT = 200
 _LINES = 12
-"""Of a tool's output, how many lines are shown on a terminal."""
+"""Lines of a tool's output that are shown on a terminal."""
 _ENDS = {
     "turns": "the limit of turns is reached",
     "seconds": "the limit of time is reached",
     "tokens": "the limit of tokens is reached",
-    "loop": "stopped: it goes in circles",
-    "length": "the answer broke off: it reached its limit of tokens",
-    "content_filter": "the answer was stopped by a filter",
-    "refusal": "the model refused",
-    "empty": "the model said nothing",
-    "fault": "the answer ended in an error",
+    "loop": "stopped: the model repeats the same calls",
+    "length": "the answer is incomplete: it reached the limit of tokens",
+    "content_filter": "a filter stopped the answer",
+    "refusal": "the model refused to answer",
+    "empty": "the answer is empty",
+    "fault": "the answer ended with an error",
     "cancelled": "stopped",
-    "paused": "paused; dragoman ask --continue goes on",
+    "paused": "paused; continue with: dragoman ask --continue",
     "approval": "a call waits for approval",
 }
-_AGAIN = "dragoman ask --continue tries again"
+_AGAIN = "try again with: dragoman ask --continue"
 
 
 class JsonOutput:
-    """Lines of JSON."""
+    """Writes events as lines of JSON."""
 
     def tell(self, happening: Happening) -> None:
+        """Write an event to standard output."""
         sys.stdout.buffer.write(as_line(happening))
         sys.stdout.buffer.flush()
 
     def say(self, words: str) -> None:
+        """Write a message to standard error."""
         click.echo(f"dragoman: {words}", err=True)
 
 
 class TextOutput:
-    """Words, and lines about the rest; coloured where `console` is a terminal."""
+    """Writes the model's text, and one line for each other event; coloured where `console` is a terminal."""
 
     def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
-        """`kept`: the conversation can be taken up later."""
+        """`kept`: the conversation is stored, and can be continued later."""
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self._rich = self._console.is_terminal
         self._all_losses, self._kept = losses, kept
-        self._failed = False  # that an upstream failed was told
-        self._open = False  # the last line of the model's words has no end yet
-        self._live: Live | None = None  # where the output of a tool under way is shown
+        self._failed = False  # the fault of an upstream was shown
+        self._open = False  # the last line of the model's text has no end yet
+        self._live: Live | None = None  # shows the output of a running tool
 
     def tell(self, happening: Happening) -> None:
+        """Show an event."""
         if isinstance(happening, ToolCallProgress):
             if self._rich:
                 self._progress(happening.output)
@@ -110,10 +113,11 @@ class TextOutput:
             self._state(happening)
 
     def say(self, words: str) -> None:
+        """Write a message."""
         self._line(f"dragoman: {words}", "dim")
 
     def _progress(self, output: str) -> None:
-        """The last lines of what a tool has said so far; they go when it is done."""
+        """Show the last lines of a running tool's output. They disappear when the tool is done."""
         self._end_words()
         if self._live is None:
             self._live = Live(console=self._console, transient=True, auto_refresh=False)
@@ -124,10 +128,10 @@ class TextOutput:
         if done.error is not None:
             self._line(f"✗ {done.name}: {_first(done.error)}", "red")
         elif isinstance(done.result_display, FileDiff):
-            lines = done.result_display.diff.splitlines()[2:]  # behind the two that name the files
+            lines = done.result_display.diff.splitlines()[2:]  # without the two lines that name the files
             added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
             self._line(f"✓ {done.name}: {done.result_display.file_path} (+{added} -{removed})", "green")
-            if self._rich and done.decision != "accept":  # else it was shown before
+            if self._rich and done.decision != "accept":  # an accepted diff was shown before
                 self.diff(done.result_display.diff)
         else:
             self._line(f"✓ {done.name}: {_first(done.result_display) or 'done'}", "green")
@@ -139,7 +143,7 @@ class TextOutput:
 
     def _state(self, happening: Retrying | Failed | Compressed | Finished) -> None:
         if isinstance(happening, Retrying):
-            self._line(f"{happening.fault.message}; asking again in {happening.seconds:.0f} seconds", "yellow")
+            self._line(f"{happening.fault.message}; next attempt in {happening.seconds:.0f} seconds", "yellow")
         elif isinstance(happening, Failed):
             self._failed = True
             again = f" ({_AGAIN})" if self._kept else ""
@@ -153,7 +157,7 @@ class TextOutput:
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
 
     def diff(self, text: str) -> None:
-        """An edit, as it is shown before and after."""
+        """Show an edit, before or after it is made."""
         for line in text.splitlines():
             self._line(f"  {line}", _STYLES.get(line[:1], ""))
 
@@ -169,7 +173,7 @@ class TextOutput:
 
 
 class Approver:
-    """Asks the person at the terminal."""
+    """Asks the user at the terminal for approval."""
 
     def __init__(self, teller: TextOutput) -> None:
         self._teller = teller
@@ -205,7 +209,7 @@ def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
     if word in ("e", "edit") and asked.diff is not None:
         try:
             changed = click.edit(asked.diff.new, extension=".txt")
-        except click.ClickException as error:  # there is no such editor: the person is asked again
+        except click.ClickException as error:  # There is no such editor; the user is asked again.
             error.show()
             changed = None
         return Approval("once", wanted=changed) if changed is not None else None
@@ -213,13 +217,13 @@ def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
 
 
 def _forget_typed() -> None:
-    """What was typed before a person could know what they are asked is no answer to it."""
+    """Drop input that was typed before the question: it is no answer to the question."""
     if sys.platform != "win32":
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 async def _line() -> str:
-    """A line from the terminal. A thread that waits for one could not be stopped: the event loop does it."""
+    """A line from the terminal. The event loop waits for it, because a waiting thread could not be stopped."""
     loop = asyncio.get_running_loop()
     came: asyncio.Future[str] = loop.create_future()
 
@@ -230,7 +234,7 @@ async def _line() -> str:
     try:
         loop.add_reader(sys.stdin.fileno(), ready)
     except NotImplementedError:  # Windows
-        problem = "nobody can be asked at a terminal of this system; use --approve"
+        problem = "dragoman cannot ask for approval on this system. Use --approve."
         raise ConfigError("approval", "", problem=problem) from None
     try:
         return await came

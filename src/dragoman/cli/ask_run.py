@@ -1,4 +1,4 @@
-"""What `dragoman ask` does: finds the conversation, the model and the tools, runs the loop, shows and keeps it."""
+"""The work of `dragoman ask`: finds the conversation, the model and the tools, runs the loop, shows and stores it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _CANCELLED = 130
 
 
 class AskOptions(Struct, frozen=True, kw_only=True):
-    """What the command line says."""
+    """The options of the command line."""
 
     prompt: tuple[str, ...]
     model: str
@@ -79,15 +79,15 @@ class AskOptions(Struct, frozen=True, kw_only=True):
 
 
 def run(wish: AskOptions) -> NoReturn:
-    """Do it, and leave with the exit code."""
+    """Run the command, and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
     teller: JsonOutput | TextOutput = (
         JsonOutput() if wish.as_json else TextOutput(losses=wish.losses, kept=not wish.no_store)
     )
     words = _words(wish.prompt, teller.say)
     if not words and not wish.media and not (wish.going_on or wish.session):
-        raise click.UsageError("what is to be asked?")
+        raise click.UsageError("there is no prompt. Give one as an argument, or on standard input.")
     try:
         store = None if wish.no_store else _opened()
         keep = ConversationStore(store, wish.place, teller.say)
@@ -95,7 +95,7 @@ def run(wish: AskOptions) -> NoReturn:
     except DragomanError as error:
         fail(str(error), 2)
     if not words and not wish.media and agent.session.step == "idle":
-        raise click.UsageError("what is to be asked? Nothing is under way in this conversation")
+        raise click.UsageError("there is no prompt, and this conversation has no unfinished step. Give a prompt.")
     given = frozenset(agent.policy.allow)
     parts: list[Part] = [Text(words)] if words else []
     parts += [_media(one) for one in wish.media]
@@ -119,7 +119,7 @@ def _opened() -> SqliteStore:
     try:
         return SqliteStore(usual_file(os.environ))
     except ConfigError as error:
-        fail(f"{error} (DRAGOMAN_STORE names another file, --no-store keeps nothing)", 2)
+        fail(f"{error} (set DRAGOMAN_STORE to another file, or use --no-store)", 2)
 
 
 def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, teller: JsonOutput | TextOutput) -> Agent:
@@ -127,7 +127,7 @@ def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, telle
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
         if entry is None:
-            fail("there is no such conversation; dragoman log lists them", 2)
+            fail("there is no such conversation. `dragoman log` lists them.", 2)
         session = keep.read(entry)
     config = _config(wish.file)
     upstreams = config.upstreams
@@ -146,12 +146,12 @@ def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, telle
         upstreams=upstreams,
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
-        teller.say("no key is set: the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another)")
+        teller.say("no key is set, so the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another key)")
     return agent
 
 
 def _config(file: Path | None) -> Config:
-    """The configuration of a file that was named, else of a trusted one in this folder, else of the environment."""
+    """The configuration of the named file, else of a trusted file in this folder, else of the environment."""
     data = FolderFile(Path(CONFIG_FILE), os.environ).read() if file is None else None
     return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
 
@@ -159,7 +159,7 @@ def _config(file: Path | None) -> Config:
 async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput) -> Reason:
     reason: Reason = "stop"
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    if task is not None and sys.platform != "win32":  # like Ctrl-C: tools are ended, and the history is left whole
+    if task is not None and sys.platform != "win32":  # Like Ctrl-C: tools are stopped, and the history stays complete.
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, task.cancel)
@@ -178,7 +178,7 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput)
 
 
 def _routed(model: str, config: Config) -> str:
-    """The model that a name stands for, as the gateway would have it: by the routes, else by its own name."""
+    """The model for a name, found as in the gateway: by the routes, or else by its own name."""
     if not model:
         return ""
     choices = Routes(config).find(model, lambda weights: 0)[1]
@@ -193,17 +193,17 @@ def _at_a_terminal() -> bool:
 
 
 def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
-    """What is asked: the arguments, and what comes by standard input, if it is no terminal and not closed."""
+    """The prompt: the arguments, and standard input if it is no terminal and not closed."""
     arguments = " ".join(prompt)
-    said = "" if arguments == "-" else arguments
+    typed = "" if arguments == "-" else arguments
     piped = ""
     if sys.stdin is not None and (arguments == "-" or not _at_a_terminal()):
         piped = sys.stdin.buffer.read().decode(errors="surrogateescape")
-    text = "\n\n".join([one for one in (said, piped.strip("\n")) if one])
+    text = "\n\n".join([one for one in (typed, piped.strip("\n")) if one])
     plain = text.encode(errors="surrogateescape").decode(errors="replace")
     if plain != text:
         say(
-            "what is asked is no UTF-8 text in some places, which are marked with \ufffd; --image shows a file as it is"
+            "some bytes of the prompt are not UTF-8, and were replaced by \ufffd. Use --image to send a file unchanged."
         )
     return plain
 
@@ -247,10 +247,10 @@ def _allowed(store: Store | None, place: str) -> list[str]:
 
 
 def _remember(store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonOutput | TextOutput) -> None:
-    """Keep what a person has allowed for good since then, and nothing that was only given for this time."""
+    """Store the permissions that the user granted for good in this run, and none that were given for this run only."""
     new = [entry for entry in policy.allow if entry not in given]
     if new:
         try:
             store.put(Entry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
         except ConfigError as error:
-            teller.say(f"what you allowed for good is not kept: {error}")
+            teller.say(f"your lasting permissions could not be stored: {error}")

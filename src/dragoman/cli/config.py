@@ -1,4 +1,4 @@
-"""`dragoman config`: check the gateway's configuration, show what it comes to, write a first one, trust one."""
+"""`dragoman config`: check, show, begin or trust the gateway's configuration file."""
 
 from __future__ import annotations
 
@@ -31,57 +31,60 @@ _file = click.argument("file", type=click.Path(path_type=Path), required=False, 
 def config() -> None:
     """Check, show, begin or trust the gateway's configuration file.
 
-    FILE is what DRAGOMAN_CONFIG names, else dragoman.toml if there is one; without any file the environment alone is
-    looked at.
+    FILE: the default is the file that DRAGOMAN_CONFIG names, else dragoman.toml in this folder. Without any file only
+    the environment is read.
     """
 
 
 @config.command()
 @_file
 def check(file: Path | None) -> None:
-    """Say whether the configuration holds, and what in it is probably not meant. Exit 1 when it does not hold."""
-    name, read = _read(file)  # nobody is asked anything over the network, so the file need not be trusted
-    for said in advice(read, os.environ):
-        click.echo(f"note: {one_line(said)}", err=True)
+    """Check whether the configuration is valid, and warn about probable mistakes. Exit 1 when it is not valid."""
+    name, read = _read(file)  # Nothing is sent over the network, so the file need not be trusted.
+    for warning in advice(read, os.environ):
+        click.echo(f"note: {one_line(warning)}", err=True)
     click.echo(one_line(f"{name}: {_count(read)}"))
 
 
 @config.command()
 @_file
-@click.option("--all", "everything", is_flag=True, help="With every setting that has its default value.")
+@click.option("--all", "everything", is_flag=True, help="Include settings that have their default value.")
 def show(file: Path | None, everything: bool) -> None:
-    """Print what the file and the environment come to, as one file. Keys are not in it: it names their variables."""
+    """Print the configuration of the file and the environment as one file. Instead of keys it has the names of
+    variables."""
     read = _read(file)[1]
     click.echo(visible(written(plain(read, everything))), nl=False)
 
 
 @config.command()
 @click.argument("file", type=click.Path(path_type=Path), default=USUAL_FILE)
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init(file: Path, force: bool) -> None:
-    """Write a first configuration, to be edited."""
+    """Write a first configuration file, to be edited."""
     if os.path.lexists(file) and not force:
-        raise click.ClickException(f"{file} is there already; --force writes over it")
+        raise click.ClickException(f"{file} exists already. Use --force to overwrite it.")
     data = EXAMPLE.encode()
     try:
-        file.unlink(missing_ok=True)  # a link in the folder must not lead the writing elsewhere
+        file.unlink(missing_ok=True)  # A link in the folder must not redirect the writing to another file.
         with file.open("xb") as out:
             out.write(data)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror or error}") from None
     trust_file(TrustedFiles(os.environ), real_path(file), data)
-    click.echo(f"wrote {file}: edit it, `dragoman config check` and `dragoman config trust` it, then `dragoman serve`")
+    click.echo(
+        f"wrote {file}. Edit it, then run `dragoman config check`, `dragoman config trust` and `dragoman serve`."
+    )
 
 
 @config.command()
 @click.argument("file", type=click.Path(path_type=Path), default=USUAL_FILE)
-@click.option("--remove", is_flag=True, help="Trust the file no longer.")
+@click.option("--remove", is_flag=True, help="Remove the file from the list of trusted files.")
 @click.option("--list", "listing", is_flag=True, help="List the files that you trust.")
 def trust(file: Path, remove: bool, listing: bool) -> None:
-    """Trust FILE (dragoman.toml, .mcp.json) as it is now, after showing what it would do.
+    """Trust FILE (dragoman.toml, .mcp.json) with its present content, and show what it does.
 
-    A file that is found in the working folder is used only after you have said yes to its content, at a terminal or by
-    this command. A file that has changed or moved needs a new yes. Files that you name with --config need none.
+    A file in the working folder is used only after you have agreed to its content, at a terminal or by this command. A
+    file that has changed or moved needs your agreement again. Files that you name with --config need none.
     """
     trusted = TrustedFiles(os.environ)
     try:
@@ -89,8 +92,10 @@ def trust(file: Path, remove: bool, listing: bool) -> None:
             _list(trusted)
         elif remove:
             if not trusted.remove(real_path(file)):
-                raise click.ClickException(f"{file} was not trusted; `dragoman config trust --list` shows the files")
-            click.echo(f"{one_line(real_path(file))} is trusted no longer")
+                raise click.ClickException(
+                    f"{file} was not trusted. `dragoman config trust --list` shows the trusted files."
+                )
+            click.echo(f"{one_line(real_path(file))} is no longer trusted")
         else:
             _trust(trusted, file)
     except ConfigError as error:
@@ -104,7 +109,7 @@ def _trust(trusted: TrustedFiles, file: Path) -> None:
     data, _ = read_regular_file(real)
     lines = effects(file.name, data)
     trusted.add(real, data)
-    click.echo(f"{one_line(real)} is trusted as it is now. When it is used,", err=True)
+    click.echo(f"{one_line(real)} is trusted with its present content. When it is used,", err=True)
     show_effects(lines)
 
 
@@ -114,16 +119,17 @@ def _list(trusted: TrustedFiles) -> None:
         try:
             same = digest(read_regular_file(one.path)[0]) == one.sha256
         except OSError:
-            now.setdefault(one.path, "cannot be read now")
+            now.setdefault(one.path, "cannot be read")
         else:
-            now[one.path] = "trusted" if same or now.get(one.path) == "trusted" else "changed since: not trusted"
+            now[one.path] = (
+                "trusted" if same or now.get(one.path) == "trusted" else "changed since you trusted it: not trusted"
+            )
     for path, state in now.items():
         click.echo(f"{one_line(path)}: {state}")
 
 
 def _read(file: Path | None) -> tuple[str, Config]:
-    """The configuration of a file that was named, else of the one in this folder, else of the environment; and where it
-    comes from."""
+    """The configuration of the named file, else of the file in this folder, else of the environment; and its source."""
     try:
         if file is not None:
             return str(file), load(file, os.environ)
@@ -139,12 +145,12 @@ def _read(file: Path | None) -> tuple[str, Config]:
 
 def _count(read: Config) -> str:
     own = [name for name in read.upstreams if name != REHEARSAL]
-    upstreams = f"{len(own)} upstreams ({', '.join(own)})" if own else "no upstreams: everything is a rehearsal"
+    upstreams = f"{len(own)} upstreams ({', '.join(own)})" if own else "no upstreams: the rehearsal answers everything"
     return f"{upstreams}, {len(read.routes)} routes"
 
 
 def plain(read: Config, everything: bool) -> dict[str, Any]:
-    """A configuration as tables, without what may be secret in it."""
+    """A configuration as tables, without secrets."""
     value: dict[str, Any] = _tables(read) if everything else msgspec.to_builtins(read)
     for upstream in value.get("upstreams", {}).values():
         if "base_url" in upstream:

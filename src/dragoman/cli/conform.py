@@ -1,4 +1,4 @@
-"""`dragoman conform`: the conformance cases, against this library or against a gateway at any host and port."""
+"""`dragoman conform`: runs the conformance cases against this library, or against a gateway at any host and port."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from .terminal_output import fail
 @click.command(
     epilog="Example: dragoman conform --base-url http://127.0.0.1:8080 --dialect anthropic --upstream-port 9009"
 )
-@click.option("--base-url", metavar="URL", help="The gateway to test. Left out: this library.")
-@click.option("--dialect", metavar="DIALECT", help="Only cases whose client speaks this; with --base-url: which it is.")
-@click.option("--upstream", multiple=True, metavar="DIALECT", help="Only cases with such an upstream; can be repeated.")
+@click.option("--base-url", metavar="URL", help="The gateway to test. Default: this library.")
+@click.option("--dialect", metavar="DIALECT", help="Only cases with a client of this dialect. Needed with --base-url.")
+@click.option(
+    "--upstream", multiple=True, metavar="DIALECT", help="Only cases with an upstream of this dialect. May be repeated."
+)
 @click.option(
     "--upstream-port", type=click.IntRange(0, 65535), help="Serve the scripted upstream on this port of 127.0.0.1."
 )
@@ -31,24 +33,29 @@ from .terminal_output import fail
     default="{model}",
     show_default=True,
     metavar="NAME",
-    help="The model to ask the gateway for; {model} is the case's model, {upstream} the upstream's dialect, {host} "
-    "whose the upstream is where the case says so, else the dialect.",
+    help="The model's name for the gateway. {model}: the case's model; {upstream}: the upstream's dialect; {host}: "
+    "the upstream's provider where the case names one, else the dialect.",
 )
 @click.option("--key-env", metavar="VAR", help="Environment variable with the key for the gateway.")
-@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds the gateway may take.")
+@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds to wait for the gateway.")
 @click.option(
-    "--suite", "place", type=click.Path(path_type=Path), help="The directory of the suite. Left out: the newest."
+    "--suite", "place", type=click.Path(path_type=Path), help="The directory of the suite. Default: the newest."
 )
 @click.option(
     "--expected-failures",
     "expected_file",
     type=click.Path(path_type=Path),
-    help='File of {"case id": "reason"}. Left out: for the library the one in the suite, for a gateway none.',
+    help='File of {"case id": "reason"}. Default: for the library the file in the suite, for a gateway none.',
 )
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to report."
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Format of the report.",
 )
-@click.option("--list", "only_list", is_flag=True, help="List the cases that would be run, and run none.")
+@click.option("--list", "only_list", is_flag=True, help="List the chosen cases, and run none.")
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 def conform(
     base_url: str | None,
@@ -66,16 +73,16 @@ def conform(
 ) -> None:
     """Run the conformance cases (all, or those whose id or topic is named).
 
-    Exit 0: all as it should be. 1: a case failed, could not be tested, or passed though it was expected to fail.
-    2: misuse.
+    Exit 0: all results are as expected. 1: a case failed, could not be tested, or passed though it was expected to
+    fail. 2: wrong usage.
     """
     for name in (dialect, *upstream):
         if name is not None and not is_known(name):
-            fail(f"unknown dialect {name!r}; there are: {', '.join(installed())}", 2)
+            fail(f"unknown dialect {name!r}. Known dialects: {', '.join(installed())}", 2)
     if base_url is not None and dialect is None:
-        fail("say with --dialect which dialect the gateway is to be spoken to in", 2)
+        fail("--base-url needs --dialect: the dialect in which the gateway is tested", 2)
     if key_env is not None and key_env not in os.environ:
-        fail(f"the environment has no {key_env}", 2)
+        fail(f"the variable {key_env} is not set", 2)
     try:
         loaded = suite.load(place or suite.latest())
         chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)
@@ -86,7 +93,7 @@ def conform(
         fail(str(error), 2)
     unknown = strangers(expected, {case.id for case in loaded.cases})
     if unknown:
-        fail(f"expected failures that are no cases: {', '.join(unknown)}", 2)
+        fail(f"expected failures with an unknown case id: {', '.join(unknown)}", 2)
     if only_list:
         click.echo("\n".join([case.id for case in chosen]))
         return
@@ -109,18 +116,18 @@ def _host(
     key: str,
     timeout: float,
 ) -> list[Result]:
-    # Late: only here the network is touched.
+    # Imported here, because only this function uses the network.
     from ..conform import gateway_runner
     from ..conform.scripted_upstream import Upstream
 
     if not base_url.startswith(("http://", "https://")):
-        fail(f"{redacted_url(base_url)!r} is no address: it begins with http:// or https://", 2)
+        fail(f"{redacted_url(base_url)!r} is no address. An address begins with http:// or https://.", 2)
     gateway = gateway_runner.Host(base_url, loaded, None, model, key, timeout)
     if port is None:
         return [gateway_runner.run(case, gateway) for case in chosen]
     try:
         server = Upstream(port)
     except OSError as error:
-        fail(f"port {port} cannot be served: {error.strerror}", 2)
+        fail(f"cannot listen on port {port}: {error.strerror}", 2)
     with server as gateway.upstream:
         return [gateway_runner.run(case, gateway) for case in chosen]

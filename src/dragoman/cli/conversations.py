@@ -1,4 +1,4 @@
-"""Conversations in the store: found by their id or by their folder, kept as they go on, and what they are called."""
+"""Conversations in the store: found by their id or by their folder, and stored after each step."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ _TITLE = 80
 
 
 def find(store: Store, id: str | None, folder: str = "") -> Entry | None:
-    """The conversation whose id begins so; without one, the last in the folder. ConfigError where several do."""
+    """The conversation whose id has this beginning; without an id, the last conversation in the folder. ConfigError
+    where several ids have this beginning."""
     if id is None:
         found = store.find(KIND, {"folder": folder}, 1)
     else:
         found = [entry for entry in store.find(KIND, most=10_000) if entry.id.startswith(id)]
         if len(found) > 1 and found[0].id != id:
-            raise ConfigError("conversation", id, tuple([entry.id for entry in found]), "several begin so")
+            raise ConfigError(
+                "conversation", id, tuple([entry.id for entry in found]), "several ids have this beginning"
+            )
     return store.get(KIND, found[0].id) if found else None
 
 
 class ConversationStore:
-    """Keeps a conversation as it goes on. Where it cannot be kept that is said, and the conversation goes on all the
-    same; where another process went on with it meanwhile, there are two from then on."""
+    """Stores a conversation after each step. If it cannot be stored, a message states that, and the conversation goes
+    on. If another process has continued the conversation meanwhile, this one gets a new id."""
 
     def __init__(self, store: Store | None, folder: str, say: Callable[[str], None]) -> None:
         self._store, self._folder, self._say = store, folder, say
@@ -37,7 +40,7 @@ class ConversationStore:
         self._failed = False
 
     def read(self, entry: Entry) -> Session:
-        """The one to go on with."""
+        """The session of a stored conversation, to be continued."""
         self._seen, self._title = entry.updated, entry.labels.get("title", "")
         return Session.from_json(entry.body)
 
@@ -48,19 +51,19 @@ class ConversationStore:
             kept = self._store.get(KIND, session.id)
             if kept is not None and kept.updated != self._seen:
                 session.id = secrets.token_hex(8)
-                self._say(f"another process went on with this conversation: this one is kept as {session.id}")
+                self._say(f"another process has continued this conversation; this one is stored as {session.id}")
             self._seen = time.time()
-            self._title = self._title or title(session)  # a summary may have come in place of the first words
+            self._title = self._title or title(session)  # a summary may have replaced the first text
             labels = {"title": self._title, "model": session.model, "folder": self._folder}
             self._store.put(Entry(KIND, session.id, session.to_json(), labels, updated=self._seen))
         except ConfigError as error:
             if not self._failed:
-                self._say(f"the conversation is not kept: {error}")
+                self._say(f"the conversation could not be stored: {error}")
             self._failed = True
 
 
 def title(session: Session) -> str:
-    """The user's first words."""
-    said = [text_of(turn.parts) for turn in session.turns if turn.role == "user" and not is_opening(turn)]
-    line = " ".join(next((text for text in said if text.strip()), "").split())
+    """The user's first text, as a title."""
+    texts = [text_of(turn.parts) for turn in session.turns if turn.role == "user" and not is_opening(turn)]
+    line = " ".join(next((text for text in texts if text.strip()), "").split())
     return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

@@ -1,4 +1,4 @@
-"""`dragoman dialects`: what can be translated into what."""
+"""`dragoman dialects`: lists the dialects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..dialects import get, installed
 
 @click.command()
 def dialects() -> None:
-    """List the dialects; each can be translated into each other."""
+    """List the dialects. Each can be translated into each other."""
     found = [get(name) for name in installed()]
     wide = max(len(dialect.name) for dialect in found)
     for dialect in found:

@@ -1,8 +1,8 @@
-"""What a configuration file would have dragoman do, in plain words: shown to a person before they trust the file.
+"""What a configuration file would make dragoman do, in plain words: shown to the user before the user trusts the file.
 
-Every line names a host that would be asked and the variable whose value it would get, a command that would be run, or a
-setting. The words come from the same parsed values that are used afterwards. Nothing in the file can draw on the
-terminal: characters that are not printed are written as escapes, and the names of hosts in ASCII alone.
+Every line names a host that would be contacted and the variable whose value it would get, a command that would be run,
+or a setting. The text comes from the same parsed values that are used afterwards. The file cannot control the terminal:
+characters that are not printable are written as escapes, and names of hosts in ASCII only.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _SECRET = re.compile(r"key|auth|token|cookie|secret|pass|credential", re.IGNOREC
 
 
 def one_line(text: object) -> str:
-    """A text as one line that a terminal shows and does not obey."""
+    """A text as one line without control characters, so that a terminal only shows it."""
     return "".join([char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(text)])
 
 
 def effects(file: str, data: bytes) -> list[str]:
-    """What the bytes of a file would have dragoman do. ConfigError when they do not hold."""
+    """What a file with these bytes would make dragoman do. ConfigError when the bytes are no valid configuration."""
     describe: Callable[[bytes, str], Iterator[str]] = _servers if file.endswith(".json") else _gateway
     return [one_line(line) for line in describe(data, file)]
 
 
 def _gateway(data: bytes, file: str) -> Iterator[str]:
     config, text = parse_file(data, file)
-    # Routes may lead to upstreams that only the environment of the next start names.
+    # A route may name an upstream that only the environment of the next start has.
     alone = checked(msgspec.structs.replace(config, routes=()), file, text)
     for name, upstream in alone.upstreams.items():
         if upstream.dialect != REHEARSAL:
@@ -65,7 +65,7 @@ def _upstream(upstream: Upstream) -> str:
 def _key(upstream: Upstream) -> str:
     kind = addressing.auth(upstream)
     if kind == "google":
-        file = _name(upstream.credentials) if upstream.credentials else "the default ones of this machine"
+        file = _name(upstream.credentials) if upstream.credentials else "the default credentials of this machine"
         return f"with Google credentials ({file})"
     if kind == "client":
         return "with the key that the client sent"
@@ -75,7 +75,7 @@ def _key(upstream: Upstream) -> str:
 
 
 def _others(value: Struct, *described: str) -> str:
-    """The settings of a value that differ from their defaults, but for those that are described already."""
+    """The settings of a value that differ from their defaults, without those that are described already."""
     whole: dict[str, Any] = msgspec.to_builtins(value)
     return "".join([f", {key} is {_json(one)}" for key, one in whole.items() if key not in described])
 
@@ -91,7 +91,7 @@ def _settings(config: Config) -> Iterator[str]:
 
 
 def _servers(data: bytes, file: str) -> Iterator[str]:
-    # The values of variables are secrets, and do not belong on a screen: their names stay.
+    # The values of variables are secrets, so only their names are shown.
     for name, server in read_servers(data, None, file).items():
         yield f"the MCP server {_name(name)} {'is disabled' if server.disabled else _server(server)}"
 
@@ -102,7 +102,7 @@ def _server(server: ServerConfig) -> str:
         what += f" in the folder {_name(server.cwd)}" if server.cwd else ""
         what += f", setting the variables {_pairs(server.env, '=')}" if server.env else ""
     else:
-        made = bool(variables(server.url))  # which host that is depends on the values
+        made = bool(variables(server.url))  # the host depends on the values of variables
         what = f"connects to {_ascii(_name(server.url)) if made else _host(server.url)}"
         what += f", with the headers {_pairs(server.headers, ': ')}" if server.headers else ""
     used = [server.command, *server.args, server.cwd, server.url, *server.env.values(), *server.headers.values()]
@@ -118,7 +118,7 @@ def _pairs(values: Mapping[str, str], sign: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A text of the file, in quotes where it could be taken for words of ours."""
+    """A text of the file, in quotes where it could be mistaken for our own words."""
     return text if _PLAIN.fullmatch(text) else shlex.quote(text)
 
 
@@ -127,12 +127,13 @@ def _json(value: Any) -> str:
 
 
 def _host(address: str) -> str:
-    """The host that an address leads to, and the address: what stands before an @ is no host."""
+    """The host of an address, and the address. A user before an @ is no part of the host."""
     parts = urlsplit(address)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     return f"{_ascii(parts.hostname or '')} ({_ascii(shown)})"
 
 
 def _ascii(text: str) -> str:
-    """Letters of other alphabets look like Latin ones: in names of hosts and variables they are written as escapes."""
+    """A name in ASCII. Letters of other alphabets can look like Latin ones, so they are written as escapes in names of
+    hosts and variables."""
     return text.encode("ascii", "backslashreplace").decode()

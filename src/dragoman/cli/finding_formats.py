@@ -1,4 +1,4 @@
-"""How findings are printed: text, JSON, GitHub's workflow commands, SARIF 2.1.0."""
+"""The formats of findings: text, JSON, GitHub's workflow commands, SARIF 2.1.0."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 class Found(Struct, frozen=True):
-    """A finding and where it was found: `document` is the line of its document in a file of several, else 0."""
+    """A finding and its place. `document` is the line of its document in a file of several documents, else 0."""
 
     file: str
     document: int
     line: int
-    """In the file; where a stream's frames are on their own lines, just that of its beginning."""
+    """The line in the file; for a stream, the line of its beginning."""
     dialect: str
     kind: str
     finding: Finding
 
 
 def text(found: list[Found], documents: int) -> str:
-    """One line each, and a summary."""
+    """One line for each finding, and a summary."""
     lines: list[str] = []
     for one in found:
         finding = one.finding
@@ -54,7 +54,7 @@ def _count(number: int, what: str) -> str:
 
 
 def json(found: list[Found], documents: int) -> str:
-    """A list of objects."""
+    """A list of JSON objects."""
     rows = [
         {"file": one.file, "line": one.line, "dialect": one.dialect, "kind": one.kind}
         | msgspec.structs.asdict(one.finding)
@@ -69,8 +69,8 @@ def github(found: list[Found], documents: int) -> str:
     for one in found:
         finding = one.finding
         where = f"file={_property(one.file)},line={one.line},title={_property(finding.rule)}"
-        said = _data(f"{finding.path or '/'}: {finding.message}" + (f" ({finding.fix})" if finding.fix else ""))
-        lines.append(f"::{finding.severity} {where}::{said}")
+        message = _data(f"{finding.path or '/'}: {finding.message}" + (f" ({finding.fix})" if finding.fix else ""))
+        lines.append(f"::{finding.severity} {where}::{message}")
     return "\n".join(lines)
 
 
@@ -83,7 +83,7 @@ def _property(value: str) -> str:
 
 
 def sarif(found: list[Found], documents: int) -> str:
-    """A SARIF log of one run, with the pages of the rules that were broken."""
+    """A SARIF log of one run, with the pages of the broken rules."""
     known = all_rules()
     used = sorted({one.finding.rule for one in found} & set(known))
     driver = {"name": "dragoman", "version": __version__, "rules": [_sarif_rule(name) for name in used]}

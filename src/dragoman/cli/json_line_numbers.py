@@ -1,4 +1,4 @@
-"""On which line of a JSON text a value stands, so that annotations point at it."""
+"""Finds the line of a value in a JSON text, for annotations."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\n')
 
 
 def lines_of(body: bytes, pointers: set[str]) -> dict[str, int]:
-    """The line (from 1) of each value that a JSON pointer leads to; of its nearest holder if it is absent.
+    """The line (from 1) of each value that a JSON pointer names; for an absent value the line of its nearest parent.
 
-    The text was decoded before: it is JSON. Anything else just gives line 1.
+    The text was decoded before, so it is JSON. Any other text gives line 1.
     """
     wanted = {pointer_[:end] for pointer_ in pointers for end in _ends(pointer_)}
     found = {"": 1}
     text = body.decode("utf-8", "replace")
     line = 1
     path: list[Any] = []  # one step for each open object (its key) or array (its index)
-    fresh = True  # a value is due
+    fresh = True  # a value comes next
     for match in _TOKEN.finditer(text):
         token = match[0]
         if token == "\n":
@@ -36,7 +36,7 @@ def lines_of(body: bytes, pointers: set[str]) -> dict[str, int]:
                 path[-1] += 1
                 fresh = True
             else:
-                fresh = False  # a key comes first
+                fresh = False  # a key comes next
         elif token == ":":
             fresh = True
         elif not fresh and token[0] == '"':
@@ -52,7 +52,7 @@ def lines_of(body: bytes, pointers: set[str]) -> dict[str, int]:
 
 
 def _ends(pointer_: str) -> list[int]:
-    """Where the prefixes of a pointer end, the whole one last."""
+    """The ends of all prefixes of a pointer, the whole pointer last."""
     return [0, *[match.start() for match in re.finditer("/", pointer_)][1:], len(pointer_)]
 
 

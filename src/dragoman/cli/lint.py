@@ -1,4 +1,4 @@
-"""`dragoman lint`: check documents, streams and files of documents against the rules of their dialect."""
+"""`dragoman lint`: checks documents, streams and files of documents against the rules of their dialect."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .terminal_output import fail
 from .translate import kind_of_body
 
 UNREADABLE = "ALL-000"
-"""Stands for a rule where a document cannot be read at all."""
+"""The id for a document that cannot be read at all, in place of a rule."""
 
 
 class Job(Struct):
-    """What was asked, and what came of it."""
+    """The options of one run, and its results."""
 
     dialect: str | None
     kind: Kind | None
@@ -40,16 +40,21 @@ class Job(Struct):
 
 @click.command(epilog="Example: dragoman lint --format github requests/*.json")
 @click.option(
-    "--dialect", metavar="DIALECT", help="Dialect of the documents, or mcp. Left out: found by looking at each."
+    "--dialect", metavar="DIALECT", help="Dialect of the documents, or mcp. Default: detected for each document."
 )
 @click.option(
     "--kind",
     type=click.Choice(["request", "response", "stream", "tools"]),
-    help="What the documents are. Left out: found by looking at each.",
+    help="Kind of the documents. Default: detected for each document.",
 )
-@click.option("--model", metavar="NAME", help="The model that is asked, where the document does not name it.")
+@click.option("--model", metavar="NAME", help="The model, where the document does not name one.")
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to report."
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Format of the report.",
 )
 @click.option(
     "--rule-set",
@@ -58,7 +63,7 @@ class Job(Struct):
     type=click.Choice(list(RULE_SETS)),
     help="Rules that are off by default. seeds: declarations of the seeds' tools have the seeds' parameter names.",
 )
-@click.option("--fix", is_flag=True, help="Repair the history of requests in place; - is repaired to standard output.")
+@click.option("--fix", is_flag=True, help="Repair the history of requests in place; for - write to standard output.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def lint(
     dialect: str | None,
@@ -69,14 +74,14 @@ def lint(
     fix: bool,
     files: tuple[str, ...],
 ) -> None:
-    """Check FILE... against the rules of its dialect; - is standard input, .jsonl holds a document per line.
+    """Check FILE... against the rules of its dialect. - is standard input; a .jsonl file has one document per line.
 
-    Exit 0: nothing found. 1: something found. 2: a file or dialect that cannot be used.
+    Exit 0: no findings. 1: findings. 2: a file or a dialect that cannot be used.
     """
     if dialect is not None and dialect not in linted() and not is_known(dialect):
-        fail(f"unknown dialect {dialect!r}; there are: {', '.join(linted())}", 2)
+        fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(linted())}", 2)
     if dialect == MCP and kind == "stream":
-        fail("documents of mcp are requests, responses or tools", 2)
+        fail("mcp has no streams. Use --kind request, response or tools.", 2)
     job = Job(dialect, kind, model, fix, rule_sets)
     for file in files:
         _file(job, file)
@@ -107,12 +112,12 @@ def _file(job: Job, file: str) -> None:
 
 
 def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
-    """Lint one document; gives it as it should be."""
+    """Lint one document. Returns the document, repaired where that was demanded."""
     job.documents += 1
     where = file + (f":{line}" if line else "")
     dialect = job.dialect or detect(body)[0]
     if not dialect:
-        fail(f"{where}: cannot tell which dialect this is; say it with --dialect", 2)
+        fail(f"{where}: the dialect could not be detected. Name it with --dialect.", 2)
     kind = job.kind or _kind(body, dialect)
     try:
         if job.fix and kind == "request" and dialect != MCP:
@@ -132,7 +137,7 @@ def _mended(job: Job, body: bytes, dialect: str) -> bytes:
     job.repaired += 1
     for one in done.repairs:
         click.echo(f"repaired {one.path or '/'}: {one.name}", err=True)
-    # A document that was set for reading stays so.
+    # An indented document stays indented.
     inner = body.strip()
     spread = b"\n" in inner
     out = msgspec.json.format(done.body, indent=2) if spread else done.body
@@ -140,11 +145,12 @@ def _mended(job: Job, body: bytes, dialect: str) -> bytes:
 
 
 def _mcp_kind(body: bytes) -> Kind:
-    """A request has its method, tools are a list or an object with nothing but it; all else is a response."""
+    """The kind of an MCP document. A request has a method; tools are a list, or an object with `tools`; anything else
+    is a response."""
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return "request"  # the linter says what is wrong
+        return "request"  # the linter reports the mistake
     if isinstance(document, list):
         return "tools"
     keys = document if isinstance(document, dict) else {}

@@ -1,5 +1,7 @@
-"""`dragoman log`: the conversations that were kept. What it does is in `log_kept_conversations.py`: the runtime is an
-extra."""
+"""`dragoman log`: the stored conversations.
+
+`log_kept_conversations.py` does the work, because the runtime is an extra.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +13,35 @@ from .terminal_output import fail
 
 @click.command()
 @click.argument("id", required=False)
-@click.option("--to", "dialect", metavar="DIALECT", help="Write it as a request of this dialect.")
-@click.option("--model", default="", metavar="NAME", help="The model that the request is for.")
-@click.option("--json", "as_json", is_flag=True, help="Write all that is kept of it.")
-@click.option("--here", is_flag=True, help="List only those of this folder.")
-@click.option("--most", type=int, default=50, show_default=True, help="How many to list.")
-@click.option("--forget", is_flag=True, help="Forget it.")
+@click.option("--to", "dialect", metavar="DIALECT", help="Write the conversation as a request of this dialect.")
+@click.option("--model", default="", metavar="NAME", help="The model for that request.")
+@click.option("--json", "as_json", is_flag=True, help="Write the stored conversation as JSON.")
+@click.option("--here", is_flag=True, help="List only conversations of this folder.")
+@click.option("--most", type=int, default=50, show_default=True, help="Number of conversations to list.")
+@click.option("--forget", is_flag=True, help="Delete the conversation.")
 @click.option(
     "--losses",
     "form",
     type=click.Choice(["text", "json", "none"]),
     default="text",
     show_default=True,
-    help="How to report what an export loses, on standard error.",
+    help="Format of an export's loss report on standard error.",
 )
 def log(
     id: str | None, dialect: str | None, model: str, as_json: bool, here: bool, most: int, forget: bool, form: str
 ) -> None:
-    """List the conversations of `dragoman ask`; show, export or forget the one with this ID (its beginning will do)."""
+    """List the conversations of `dragoman ask`; show, export or delete the one with this ID. The beginning of an ID is
+    enough."""
     if dialect is not None and not is_known(dialect):
-        fail(f"unknown dialect {dialect!r}; there are: {', '.join(installed())}", 2)
+        fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(installed())}", 2)
     if id is None and (dialect or as_json or forget):
-        raise click.UsageError("which one? dragoman log lists them")
+        raise click.UsageError("this option needs the ID of a conversation. `dragoman log` lists them.")
     try:
         from . import log_kept_conversations
     except ModuleNotFoundError as error:
-        raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
+        raise click.ClickException(
+            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
+        ) from None
     if id is None:
         log_kept_conversations.list_all(here, most)
     elif forget:

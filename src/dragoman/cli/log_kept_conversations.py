@@ -1,4 +1,4 @@
-"""Kept conversations: listed, shown, exported in any dialect, forgotten."""
+"""Stored conversations: listed, shown, exported in any dialect, deleted."""
 
 from __future__ import annotations
 
@@ -42,33 +42,33 @@ def _found(id: str) -> Session:
 def _entry(store: SqliteStore, id: str) -> Entry:
     entry = find(store, id)
     if entry is None:
-        fail(f"there is no conversation {id}; dragoman log lists them", 2)
+        fail(f"there is no conversation {id}. `dragoman log` lists them.", 2)
     return entry
 
 
 def list_all(here: bool, most: int) -> None:
-    """A line for each, the last first."""
+    """Print a line for each conversation, the latest first."""
     with _opened() as store:
         found = store.find(KIND, {"folder": os.getcwd()} if here else None, most)
     for entry in found:
         when = datetime.fromtimestamp(entry.updated).strftime("%Y-%m-%d %H:%M")
         click.echo(f"{entry.id}  {when}  {entry.labels.get('model', ''):32}  {entry.labels.get('title', '')}")
     if not found:
-        click.echo("no conversation is kept", err=True)
+        click.echo("there are no stored conversations", err=True)
 
 
 def forget(id: str) -> None:
-    """It is gone for good."""
+    """Delete a conversation."""
     with _opened() as store:
         entry = _entry(store, id)
         store.drop(KIND, entry.id)
-    click.echo(f"forgotten: {entry.id}", err=True)
+    click.echo(f"deleted: {entry.id}", err=True)
 
 
 def export(id: str, dialect: str, model: str, form: str) -> None:
-    """As a request of a dialect, losses on standard error."""
+    """Write a conversation as a request of a dialect, with its losses on standard error."""
     session = _found(id)
-    if session.results:  # in the middle of a step: what is there of its results goes along
+    if session.results:  # In the middle of a step: the results so far are exported.
         session.close_step()
     body, losses = exported(session.request(), dialect, model or session.model.partition("/")[2])
     _write(body)
@@ -76,25 +76,25 @@ def export(id: str, dialect: str, model: str, form: str) -> None:
 
 
 def show(id: str, as_json: bool) -> None:
-    """All that is kept of it, or as a person reads it."""
+    """Show a conversation, as JSON or as text for people."""
     session = _found(id)
     if as_json:
         _write(session.to_json())
         return
     for turn in session.turns:
         click.echo(click.style(f"{turn.role}:", bold=True))
-        click.echo(visible(_told(turn)) if sys.stdout.isatty() else _told(turn))
+        click.echo(visible(_text(turn)) if sys.stdout.isatty() else _text(turn))
     if session.step != "idle":
-        click.echo(f"(under way: {session.step})", err=True)
+        click.echo(f"(unfinished step: {session.step})", err=True)
 
 
-def _told(turn: Turn) -> str:
+def _text(turn: Turn) -> str:
     out: list[str] = []
     for part in turn.parts:
         if isinstance(part, Text):
             out.append(part.text)
         elif isinstance(part, Reasoning):
-            out.append(f"[thought] {part.text}" if part.text else "[a thought under its seal]")
+            out.append(f"[reasoning] {part.text}" if part.text else "[encrypted reasoning]")
         elif isinstance(part, ToolCall):
             out.append(f"[call {part.id}] {part.name} {part.arguments}")
         elif isinstance(part, ToolResult):

@@ -1,4 +1,4 @@
-"""`dragoman loss`: explain a loss code, or list them."""
+"""`dragoman loss`: explains a loss code, or lists all codes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ def loss(code: str | None) -> None:
         return
     if code not in CODES:
         near = difflib.get_close_matches(code, CODES, 1, 0.4)
-        fail(f"no loss is called {code!r}" + (f"; did you mean {near[0]}?" if near else ""), 2)
+        fail(
+            f"there is no loss code {code!r}"
+            + (f"; did you mean {near[0]}?" if near else "; `dragoman loss` lists all"),
+            2,
+        )
     known = CODES[code]
     click.echo(f"{code}: {known.effect}, {known.severity}\n\n{known.meaning}\n\nExample: {known.example}")

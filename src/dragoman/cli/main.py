@@ -1,4 +1,7 @@
-"""The `dragoman` command: gathers the verbs. Exit 0 clean, 1 findings, losses over tolerance or a failure, 2 misuse."""
+"""The `dragoman` command: collects the sub-commands.
+
+Exit 0: success. 1: findings, losses over the tolerance, or a failure. 2: wrong usage.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from importlib import import_module
 try:
     import click
 except ModuleNotFoundError:  # the library alone needs no click
-    sys.stderr.write("dragoman: the command line needs click and rich: pip install 'dragoman[cli]'\n")
+    sys.stderr.write("dragoman: the command line needs click and rich. Run pip install 'dragoman[cli]'\n")
     raise SystemExit(2) from None
 
 from .. import __version__
@@ -29,7 +32,8 @@ _VERBS = {
     "show": "show.show",
     "translate": "translate.translate",
 }
-"""Where each verb is. It is loaded when it is used: tables and colours would take half of the time to start serving."""
+"""The module and function of each sub-command. A module is loaded when its command runs: tables and colours would take
+half of the time that `dragoman serve` needs to start."""
 
 
 class _Verbs(click.Group):
@@ -47,4 +51,4 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dragoman")
 def main() -> None:
-    """Translate LLM tool calling between wire protocols, and say what could not cross."""
+    """Translate LLM tool calling between wire protocols, and report every loss."""

@@ -1,4 +1,4 @@
-"""`dragoman mcp`: tool servers seen from the command line, called from it, and our own tools served by it."""
+"""`dragoman mcp`: lists and calls the tools of MCP servers, and serves our own tools."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ _file = click.option(
     "file",
     type=click.Path(path_type=Path),
     envvar="DRAGOMAN_MCP",
-    help="File that names the servers; else DRAGOMAN_MCP names it, else a trusted .mcp.json in this folder is used,"
+    help="File with the servers. Default: DRAGOMAN_MCP, else a trusted .mcp.json in this folder,"
     " else mcp.json in dragoman's config folder.",
 )
 _gate = click.option(
     "--gate",
     type=click.Choice(["skip", "warn", "off"]),
-    help="What becomes of tools whose schema leaves out types; else as the file says.",
+    help="What to do with tools whose schema leaves out types. Default: the setting in the file.",
 )
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON document, for programs.")
+_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON document, for programs.")
 
 
 @click.group()
 def mcp() -> None:
-    """MCP servers: list their tools, call one, or be one.
+    """MCP servers: list their tools, call a tool, or serve our own tools.
 
-    The file is the one that other agents have: {"mcpServers": {"name": {"command": "...", "args": []}}}, or with "url"
-    for a server on the network.
+    The file has the format of other agents: {"mcpServers": {"name": {"command": "...", "args": []}}}, or with "url" for
+    a server on the network.
     """
 
 
@@ -63,7 +63,7 @@ def mcp() -> None:
 @_gate
 @_json
 def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, as_json: bool) -> None:
-    """Reach the servers and show their tools, and which are skipped and why. Exit 1 when one cannot be reached."""
+    """Connect to the servers and show their tools, and why some are skipped. Exit 1 when a server cannot be reached."""
     configs = _configs(file, gate, servers)
     found = _run(_looked(configs))
     off = [name for name, config in configs.items() if config.disabled]
@@ -86,16 +86,16 @@ def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, 
 def call(server: str, tool: str, arguments: str, file: Path | None, as_json: bool) -> None:
     """Call one TOOL of a SERVER with ARGUMENTS, a JSON object (- reads it from standard input).
 
-    The tool goes by the name that its server gives it. With --json the server's answer is printed as it is. Exit 1 when
-    the tool fails.
+    TOOL is the server's own name for the tool. With --json the server's answer is printed unchanged. Exit 1 when the
+    tool fails.
     """
     text = sys.stdin.read() if arguments == "-" else arguments
     try:
         given = msgspec.json.decode(text or "{}")
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        raise click.UsageError(f"ARGUMENTS are no JSON: {error}") from None
+        raise click.UsageError(f"ARGUMENTS is not JSON: {error}") from None
     if not isinstance(given, dict):
-        raise click.UsageError("ARGUMENTS are no JSON object")
+        raise click.UsageError("ARGUMENTS is not a JSON object")
     result = _run(_called(_configs(file, None, (server,)), server, tool, given))
     if as_json:
         click.echo(result.model_dump_json(by_alias=True, exclude_none=True, indent=2))
@@ -107,29 +107,30 @@ def call(server: str, tool: str, arguments: str, file: Path | None, as_json: boo
 @mcp.command()
 @click.option("--http", is_flag=True, help="Streamable HTTP on loopback, in place of standard input and output.")
 @click.option("--port", type=int, default=0, show_default=True, help="With --http; 0 lets the system choose.")
-@click.option("--key-env", metavar="VAR", help="With --http: variable with the key that clients must send as bearer.")
+@click.option(
+    "--key-env", metavar="VAR", help="With --http: variable with the key that clients must send as a bearer token."
+)
 @click.option(
     "--root",
     "roots",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder that the tools may touch, and nothing outside of it; can be given several times. [default: here]",
+    help="A folder that the tools may use; nothing outside of it. May be repeated. [default: this folder]",
 )
 @click.option(
     "--allow",
     multiple=True,
     type=click.Choice([*_KINDS, "all"]),
-    help="Offer not only tools that read: also those that edit, run commands, or fetch from the network.",
+    help="Also offer tools that edit files, run commands, or fetch from the network.",
 )
-@click.option(
-    "--tool", "names", multiple=True, metavar="NAME", help="Offer only this tool; can be given several times."
-)
+@click.option("--tool", "names", multiple=True, metavar="NAME", help="Offer only this tool. May be repeated.")
 def serve(
     http: bool, port: int, key_env: str | None, roots: tuple[Path, ...], allow: tuple[str, ...], names: tuple[str, ...]
 ) -> None:
-    """Offer the built-in tools to another agent, which starts this command or is given the address it prints.
+    """Offer the built-in tools to another agent. The agent starts this command, or connects to the address that it
+    prints.
 
-    Nobody is asked before a tool runs, so only tools that read are offered unless --allow says more.
+    No tool asks for approval here, so only tools that read are offered unless --allow adds others.
     """
     _need()
     from ..runtime import builtin
@@ -139,14 +140,14 @@ def serve(
 
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
-        raise click.ClickException(f"the variable {key_env} is not set")
+        raise click.ClickException(f"the variable {key_env} is not set or empty")
     kinds: frozenset[Kind] = frozenset(
         ("read", *[kind for word, some in _KINDS.items() if word in allow or "all" in allow for kind in some])
     )
     tools = [tool for tool in builtin.tools() if tool.name != _NEEDS_A_MODEL and (not names or tool.name in names)]
     missing = set(names) - {tool.name for tool in tools if tool.kind in kinds}
     if missing:
-        raise click.ClickException(f"not among the tools that are allowed: {', '.join(sorted(missing))}")
+        raise click.ClickException(f"these tools are unknown or not allowed: {', '.join(sorted(missing))}")
     workspace = tuple([root.resolve() for root in roots or (Path(),)])
     around = ToolEnvironment(workspace, Policy().passed(os.environ), config=config_folder(os.environ))
     server = ToolServer(tools, around, kinds)
@@ -200,8 +201,8 @@ def _usual_servers(environ: Mapping[str, str]) -> dict[str, ServerConfig]:
     try:
         return read(read_own_file(own), environ, str(own))
     except FileNotFoundError:
-        problem = f"write {SERVERS_FILE} here, or {own}, or give --config FILE"
-        raise click.ClickException(f"no server is named: {problem}") from None
+        problem = f"write {SERVERS_FILE} in this folder, or {own}, or use --config FILE"
+        raise click.ClickException(f"no MCP servers are configured: {problem}") from None
     except OSError as error:
         raise ConfigError("file", str(own), problem=error.strerror or str(error)) from None
 
@@ -218,7 +219,9 @@ def _need() -> None:
     try:
         import mcp as sdk  # noqa: F401
     except ModuleNotFoundError as error:
-        raise click.ClickException(f"MCP needs {error.name}: pip install 'dragoman[runtime]'") from None
+        raise click.ClickException(
+            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
+        ) from None
     hush()
 
 

@@ -1,4 +1,4 @@
-"""`dragoman repair`: a broken history from standard input to standard output, repairs to standard error."""
+"""`dragoman repair`: reads a broken history from standard input, and writes the repaired one to standard output."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..translate.detect import detect
 from .terminal_output import REPAIR_COLOURS, fail, print_repairs
 
 
-@click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > mended.json")
-@click.option("--dialect", metavar="DIALECT", help="Dialect of the input. Left out: found by looking at it.")
-@click.option("--model", metavar="NAME", help="The model the request is for, where the body does not name it.")
+@click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > repaired.json")
+@click.option("--dialect", metavar="DIALECT", help="Dialect of the input. Default: detected.")
+@click.option("--model", metavar="NAME", help="The model, where the body does not name one.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if something needs repair.")
 @click.option(
     "--repairs",
@@ -25,22 +25,22 @@ from .terminal_output import REPAIR_COLOURS, fail, print_repairs
     type=click.Choice(["text", "json", "none"]),
     default="text",
     show_default=True,
-    help="How to report repairs on standard error.",
+    help="Format of the report on standard error.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the repairs there are.")
+@click.option("--list", "listing", is_flag=True, help="List all kinds of repairs.")
 @click.argument("file", type=click.File("rb"), default="-")
 def repair(dialect: str | None, model: str | None, check: bool, form: str, listing: bool, file: BufferedReader) -> None:
-    """Mend the history of a request, or of a conversation alone: FILE or standard input."""
+    """Repair the history of a request, or of a conversation alone: FILE or standard input."""
     if listing:
         _list()
         return
     if dialect is not None and not is_known(dialect):
-        fail(f"unknown dialect {dialect!r}; there are: {', '.join(installed())}", 2)
+        fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(installed())}", 2)
     body = file.read()
     if dialect is None:
         dialect, reasons = detect(body)
         if not dialect:
-            fail("cannot tell which dialect this is; say it with --dialect", 2)
+            fail("the dialect could not be detected. Name it with --dialect.", 2)
         click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
     try:
         done = repaired(body, dialect=dialect, model=model)
@@ -49,7 +49,7 @@ def repair(dialect: str | None, model: str | None, check: bool, form: str, listi
     print_repairs(done.repairs, form)
     if check:
         raise SystemExit(1 if done.repairs else 0)
-    # Untouched bytes stay untouched: they end as they ended.
+    # A body without repairs is written unchanged, without a new line end.
     sys.stdout.buffer.write(done.body + b"\n" if done.repairs else done.body)
     sys.stdout.buffer.flush()
 

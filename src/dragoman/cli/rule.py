@@ -1,4 +1,4 @@
-"""`dragoman rule`: show the page of a rule, or list them."""
+"""`dragoman rule`: shows the page of a rule, or lists all rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rule(id: str | None) -> None:
     found = next((name for name in rules if name.replace("-", "") == wanted.replace("-", "")), None)
     if found is None:
         near = difflib.get_close_matches(wanted, rules, 1, 0.4)
-        fail(f"no rule is called {id!r}" + (f"; did you mean {near[0]}?" if near else ""), 2)
+        fail(f"there is no rule {id!r}" + (f"; did you mean {near[0]}?" if near else "; `dragoman rule` lists all"), 2)
     known, dialects = rules[found]
     click.echo(f"{known.id}: {known.severity}, {', '.join(dialects)} ({', '.join(known.kinds)})\n")
     click.echo("\n\n".join(page(known.text)))

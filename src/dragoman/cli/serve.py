@@ -1,4 +1,4 @@
-"""`dragoman serve`: the gateway, from a file, from the environment, or for one upstream."""
+"""`dragoman serve`: runs the gateway, configured by a file, by the environment, or for one upstream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .untrusted_files import FolderFile
 
 
 def _workers(value: str) -> int | Literal["auto"]:
-    """How many processes: a number, or `auto`."""
+    """The number of processes, or `auto`."""
     if value == "auto":
         return "auto"
     if not value.isdigit() or not int(value):
@@ -33,15 +33,20 @@ def _workers(value: str) -> int | Literal["auto"]:
     "file",
     type=click.Path(path_type=Path),
     envvar="DRAGOMAN_CONFIG",
-    help="Configuration file; else DRAGOMAN_CONFIG names it, else a trusted dragoman.toml in this folder is used.",
+    help="Configuration file. Default: DRAGOMAN_CONFIG, else a trusted dragoman.toml in this folder.",
 )
-@click.option("--host", help="Address to listen on; anything but loopback lets others in.")
-@click.option("--port", type=int, help="Port to listen on; 0 lets the system choose.")
-@click.option("--workers", type=_workers, metavar="N|auto", help="Processes that share the port; auto: one a core.")
+@click.option("--host", help="Address to listen on. Any address but loopback lets other machines connect.")
+@click.option("--port", type=int, help="Port to listen on; 0: the system chooses one.")
+@click.option(
+    "--workers", type=_workers, metavar="N|auto", help="Processes that share the port; auto: one for each core."
+)
 @click.option("--upstream", metavar="URL", help="Send every model to this one upstream.")
 @click.option("--dialect", metavar="D", help="The dialect of --upstream.")
 @click.option(
-    "--upstream-key-env", metavar="VAR", default="", help="Variable with its key; else the client's key goes on."
+    "--upstream-key-env",
+    metavar="VAR",
+    default="",
+    help="Variable with the key of --upstream. Default: the client's key is passed on.",
 )
 @click.option(
     "--log",
@@ -59,14 +64,14 @@ def serve(
     upstream_key_env: str,
     log_format: LogFormat | None,
 ) -> None:
-    """Run the gateway: any client in, any upstream out.
+    """Run the gateway: clients of any dialect, upstreams of any dialect.
 
-    Without a file the upstreams are those whose keys stand in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY,
-    GEMINI_API_KEY, OPENROUTER_API_KEY, OLLAMA_HOST); without any of them everything is answered by the rehearsal.
-    SIGHUP reads the configuration again, SIGTERM lets exchanges under way finish.
+    Without a file the gateway uses every upstream whose variable is set (OPENAI_API_KEY, ANTHROPIC_API_KEY,
+    GEMINI_API_KEY, OPENROUTER_API_KEY, OLLAMA_HOST). If none is set, the built-in rehearsal answers everything. SIGHUP
+    reads the configuration again. SIGTERM stops the gateway after the exchanges under way.
     """
     if bool(upstream) != bool(dialect):
-        raise click.UsageError("--upstream and --dialect go together")
+        raise click.UsageError("--upstream needs --dialect, and --dialect needs --upstream")
     folder_file = FolderFile(Path(CONFIG_FILE), os.environ)
 
     def read() -> Config:
@@ -79,14 +84,16 @@ def serve(
         else:
             config = load(file, os.environ)
         given = {"host": host, "port": port, "workers": workers}
-        told = {name: value for name, value in given.items() if value is not None}
-        listen = msgspec.structs.replace(config.listen, **told)
+        options = {name: value for name, value in given.items() if value is not None}
+        listen = msgspec.structs.replace(config.listen, **options)
         return msgspec.structs.replace(config, listen=listen, log=log_format or config.log)
 
     try:
         from ..gateway.http.start_and_stop import serve as run
     except ModuleNotFoundError as error:
-        raise click.ClickException(f"the gateway needs {error.name}: pip install 'dragoman[gateway]'") from None
+        raise click.ClickException(
+            f"the package {error.name} is missing. Run pip install 'dragoman[gateway]'"
+        ) from None
     try:
         sys.exit(run(read, os.environ, announce))
     except ConfigError as error:
@@ -96,6 +103,6 @@ def serve(
 
 
 def announce(config: Config, port: int) -> None:
-    """What is served, and the exact lines that point clients at it."""
+    """Print what is served, and the exact lines that point clients at the gateway."""
     for line in lines(config, port):
         click.echo(line)

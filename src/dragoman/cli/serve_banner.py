@@ -1,4 +1,5 @@
-"""What `dragoman serve` says when it has started: what is served, and the exact lines that point clients at it."""
+"""The text that `dragoman serve` prints after the start: what is served, and the exact lines that point clients at
+it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _OPEN = ("127.0.0.1", "localhost", "::1")
 
 
 def lines(config: Config, port: int) -> Iterator[str]:
-    """All of it, line by line."""
+    """The text, line by line."""
     listen = config.listen
     host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -26,14 +27,14 @@ def lines(config: Config, port: int) -> Iterator[str]:
         places = [f"{target.upstream}/{target.model}".rstrip("/") for target in route.to]
         yield f"  {route.match} goes to {', else '.join(places)}"
     if listen.key_env:
-        yield f"Clients show a key of {listen.key_env}, below as $KEY, in whatever header their dialect has for one."
+        yield f"Clients must send a key from {listen.key_env} ($KEY below), in the header that their dialect uses."
     elif listen.host not in _OPEN:
-        yield "Everybody who can reach this address is served, with your keys; listen.key_env wants keys of clients."
+        yield "Everybody who can reach this address is served, with your keys. Set listen.key_env to demand keys."
     if listen.admin_key_env:
         yield f"Keys of {listen.admin_key_env} see the exchanges and responses of all clients."
     if listen.host not in _OPEN and "*" not in listen.hosts:
         names = "".join([f", {name}" for name in listen.hosts])
-        yield f"It answers to addresses, localhost, this machine's names{names}; listen.hosts adds names."
-    yield "Point clients at it:"
+        yield f"The gateway answers to addresses, localhost, this machine's names{names}. Add names with listen.hosts."
+    yield "Point clients at the gateway:"
     yield from [f"  {client:<12}  {line}" for client, line in client_lines(config, base)]
-    yield f"Look at it in a browser: {base}/dragoman"
+    yield f"Open the gateway's page in a browser: {base}/dragoman"

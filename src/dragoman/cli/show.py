@@ -1,4 +1,4 @@
-"""`dragoman show`: one agent conversation in every dialect, side by side, with what each crossing loses."""
+"""`dragoman show`: one agent conversation in every dialect, side by side, with the losses of each translation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .terminal_output import COLOURS
 
 SOURCE = "anthropic"
 NARROWEST = 46
-"""Columns a dialect needs to be readable."""
+"""Columns that a dialect needs to be readable."""
 
 _ENVELOPE = "request"
-"""Where a request stands that is sent in an envelope."""
+"""The field of an envelope that holds the request."""
 _SHOWN = 400
 """Characters of a string that are shown."""
 
@@ -34,18 +34,18 @@ def conversation() -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--width", type=click.IntRange(40), help="Columns of the output. Left out: those of the terminal.")
+@click.option("--width", type=click.IntRange(40), help="Columns of the output. Default: the terminal's width.")
 def show(width: int | None) -> None:
     """Show one agent conversation in all dialects, step by step, with its losses."""
     console = Console(width=width)
-    # The source first: everything else is made from it.
+    # The source comes first: everything else is made from it.
     dialects = [SOURCE, *[name for name in installed() if name != SOURCE]]
     at_once = max(1, min(len(dialects), console.width // NARROWEST))
     for begin in range(0, len(dialects), at_once):
         console.print(_table(dialects[begin : begin + at_once]))
     console.print(
         f"One {SOURCE} request, translated into {len(dialects) - 1} other dialects. "
-        "`dragoman loss CODE` explains a loss; `dragoman translate --to DIALECT < FILE` does this to your own."
+        "`dragoman loss CODE` explains a loss; `dragoman translate --to DIALECT < FILE` translates your own requests."
     )
 
 
@@ -55,7 +55,7 @@ def _table(dialects: list[str]) -> Table:
     for dialect in dialects:
         table.add_column(dialect + (" (source)" if dialect == SOURCE else ""), ratio=1, overflow="fold")
     source = conversation()
-    told: dict[str, int] = dict.fromkeys(dialects, 0)
+    shown: dict[str, int] = dict.fromkeys(dialects, 0)
     done = {dialect: _translated(source, 0, dialect) for dialect in dialects}
     table.add_row("settings", *[_settings(done[dialect]) for dialect in dialects])
     for step, message in enumerate(source["messages"], 1):
@@ -65,8 +65,8 @@ def _table(dialects: list[str]) -> Table:
         for dialect in dialects:
             done[dialect] = _translated(source, step, dialect)
             history = _history(done[dialect])
-            cells.append(_json(history[told[dialect] :]))
-            told[dialect] = len(history)
+            cells.append(_json(history[shown[dialect] :]))
+            shown[dialect] = len(history)
         table.add_row("question" if step == 1 else "calls and results", *cells)
     table.add_row("losses", *[_losses(done[dialect]) for dialect in dialects])
     return table

@@ -1,4 +1,4 @@
-"""How the command line speaks: losses, repairs, failures. Colour only on a terminal."""
+"""Output of the command line: losses, repairs, failures. Colour only on a terminal."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
 REPAIR_COLOURS = {"arranged": "cyan", "reworded": "yellow", "added": "yellow", "dropped": "red"}
 
 _HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-"""What a terminal obeys instead of showing it."""
+"""Characters that control a terminal or hide other characters."""
 
 
 def visible(text: str) -> str:
-    """The text as a terminal can show it: a model, a command or a file must not draw over what a person is asked."""
+    """The text without control characters: a model, a command or a file must not draw over a question to the user."""
     return _HIDING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def print_losses(losses: tuple[Loss, ...], form: str) -> None:
-    """The loss report on standard error."""
+    """Print the loss report on standard error."""
     if form == "none":
         return
     if form == "json":
@@ -39,7 +39,7 @@ def print_losses(losses: tuple[Loss, ...], form: str) -> None:
 
 
 def print_repairs(repairs: tuple[Repair, ...], form: str) -> None:
-    """What was mended, on standard error."""
+    """Print the repairs on standard error."""
     if form == "json":
         sys.stderr.write(msgspec.json.encode(repairs).decode() + "\n")
     elif form == "text":
@@ -51,13 +51,13 @@ def print_repairs(repairs: tuple[Repair, ...], form: str) -> None:
 
 
 def hush() -> None:
-    """Keep what the MCP SDK logs from the terminal: of a server that misbehaves it logs tracebacks. What it means for
-    the user is said by us."""
+    """Keep the log of the MCP SDK off the terminal. The SDK logs tracebacks about a server that misbehaves. Our own
+    messages name what matters to the user."""
     for name in ("mcp", "client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """Say what is wrong and leave."""
+    """Print a message and exit."""
     click.echo(f"dragoman: {message}", err=True)
     raise SystemExit(code)

@@ -1,4 +1,5 @@
-"""`dragoman translate`: one document or one stream from standard input to standard output, losses to standard error."""
+"""`dragoman translate`: translates one document or one stream from standard input to standard output, with the losses
+on standard error."""
 
 from __future__ import annotations
 
@@ -20,15 +21,19 @@ CHUNK = 64 * 1024
 
 
 @click.command(epilog="Example: dragoman translate --from anthropic --to gemini < request.json > out.json")
-@click.option("--from", "source", metavar="DIALECT", help="Dialect of the input. Left out: found by looking at it.")
+@click.option("--from", "source", metavar="DIALECT", help="Dialect of the input. Default: detected.")
 @click.option("--to", "target", metavar="DIALECT", required=True, help="Dialect of the output.")
 @click.option(
     "--kind",
     type=click.Choice(["request", "response", "tools", "fault"]),
-    help="What the input is. Left out: request, or response if it looks like one.",
+    help="Kind of the input. Default: detected.",
 )
-@click.option("--stream", is_flag=True, help="The input is a recorded stream (SSE); it is translated as it arrives.")
-@click.option("--model", metavar="NAME", help="The model to ask for (Gemini requests do not name one).")
+@click.option(
+    "--stream", is_flag=True, help="The input is a stream (SSE or lines of JSON). It is translated as it arrives."
+)
+@click.option(
+    "--model", metavar="NAME", help="The model's name in the output (Gemini requests have none in their body)."
+)
 @click.option("--status", type=int, default=500, show_default=True, help="HTTP status of a fault.")
 @click.option(
     "--losses",
@@ -36,34 +41,34 @@ CHUNK = 64 * 1024
     type=click.Choice(["text", "json", "none"]),
     default="text",
     show_default=True,
-    help="How to report losses on standard error.",
+    help="Format of the loss report on standard error.",
 )
-@click.option("--strict", is_flag=True, help="Exit 1, and write nothing, if anything worse than info would be lost.")
+@click.option("--strict", is_flag=True, help="Exit 1, and write nothing, if there is a loss worse than info.")
 @click.option(
     "--binary",
     type=click.Choice(["native", "summarise"]),
     default="native",
     show_default=True,
-    help="Media in tool results: as the target holds it, or as a line of text.",
+    help="Media in tool results: in the target's own form, or as a line of text.",
 )
 @click.option(
     "--repair",
     type=click.Choice(["off", "report", "refuse"]),
     default="off",
     show_default=True,
-    help="A request whose history is broken by the rules of its own dialect: left to the writer, mended and reported "
-    "(on standard error, before the losses), or refused with exit 1.",
+    help="What to do with a request whose history breaks the rules of its own dialect. off: nothing; report: repair it "
+    "and report that on standard error; refuse: exit 1.",
 )
 @click.option(
     "--host",
     metavar="NAME",
-    help="The upstream's host name or short name (mistral, deepseek): a request is made to suit it, of an answer or a "
-    "stream it is the origin.",
+    help="The upstream's host name or short name (mistral, deepseek). A request is written for this host; an "
+    "answer or a stream is read as coming from it.",
 )
 @click.option(
     "--stand-ins",
     is_flag=True,
-    help="Offer a function in place of a web search or a URL fetch that the target does not have. Left out: such a "
+    help="Offer a function in place of a web search or a URL fetch that the target does not have. Default: such a "
     "tool is dropped, because nobody may be there to run the function.",
 )
 @click.argument("file", type=click.File("rb"), default="-")
@@ -85,7 +90,7 @@ def translate(
     """Translate FILE (or standard input) into another dialect."""
     for name in (source, target):
         if name is not None and not is_known(name):
-            fail(f"unknown dialect {name!r}; there are: {', '.join(installed())}", 2)
+            fail(f"unknown dialect {name!r}. Known dialects: {', '.join(installed())}", 2)
     try:
         if stream:
             _stream(file, source, target, host, form, strict)
@@ -109,7 +114,7 @@ def translate(
         elif kind == "response":
             try:
                 done = translate_response(body, source=source, target=target, tolerance=tolerance, host=host)
-            except FaultError:  # an answer that says of itself that it failed
+            except FaultError:  # The answer reports its own failure.
                 done = translate_fault(body, status=200, source=source, target=target)
         elif kind == "tools":
             done = translate_tools(body, source=source, target=target, tolerance=tolerance, stand_ins=stand_ins)
@@ -144,7 +149,7 @@ def _stream(file: BufferedReader, source: str | None, target: str, host: str | N
     grave: tuple[Loss, ...] = tuple([loss for loss in translator.losses if loss.severity != "info"])
     print_losses(translator.losses, form)
     if strict and grave:
-        fail(f"{len(grave)} losses worse than info; nothing was written", 1)
+        fail(f"{len(grave)} losses are worse than info, so nothing was written", 1)
     _write(b"".join(held))
 
 
@@ -156,10 +161,12 @@ def _write(data: bytes) -> None:
 def _detected(body: bytes) -> str:
     dialect, reasons = detect(body)
     if not dialect:
-        fail("cannot tell which dialect this is; say it with --from", 2)
+        fail("the dialect could not be detected. Name it with --from.", 2)
     click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
     if is_ambiguous(reasons):
-        click.echo(f"warning: the dialect is ambiguous; say --from {dialect}, or --from another dialect", err=True)
+        click.echo(
+            f"warning: the dialect is ambiguous. Use --from {dialect}, or --from with another dialect.", err=True
+        )
     return dialect
 
 
@@ -167,7 +174,7 @@ _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "pro
 
 
 def kind_of_body(body: bytes) -> Literal["request", "response", "tools", "fault"]:
-    """What a document is, by its looks."""
+    """The kind of a document, judged by its fields."""
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -1,11 +1,12 @@
-"""Files that are found by looking in the working folder: used only after the person has said yes to their content.
+"""Files that are found in the working folder: used only after the user has agreed to their content.
 
 Such a file may have come with the folder from anywhere: a `dragoman.toml` that names a stranger's host and your key
 variable, a `.mcp.json` that runs any command. EVERY feature that finds a file in the working folder or above it
 (configuration, `.env`, templates, instructions) reads the file through `FolderFile` and uses the bytes it returns.
 
-Not asked about: a file that the person named (`--config`, `--mcp`, a variable), one that dragoman has just written, and
-one in the user's own configuration folder, which others must not be able to write (`store/user_files.py`).
+Three kinds of files need no agreement: a file that the user named (`--config`, `--mcp`, a variable), a file that
+dragoman has just written, and a file in the user's own configuration folder, which other users must not be able to
+write (`store/user_files.py`).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ if sys.platform != "win32":
 
 
 MAX_ROWS = 60
-"""Rows of a terminal that a question may take: what has scrolled away is not read, and could be the worst of it."""
+"""Rows of a terminal that a question may take. Rows that have scrolled away are not read, and could be the worst."""
 
 
 class FolderFile:
-    """One file of the working folder. The first `read` may ask the person; later ones never do."""
+    """One file of the working folder. Only the first `read` may ask the user."""
 
     def __init__(self, path: Path, environment: Mapping[str, str], options: str = "") -> None:
-        """`options` names the options by which the command takes the file; `--config` where none are given."""
+        """`options` are the options by which the command takes the file; the default is `--config`."""
         self.path = path
         self._options = options or f"`--config {one_line(path)}`"
         self._environment = environment
@@ -42,21 +43,22 @@ class FolderFile:
         self._used: bool | None = None  # None: not read yet
 
     def read(self) -> bytes | None:
-        """The bytes to use, or None where the file is missing or not trusted: then one line on standard error says so.
+        """The bytes to use, or None where the file is missing or not trusted; then one line on standard error states
+        that.
 
-        ConfigError when a file that was used before is gone or has changed into one that is not trusted, and when the
-        list of trusted files cannot be used.
+        ConfigError when a file that was used before is gone or has changed into an untrusted one, and when the list of
+        trusted files cannot be used.
         """
         first = self._used is None
         data = self._judged(first)
         if data is None and self._used:
-            problem = f"it has changed, and is not trusted: run `dragoman config trust {self.path}`"
+            problem = f"the file has changed, and is no longer trusted. Run `dragoman config trust {self.path}`"
             raise ConfigError("file", str(self.path), problem=problem)
         self._used = data is not None
         return data
 
     def _judged(self, first: bool) -> bytes | None:
-        """The bytes, if they may be used. They are read once: what is judged is what is used."""
+        """The bytes, if they may be used. They are read once, so that the checked bytes are the used bytes."""
         real = real_path(self.path)
         try:
             data, state = read_regular_file(real)
@@ -77,19 +79,19 @@ class FolderFile:
             return data
         path = one_line(self.path)
         click.echo(
-            f"dragoman: {path} in this folder is not used, because you have not trusted it: read it, then run"
+            f"dragoman: {path} in this folder is not used, because you have not trusted it. Read it, then run"
             f" `dragoman config trust {path}`, or name the file with {self._options}",
             err=True,
         )
         return None
 
     def _agreed(self, real: str, data: bytes) -> bool:
-        """Whether the person at the terminal says yes, now that they have seen what the file would do."""
-        state = "has changed since you trusted it" if self._trusted.knows(real) else "is not known to you yet"
+        """Whether the user at the terminal agrees, after seeing what the file would do."""
+        state = "has changed since you trusted it" if self._trusted.knows(real) else "is new"
         try:
             lines = effects(self.path.name, data)
         except ConfigError as error:
-            click.echo(f"The file {one_line(real)} {state}, and does not hold: {one_line(error)}", err=True)
+            click.echo(f"The file {one_line(real)} {state}, and is not valid: {one_line(error)}", err=True)
             return False
         if sum([len(line) // 80 + 1 for line in lines]) > MAX_ROWS:
             click.echo(f"The file {one_line(real)} {state}, and does too much to be shown here.", err=True)
@@ -110,12 +112,16 @@ def show_effects(lines: list[str]) -> None:
 
 
 def trust(trusted: TrustedFiles, real: str, data: bytes) -> None:
-    """Remember a yes. Where the list cannot be written, one line says so, and the yes holds for this time."""
+    """Remember that the user trusts a file. Where the list cannot be written, one line states that, and the file is
+    trusted for this run."""
     try:
         trusted.add(real, data)
     except OSError as error:
         why = one_line(error.strerror or error)
-        click.echo(f"dragoman: that {one_line(real)} is trusted could not be remembered: {why}", err=True)
+        click.echo(
+            f"dragoman: the list of trusted files cannot be written; {one_line(real)} is trusted only this time: {why}",
+            err=True,
+        )
 
 
 def _at_a_terminal() -> bool:
@@ -123,6 +129,6 @@ def _at_a_terminal() -> bool:
 
 
 def _forget_typed() -> None:
-    """What was typed before the person could read the question is no answer to it."""
+    """Drop input that was typed before the question: it is no answer to the question."""
     if sys.platform != "win32":
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

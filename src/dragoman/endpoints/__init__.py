@@ -1,1 +1,1 @@
-"""How a dialect is served, asked and judged: the records that `dialects/<name>/endpoints.py` fills in."""
+"""The records that `dialects/<name>/endpoints.py` fills in: how a dialect is served, requested and judged."""

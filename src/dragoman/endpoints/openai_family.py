@@ -1,4 +1,4 @@
-"""What OpenAI's two dialects have in common."""
+"""The values that OpenAI's two dialects share."""
 
 from __future__ import annotations
 

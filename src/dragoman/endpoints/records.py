@@ -1,8 +1,8 @@
 """The records of a dialect's endpoints: data and pure functions, no input or output.
 
 A dialect fills in `Endpoints` in its `endpoints.py`. The gateway makes its table of endpoints from the records of all
-dialects, the transport finds addresses and keys in the record of an upstream's dialect, and the agent, the conformance
-kit and the command line read the rest. Every field has a default, so a dialect declares only what differs.
+dialects. The transport finds addresses and keys in the record of an upstream's dialect. The agent, the conformance kit
+and the command line read the rest. Every field has a default, so a dialect declares only its differences.
 """
 
 from __future__ import annotations
@@ -19,150 +19,152 @@ from ..codec import json_text
 Query = Mapping[str, Sequence[str]]
 """The values of a query, by name."""
 Fields = dict[str, Raw]
-"""The fields of a JSON object, each as it is written."""
+"""The fields of a JSON object, each as written."""
 
 
-# What clients ask.
+# Endpoints for clients.
 
 
 class Call(Struct, frozen=True):
     """What a client wants, read from the address of its request."""
 
     verb: str
-    """What answers: `generate`, or a name of `gateway/endpoints/other_requests.py`."""
+    """The handler: `generate`, or a name of `gateway/endpoints/other_requests.py`."""
     dialect: str
-    """ "" for what belongs to the gateway itself."""
+    """"" for an endpoint of the gateway itself."""
     model: str = ""
-    """Where the address names it."""
+    """The model, where the address names it."""
     stream: bool | None = None
-    """Where the address says it."""
+    """Whether the answer is streamed, where the address decides that."""
     array: bool = False
     """The stream is one JSON array."""
     rest: str = ""
-    """What else the address names."""
+    """Other values in the address."""
     unasked: bool = False
-    """Silence about a stream asks for one. The table of endpoints sets it (`StreamForm.unasked`)."""
+    """A request without a stream field asks for a stream. The table of endpoints sets this (`StreamForm.unasked`)."""
 
 
 class Claim(Struct, frozen=True):
     """An address, or a family of addresses, that belongs to a dialect.
 
-    Several dialects may claim one address. Then a header or a parameter of the query tells them apart, and one of them
-    at most claims the address without one.
+    Several dialects may claim one address. Then a header or a query parameter decides, and at most one of them claims
+    the address without such a sign.
     """
 
     methods: tuple[str, ...]
-    """Empty: any."""
+    """Empty: any method."""
     path: str
-    """The whole address; with `read`: how the addresses of the family begin. The family with the longest of these is
-    asked first."""
+    """The whole address; with `read`: the beginning of all addresses of the family. The family with the longest
+    beginning is tried first."""
     call: Call | None = None
-    """What the address means."""
+    """The call for the whole address."""
     read: Callable[[str, Query, Callable[[str], str]], Call | None] | None = None
-    """What one address of a family means, by its path (percent signs as they came), its query, and the function that
-    decodes percent signs; None for an address that is none of the family."""
+    """The call for one address of a family. Its arguments are the path (with percent signs as sent), the query, and the
+    function that decodes percent signs. None for an address outside the family."""
     verbs: tuple[str, ...] = ()
-    """The verbs that `read` may give."""
+    """The verbs that `read` may return."""
     headers: tuple[str, ...] = ()
-    """Headers that only clients of the dialect send to this address,"""
+    """Headers that only clients of the dialect send to this address. One of them, or one parameter of `query`, is
+    enough."""
     query: tuple[str, ...] = ()
-    """and parameters. One of either is enough."""
+    """Query parameters that only clients of the dialect send to this address."""
     alone: bool = False
-    """No other dialect is asked for addresses that begin like this."""
+    """No other dialect is tried for addresses with this beginning."""
 
 
 class Served(Struct, frozen=True):
-    """What the gateway serves to clients of a dialect."""
+    """The endpoints that the gateway serves to clients of a dialect."""
 
     claims: tuple[Claim, ...] = ()
     shown: tuple[str, ...] = ()
-    """The endpoints as a person reads them."""
+    """The endpoints as text for people."""
     near: tuple[str, ...] = ()
-    """How unknown addresses begin that clients of the dialect have probably asked."""
+    """Beginnings of unknown addresses that probably come from clients of the dialect."""
     headers: tuple[str, ...] = ()
-    """Headers that tell the same at any unknown address."""
+    """Headers that show a client of the dialect at any unknown address."""
     usual: bool = False
-    """Whoever asks an unknown address without any sign probably speaks the dialect. One dialect says so."""
+    """A client at an unknown address, without any sign, probably uses this dialect. Only one dialect may set this."""
     before: tuple[str, ...] = ()
     """Words that people put in front of an address: `/openai/v1/chat/completions`."""
     bare: tuple[str, ...] = ()
-    """How addresses begin that people write without their `/v1`."""
+    """Beginnings of addresses that people write without their `/v1`."""
     wrong_method: int = 405
     """The status for an address that takes another method."""
     key_parameter: tuple[str, str] = ("", "")
-    """The parameter of the query in which clients may show their key, and the header that means the same."""
+    """The query parameter in which clients may send their key, and the header with the same meaning."""
     timed: bool = False
-    """Clients read from the end of an answer how long it took (`gateway/http/ollama_timed_reply.py`)."""
+    """Clients read durations from the end of an answer (`gateway/http/ollama_timed_reply.py`)."""
     stored: bool = False
-    """Requests name earlier answers by id (`gateway/exchange/response_continuation.py`)."""
+    """Requests may name earlier answers by id (`gateway/exchange/response_continuation.py`)."""
     repeats_tools: bool = False
     """Answers repeat the tools of the request."""
     statuses: Mapping[str, int] = {}
-    """Statuses for some codes of the gateway's own faults, where the status of the kind misleads clients."""
+    """Statuses for some codes of the gateway's own faults, where the usual status of the kind misleads clients."""
     refused: Callable[[Iterable[Loss]], Fault | None] | None = None
-    """The fault for a request whose losses mean that no server here has what it refers to; None for any other."""
+    """The fault for a request that refers to data which no server here has, judged by its losses; None for any other
+    request."""
 
 
 class HeaderRules(Struct, frozen=True):
-    """Which headers cross between clients and upstreams. All names are in small letters."""
+    """Which headers are forwarded between clients and upstreams. All names are in lower case."""
 
     family: str = ""
     """Dialects of one family share their headers; "" for a family of its own."""
     names: tuple[str, ...] = ()
-    """Headers of requests that go to upstreams of the family,"""
+    """Headers of requests that go to upstreams of the family."""
     begins: tuple[str, ...] = ()
-    """and how the names of more such headers begin."""
+    """Beginnings of the names of further such headers."""
     never: tuple[str, ...] = ()
-    """Those of them that stay here."""
+    """Exceptions: headers that are never forwarded."""
     of_body: tuple[str, ...] = ()
-    """Headers that describe the body: true only while the body is the client's own."""
+    """Headers that describe the body. They are forwarded only with the client's own body."""
     lost: Mapping[str, Severity] = {}
-    """Headers whose loss is reported where another family's upstream is asked. The others say nothing that an upstream
-    acts on."""
+    """Headers whose loss is reported where the upstream belongs to another family. All other headers change nothing at
+    an upstream."""
     acting: Mapping[str, tuple[str, ...]] = {}
-    """Words in the values of headers that act without any field of the body: the loss of one is a warning."""
+    """Words in header values that change an answer without any field of the body. Their loss is a warning."""
     answered: tuple[str, ...] = ()
-    """Headers of answers that clients of the family get,"""
+    """Headers of answers that clients of the family get."""
     answered_begins: tuple[str, ...] = ()
-    """and how the names of more such headers begin."""
+    """Beginnings of the names of further such headers."""
     ids: tuple[str, ...] = ()
-    """Headers of answers that name the request."""
+    """Headers of answers that hold the id of the request."""
     request_id: str = ""
-    """The header in which clients look for that name, beside x-request-id."""
+    """The header in which clients look for that id, besides x-request-id."""
 
 
 class Model(Struct, frozen=True):
-    """A model that can be asked for."""
+    """A model that can be requested."""
 
     name: str
     upstream: str
     title: str = ""
     context: int | None = None
-    """Tokens that it takes."""
+    """Tokens that the model accepts."""
     output: int | None = None
-    """Tokens that it gives."""
+    """Tokens that the model writes at most."""
     shape: ModelLists | None = None
     said: dict[str, Any] | None = None
-    """How its upstream lists it, in the shape above."""
+    """The row of the upstream's own list, in the shape above."""
 
 
 def openai_model(model: Model, publisher: str) -> dict[str, Any]:
-    """One model as most hosts list it."""
+    """One model, in the form of OpenAI's list, which most hosts use."""
     return {"id": model.name, "object": "model", "created": CREATED, "owned_by": model.upstream}
 
 
 def openai_models(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
-    """A list of models as most hosts write it."""
+    """A list of models, in the form of OpenAI's list, which most hosts use."""
     return {"object": "list", "data": entries}
 
 
 def model_id(model: Model, publisher: str) -> dict[str, Any]:
-    """The fields with the name under which a model can be asked for."""
+    """The fields with the name under which a model can be requested."""
     return {"id": model.name}
 
 
 CREATED = 1767225600
-"""When models were made, of which nobody has said it: 2026-01-01."""
+"""The date of models whose date is not known: 2026-01-01."""
 CREATED_DAY = "2026-01-01T00:00:00+00:00"
 
 
@@ -170,35 +172,37 @@ class ModelLists(Struct, frozen=True, eq=False):
     """How models are listed. `publisher` is the part of an address that names one; "" elsewhere."""
 
     path: str = ""
-    """Where upstreams list their models; "" where they do not."""
+    """The path at which upstreams list their models; "" where they do not."""
     project_path: str = ""
     """The same for an upstream with a Google Cloud project."""
     entry: Callable[[Model, str], dict[str, Any]] = openai_model
     """One model."""
     named: Callable[[Model, str], dict[str, Any]] = model_id
-    """The fields with its name, written over those that its upstream wrote."""
+    """The fields with the model's name. They replace the fields that its upstream wrote."""
     listed: Callable[[list[dict[str, Any]], str], dict[str, Any]] = openai_models
-    """The list of all."""
+    """The list of all models."""
     own_name: Callable[[str], str] = str
-    """The name by which an upstream's model is asked for, from the name in its list."""
+    """The name under which an upstream's model is requested, from the name in the upstream's list."""
     details: Callable[[Model], dict[str, Any]] | None = None
-    """All about one model, where clients ask for that at an address of its own."""
+    """All details of one model, where clients have an address for that."""
 
 
 OPENAI_LISTS = ModelLists("/v1/models")
 
 
 def count_request(fields: Fields, model: str) -> tuple[bytes | None, str]:
-    """The request to be counted, as it would be asked (None: as it is), and its model."""
+    """The request to be counted (None: the body itself), and its model."""
     named = json_text.plain(fields["model"]) if "model" in fields else ""
     return None, model or (named if isinstance(named, str) else "")
 
 
 def count_renamed(fields: Fields, model: str) -> dict[str, Any]:
+    """A request to count, with the model's name at the upstream."""
     return {**fields, "model": model}
 
 
 def count_written(tokens: int) -> dict[str, Any]:
+    """A count in the form of OpenAI and Anthropic."""
     return {"input_tokens": tokens}
 
 
@@ -206,61 +210,65 @@ class TokenCounts(Struct, frozen=True):
     """How tokens are counted."""
 
     path: str = ""
-    """Where upstreams count, with {model} where they name it there; "" where they do not."""
+    """The path of the upstream's counting endpoint, with {model} where the path names the model; "" where there is
+    none."""
     request: Callable[[Fields, str], tuple[bytes | None, str]] = count_request
-    """What a client wants counted, from the fields of its body and the model of its address: the request as it would be
-    asked (None: the body as it is), and its model."""
+    """The request that a client wants counted, from the fields of its body and the model of its address: the whole
+    request (None: the body itself), and its model."""
     renamed: Callable[[Fields, str], dict[str, Any]] = count_renamed
     """A client's own request to count, with the model's name at the upstream."""
     taken: Callable[[Fields, str, str], dict[str, Any]] | None = None
-    """A request as the counting endpoint takes it: from its fields, its model and the Google Cloud project. None: all
-    fields are taken."""
+    """A request in the form that the counting endpoint takes, from its fields, its model and the Google Cloud project.
+    None: all fields are taken."""
     written: Callable[[int], dict[str, Any]] = count_written
-    """A count, as clients read it."""
+    """A count in the form that clients read."""
     total: tuple[str, ...] = ("input_tokens", "totalTokens")
-    """The fields in which upstreams write it."""
+    """The fields in which upstreams write the count."""
 
 
 def ask_stream(fields: Fields, stream: bool) -> dict[str, Any]:
+    """A request with the field `stream` set."""
     return {**fields, "stream": stream}
 
 
 class StreamForm(Struct, frozen=True):
-    """What is particular about streams."""
+    """The special features of a dialect's streams."""
 
     unasked: bool = False
-    """A request that says nothing of a stream wants one."""
+    """A request without a stream field asks for a stream."""
     heartbeat: bytes | None = None
-    """What clients take as a sign of life and nothing else; None: a comment, where the framing has comments."""
+    """Bytes that clients ignore, for keep-alives; None: a comment, where the framing has comments."""
     marks: tuple[bytes, ...] = (b"\n\n",)
-    """Each usual event has one of these, once,"""
+    """Each usual event has exactly one of these."""
     line_ends: int = 0
-    """and so many ends of lines. 0: no event is known to be usual."""
+    """Number of line ends in a usual event; 0: no event counts as usual."""
     asking: Callable[[Fields, bool], dict[str, Any]] = ask_stream
-    """A request that asks for a stream, or for none."""
+    """A request that asks for a stream, or for a whole answer."""
 
 
-# What upstreams are asked.
+# Requests to upstreams.
 
 
 class Environment(Struct, frozen=True):
-    """An upstream that variables of the environment name."""
+    """An upstream that environment variables name."""
 
     name: str
     keys: tuple[str, ...] = ()
-    """Variables with its key. Without any, the address is enough."""
+    """Variables with the key. If there are none, the address is enough."""
     addresses: tuple[str, ...] = ()
+    """Variables with the address."""
     models: tuple[str, ...] = ()
-    """Models (with * for anything) that go there."""
+    """Models (with * for any characters) that go to this upstream."""
     usual_model: str = ""
-    """The model to ask when the upstream is all that is known."""
+    """The model to use when only the upstream is known."""
     order: int = 100
-    """Of several upstreams the one with the least order is asked first."""
+    """Of several upstreams the one with the least order is tried first."""
     address: Callable[[str], str] = str
     """The base address, from the value of a variable."""
 
 
 def same_path(path: str, project: str, location: str) -> str:
+    """The path unchanged."""
     return path
 
 
@@ -270,43 +278,43 @@ class UpstreamForm(Struct, frozen=True):
     base_url: str = ""
     """The address of the provider's own host; "" where there is none."""
     auth: str = "bearer"
-    """How an upstream is shown the key: bearer, google, none, or the header that holds it."""
+    """How an upstream gets the key: bearer, google, none, or the name of the header that holds the key."""
     environment: tuple[Environment, ...] = ()
     project_base: Callable[[str], str] | None = None
     """The base address by location, for an upstream with a Google Cloud project."""
     project_auth: str = ""
-    """How such an upstream without a key is shown who asks; "" like any other."""
+    """The way of authentication for such an upstream without a key; "": the same as for any other."""
     located: Callable[[str, str, str], str] = same_path
     """A path for a Google Cloud project and a location."""
     with_project: Callable[[bytes, str], bytes] | None = None
-    """A request that names the Google Cloud project, where requests have a place for it."""
+    """A request that names the Google Cloud project, where requests have a field for it."""
     finds_project: bool = False
-    """The upstream says which project belongs to an account (`transport/code_assist_projects.py`)."""
+    """The upstream can look up the project of an account (`transport/code_assist_projects.py`)."""
 
 
 class RehearsalForm(Struct, frozen=True):
-    """What the rehearsal heeds when it plays an upstream of a dialect."""
+    """The rules for the rehearsal in place of an upstream of a dialect."""
 
     least_tokens: int | None = None
-    """The smallest limit of tokens; None: no limit, or one below zero, has a meaning."""
+    """The smallest token limit that is valid; None: any value is."""
     passed_over: tuple[str, ...] = ()
-    """Fields that upstreams do not know, and pass over."""
+    """Fields that upstreams do not know and ignore."""
     quiet: bool = False
-    """Thoughts are shown only to clients which ask for them."""
+    """Reasoning is shown only to clients that ask for it."""
 
 
 class AgentForm(Struct, frozen=True):
-    """What the agent heeds when it writes requests in a dialect."""
+    """The rules for the agent's requests in a dialect."""
 
     limited: bool = False
-    """A request must say how long its answer may be."""
+    """A request must have a token limit."""
     thinks_unasked: bool = False
-    """A model that thinks shows it unasked, and one that does not refuses to be asked."""
+    """A reasoning model shows its reasoning by default, and a model without reasoning refuses the setting."""
     parts_beside_results: bool = False
-    """What a tool returns in several parts stands beside its result, which says that it succeeded."""
+    """Parts that a tool returns stand beside the tool's result, which only reports success."""
 
 
-# How clients are set up, and what they do.
+# Setup of clients, and their behaviour.
 
 
 class SetupLine(Struct, frozen=True):
@@ -314,20 +322,21 @@ class SetupLine(Struct, frozen=True):
 
     name: str
     line: Callable[[str, str, str], str]
-    """From the gateway's address, the key ("any" where clients need none), and the option that names a model."""
+    """Makes the line from the gateway's address, the key ("any" where clients need none), and the option that names a
+    model."""
     order: int = 100
-    """Of all lines the one with the least order comes first."""
+    """The line with the least order comes first."""
     usual_model: str = ""
-    """The model that the client asks for by itself,"""
+    """The model that the client uses by default."""
     model_option: str = ""
-    """and the option that names another one."""
+    """The option that names another model."""
 
 
 Json = Any
 
 
 def is_error_frame(frame: dict[str, Any]) -> bool:
-    """Whether a frame says that the answer failed, in the words of most dialects."""
+    """Whether a frame reports a failed answer, in the form of most dialects."""
     inner = frame.get("response")
     return (
         bool(frame.get("error"))
@@ -337,30 +346,31 @@ def is_error_frame(frame: dict[str, Any]) -> bool:
 
 
 class Client(Struct, frozen=True):
-    """A client of a dialect, as its documentation has it: for judging what others write.
+    """A client of a dialect, written from the dialect's documentation, for judging other translators.
 
-    Nothing here uses the dialect's own readers and writers, which are judged.
+    A client does not use the dialect's own readers and writers, because they are judged too.
     """
 
     tools: str
-    """Where a request has its tools, as a path of the conformance kit,"""
+    """The path of the tools in a request, in the notation of the conformance kit."""
     tool_names: str
-    """and where the names of the functions stand that it declares."""
+    """The path of the names of the declared functions."""
     said: Callable[[dict[str, Any], str], dict[str, Any]]
     """A request with one more turn of the user."""
     answered: Callable[[dict[str, Any], Json, list[Json], bool], dict[str, Any]]
-    """The next request: the one before, the answer to it, and one output for each call in the answer. The flag is for a
-    client that keeps only fields which the dialect's documentation knows."""
+    """The next request, from the request before, its answer, and one output for each call in the answer. The flag is
+    for a client that keeps only fields which the dialect's documentation knows."""
     fold: Callable[[list[dict[str, Any]], Callable[[str], Json]], Json]
-    """The answer that the frames of a stream amount to. The function reads the joined pieces of a call's arguments."""
+    """The answer in the frames of a stream. The function reads the joined pieces of a call's arguments."""
     ends_well: Callable[[list[dict[str, Any]], bool, bool], bool]
-    """Whether the frames have a good end: the frames, whether a fault is among them, and whether [DONE] is."""
+    """Whether the frames end properly. Its arguments are the frames, whether a fault is among them, and whether [DONE]
+    is."""
     is_fault: Callable[[dict[str, Any]], bool] = is_error_frame
-    """Whether a frame says that the answer failed."""
+    """Whether a frame reports a failed answer."""
 
 
 class Endpoints(Struct, frozen=True, kw_only=True):
-    """How a dialect is served, asked and judged."""
+    """How a dialect is served, requested and judged."""
 
     served: Served = Served()
     headers: HeaderRules = HeaderRules()

@@ -1,1 +1,4 @@
-"""The gateway: any client in, any upstream out. A thin shell of I/O around the library."""
+"""The gateway: an HTTP server for clients of every dialect, in front of upstreams of every dialect.
+
+The gateway owns sockets, clocks and configuration. The library does the translation, and knows nothing of the gateway.
+"""

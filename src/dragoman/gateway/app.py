@@ -1,4 +1,8 @@
-"""The gateway itself: takes requests from the server, finds out what they want, and has it done."""
+"""The gateway itself: checks each request of a client, finds its endpoint, and has the request answered.
+
+`http` owns the connections, `exchange` owns generation, `endpoints` owns all other answers. This module knows no
+dialect by name.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +56,14 @@ from .services import Services
 
 _JSON = [("content-type", "application/json")]
 _FOR_ADMINS = frozenset({"exchanges", "responses", "conversations", "ready"})
-"""Verbs that show more to administrators."""
+"""Verbs whose answer shows more to administrators."""
 _NAME = re.compile(r"ex_[0-9a-f]{32}")
 _UNKNOWN = (
-    "without a key a client from elsewhere sees no list of exchanges, only one by its id; set listen.key_env for "
-    "clients that see their own, or listen.admin_key_env for one that sees all"
+    "A client without a key, on another machine, sees no list of exchanges, only one exchange by its id. Set "
+    "listen.key_env to show each client its own list, or listen.admin_key_env for a key that sees all exchanges."
 )
 _REFUSALS: dict[int, FaultKind] = {413: "too_large", 408: "timeout", 503: "overloaded"}
-"""What the server itself refuses, by the status."""
+"""The fault for each status with which the server itself refuses a request."""
 
 
 class Gateway:
@@ -72,8 +76,8 @@ class Gateway:
         stored: Stored | None = None,
         secret: bytes = b"",
     ) -> None:
-        """`stored` keeps responses and conversations; without one they are kept in memory. `secret` is the
-        installation's (`store/secret.py`); without one the gateway draws a secret of its own."""
+        """`stored` keeps responses and conversations; without it they are kept in memory. `secret` is the secret of the
+        installation (`store/secret.py`); without it the gateway draws a secret of its own."""
         bounds = config.bounds
         self._secret = secret or os.urandom(32)
         self._identities = Identities(config, environment, self._secret)
@@ -90,19 +94,19 @@ class Gateway:
         declared = {name: endpoints(name) for name in installed()}
         self._table = EndpointTable(declared, ("generate", *self._handlers))
         self._otherwise = self._table.timed | self._table.stored
-        """Dialects of which the gateway itself knows more than how to translate them."""
+        """Dialects for which the gateway does more than translate: it measures times, or it keeps responses."""
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
         self._names = _names()
         self._under_way = 0
         self._most_under_way = bounds.concurrent
         self._admission = object()
-        """Stands for who may ask what, as the configuration says it: another one with each."""
+        """Marks the rules of admission that the present configuration gives. Each configuration has another object."""
         self.ready = True
-        """False: `/readyz` says so, and load balancers send nobody any more."""
+        """False: `/readyz` answers 503, and load balancers send no more clients."""
         self.log: ExchangeLog | None = None
-        """Where exchanges are logged."""
+        """The log of exchanges; None: nothing is logged."""
         self.peers: OtherWorkers | None = None
-        """The other workers."""
+        """The other workers of this gateway; None where one process serves alone."""
         self._vault = BoundedVault(bounds.vault_bytes)
         self._desk = Services(
             config,
@@ -124,10 +128,11 @@ class Gateway:
 
     @property
     def config(self) -> Config:
+        """The configuration in use; another one after each `reload`."""
         return self._desk.config
 
     def reload(self, config: Config) -> None:
-        """A new configuration for exchanges to come; those under way go on with theirs."""
+        """Use a new configuration for all exchanges to come. Exchanges under way keep the old configuration."""
         self._identities = Identities(config, self._desk.environment, self._secret)
         self._apart = apart(config)
         self._host_names = AllowedHosts(config.listen)
@@ -148,17 +153,19 @@ class Gateway:
         self._exchanges.bound(config.bounds.exchanges, config.bounds.exchange_bytes)
 
     def close(self) -> None:
+        """Close all connections to upstreams, the child processes and the log."""
         self._desk.pool.close()
         self._desk.children.close()
         if self.log is not None:
             self.log.close()
 
     def _hidden(self) -> list[str]:
-        """The gateway's secrets: nothing that is shown may repeat them."""
+        """The gateway's secrets. No report and no log line may repeat them."""
         return [*self._desk.redactor.secrets, *self._desk.tokens.known()]
 
     def handle(self, request: IncomingRequest, reply: Reply) -> Awaitable[None]:
-        """Serve a request. No coroutine of its own: each costs with every step of those below it."""
+        """Serve a request. This is no coroutine itself, because each nested coroutine costs time at every step of the
+        inner ones."""
         known = request.known
         if known is not None and known.rests is self._admission:
             call, request.owner = known.note
@@ -194,12 +201,13 @@ class Gateway:
             kind = _REFUSALS.get(status, "invalid_request")
             dialect = call.dialect if call is not None and call.dialect else self._table.nearest(request.path, asked)
             _, headers, body = fault_reply(dialect, Fault(kind, why, status))
-            reply.send(status, headers, body)  # no dialect has a status of its own for what HTTP itself refuses
+            # No dialect has a status of its own for a breach of HTTP, so the status of the server stays.
+            reply.send(status, headers, body)
             self._log_refusal(dialect, status, why, request)
         elif call is None:
             reply.send(*nothing(self._table, request))
             self._log_refusal(
-                self._table.nearest(request.path, asked), reply.status, "there is nothing at this path", request
+                self._table.nearest(request.path, asked), reply.status, "no endpoint has this path", request
             )
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
@@ -211,11 +219,12 @@ class Gateway:
                 await self._look(call, request, reply)
             except Gone:
                 raise
-            except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+            # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
+            except Exception as error:  # noqa: BLE001
                 _failed(call.dialect or self._table.usual, error, reply, self._desk.redactor)
 
     def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: Reply) -> None:
-        """Answer a client that is not served, and log that."""
+        """Answer a client that is not served, and log the refusal."""
         reply.send(*fault_reply(dialect, fault))
         self._log_refusal(dialect, reply.status, fault.message, request)
 
@@ -225,7 +234,9 @@ class Gateway:
             self.log.refused(dialect, status, f"{request.method} {request.path}", why, request.headers, keys)
 
     def _host_refusal(self, request: IncomingRequest) -> Fault | None:
-        """Why the host that a request names is not ours; its target may name one besides its header."""
+        """Why the host that a request names is not ours, or None. The request target may name a host besides the
+        header."""
+        # A target in absolute form names a host besides the Host header, and outranks it (RFC 9112, 3.2.2, June 2022).
         names, target = self._host_names, request.path
         if not target.startswith("/") and "://" in target:
             found = names.refusal(target_authority(target))
@@ -234,7 +245,7 @@ class Gateway:
         return names.refusal(request.headers.get("host"), required=request.chunks)
 
     def _admitted(self, call: Call, request: IncomingRequest, reply: Reply) -> bool:
-        """Whether the client is served; if not, it has been told."""
+        """Whether the client is served. A client that is not served has got its refusal."""
         if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
             if not client_key(request.headers):
                 parameter, header = self._table.key_parameter[call.dialect]
@@ -267,8 +278,8 @@ class Gateway:
             self._under_way += 1
             try:
                 if self._under_way > self._most_under_way:
-                    why = f"more than {self._most_under_way} exchanges are under way"
-                    why += ". Ask again, or raise bounds.concurrent."
+                    why = f"more than {self._most_under_way} exchanges are under way, which is the limit"
+                    why += ". Send the request again in a moment, or raise bounds.concurrent."
                     raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
                 await relay.run()
                 if keeping is not None:
@@ -288,11 +299,12 @@ class Gateway:
                 self._exchanges.add(exchange)
         except Gone:
             raise
-        except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+        # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
+        except Exception as error:  # noqa: BLE001
             _failed(dialect, error, reply, self._desk.redactor)
 
     async def _look(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
-        """Everything that is no exchange."""
+        """Answer a request that is no generation."""
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
         try:
@@ -310,20 +322,21 @@ class Gateway:
     async def _readiness(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         unwell = desk.breakers.report(desk.config.upstreams, monotonic())
         if not request.admin:
-            for one in unwell.values():  # an upstream wrote it about the request of one client
+            # The upstream's last fault may quote the request of one client, so only administrators see it.
+            for one in unwell.values():
                 del one["last"]
         return _told(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
 
     def _is_admin(self, request: IncomingRequest, reply: Reply) -> bool:
-        """Whether the client may see what is kept for all: by an admin key, or from this machine where there are no
-        keys at all."""
+        """Whether the client may see the data of all clients: with an admin key, or from this machine where no keys are
+        configured."""
         if self._identities.no_keys:
             return local(reply.peer(), request.headers)
         client = self._identities.client(request.headers)
         return not isinstance(client, Fault) and client.admin
 
     async def _show(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        """One exchange of a client, or all of them: those that went through other workers too."""
+        """One exchange of a client, or the list of all its exchanges. Other workers are asked for theirs."""
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:
             return _told(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
@@ -338,15 +351,15 @@ class Gateway:
         return (200, _JSON, said) if said else _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
     async def _shown(self, viewer: str, name: str) -> bytes:
-        """What `told` gives: made in a child where much is to be read for it."""
+        """The bytes of `told`. A child process makes them where the exchanges are large."""
         found = self._exchanges.get(name) if name else self._exchanges
         if found is None or found.size <= LARGE // 2:
             return self.told(viewer, name)
         return await in_child(self._desk.children, partial(self.told, viewer, name))
 
     def told(self, viewer: str, name: str) -> bytes:
-        """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for "". `viewer` is the
-        owner whose exchanges they are, or EVERYBODY."""
+        """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), or the list of all
+        for "". `viewer` is the owner whose exchanges are shown, or EVERYBODY."""
         keys = self._hidden()
         if not name:
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
@@ -366,8 +379,8 @@ def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> N
 
 
 def _forgettable(body: bytes, *, apart: bool) -> bool:
-    """A request that neither refers to anything nor is to be kept, as far as a glance tells. `apart`: clients have
-    identities."""
+    """Whether a request neither refers to a stored response nor is to be stored, judged by a search of its bytes.
+    `apart`: clients have identities of their own."""
     find = body.find
     return (
         find(b'"store":false') >= 0
@@ -386,7 +399,8 @@ def _told(status: int, value: Any) -> Answer:
 
 
 def _names() -> Iterator[str]:
-    """Names for exchanges that nobody guesses (128 bits), drawn by the hundred: each by itself costs twice as much."""
+    """Names for exchanges that nobody can guess (128 random bits). A hundred are drawn at once, because a draw for each
+    name costs twice as much."""
     while True:
         yield from f"ex_{os.urandom(1600).hex('-', 16).replace('-', ' ex_')}".split()
 

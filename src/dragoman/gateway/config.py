@@ -1,8 +1,8 @@
-"""The gateway's configuration: one typed value, from a TOML file, from the usual environment variables, or both.
+"""The gateway's configuration: one typed value, read from a TOML file, from the usual environment variables, or both.
 
-Everything a user can set is a field here, with its default. Errors name the file, the line, the key and the nearest
-valid one (`toml_file.py`). An upstream is not the gateway's alone (`transport/upstream.py`). Where a file and the
-environment speak of the same upstream, the file wins.
+Every setting is a field here, with its default. Errors name the file, the line, the key and the nearest valid key
+(`toml_file.py`). `transport/upstream.py` owns the settings of an upstream, because `dragoman ask` uses them too. Where
+a file and the environment set the same upstream, the file wins.
 """
 
 from __future__ import annotations
@@ -40,114 +40,123 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Listen(_Part, frozen=True):
-    """Where the gateway listens."""
+    """Address and processes of the gateway, and who may connect."""
 
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8484
     workers: Annotated[int, Meta(ge=1, le=1024)] | Literal["auto"] = 1
-    """Processes that share the port; auto: one for each core."""
+    """Number of processes that share the port; auto: one for each core."""
     grace: Seconds = 1.0
-    """Seconds between `/readyz` saying no and the port being closed, when the gateway is told to stop."""
+    """Seconds between the signal to stop and the closing of the port. `/readyz` answers 503 during this time."""
     drain: Seconds = 30.0
-    """Seconds that exchanges under way have then."""
+    """Seconds that exchanges under way then have to finish."""
     key_env: str = ""
-    """Variable with the keys that clients must show, one after the other; "" lets everybody in who can connect."""
+    """Name of the variable that holds the clients' keys, separated by spaces or commas; "": no key is needed."""
     admin_key_env: str = ""
-    """Variable with the keys of administrators, one after the other: they see what is kept for all clients."""
+    """Name of the variable that holds the administrators' keys, separated by spaces or commas. Administrators see what
+    is kept for all clients."""
     hosts: tuple[str, ...] = ()
-    """Names that the gateway answers to (`host.example`, `*.example`, or * for all), and whose web pages may ask.
-    Addresses, localhost and the machine's own names need not be listed."""
+    """Host names that the gateway answers to (`host.example`, `*.example`, or * for all). Web pages of these hosts may
+    send requests too. Addresses, localhost and the machine's own names need no entry."""
     origins: tuple[str, ...] = ()
-    """Web pages from elsewhere that may ask (`https://host`, or * for all); those on loopback always may."""
+    """Origins of other web pages that may send requests (`https://host`, or * for all). Pages on loopback always
+    may."""
 
     @property
     def processes(self) -> int:
-        """The workers, counted."""
+        """The number of workers."""
         if self.workers != "auto":
             return self.workers
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Bounds(_Part, frozen=True):
-    """What the gateway takes, and how long it waits."""
+    """Limits on sizes, numbers and waiting times."""
 
     body: Count = 64 * 1024 * 1024
     head: Count = 64 * 1024
     answer: Count = 256 * 1024 * 1024
-    """Bytes of an upstream's answer, streamed or not."""
+    """Bytes of an upstream's answer, streamed or whole."""
     concurrent: Count = 2000
+    """Exchanges at the same time. A further one is refused with 503."""
     request: Seconds = 300.0
-    """For the body of a client's request, from its first piece to its last; 408 when it takes longer."""
+    """Seconds for the body of a client's request, from its first piece to its last; 408 when it takes longer."""
     connect: Seconds = 10.0
+    """Seconds to connect to an upstream."""
     first_byte: Seconds = 600.0
+    """Seconds from the request to the first byte of the upstream's answer."""
     idle: Seconds = 300.0
-    """Between two pieces of an answer."""
+    """Seconds between two pieces of an answer."""
     total: Seconds = 3600.0
-    """For an exchange with all its attempts."""
+    """Seconds for an exchange with all its attempts."""
     retry_wait: Seconds = 2.0
-    """Seconds that an exchange waits in all before upstreams are asked again. When an upstream wants a longer wait, the
-    client gets the fault at once, with `retry-after`."""
+    """Seconds that an exchange waits in all before upstreams are tried again. When an upstream demands a longer wait,
+    the client gets the fault at once, with `retry-after`."""
     keep_alive: Seconds = 15.0
-    """Silence in a stream after which the client gets a sign of life; 0: never."""
+    """Seconds of silence in a stream after which the client gets a keep-alive; 0: never."""
     patience: Seconds = 50.0
-    """Silence before a stream's first event after which its head is sent, with a sign of life: most proxies cut a
-    connection after 60 seconds without a byte. Until then a fault has its own status, and other places are tried;
-    from then on a fault is an event of the stream. 0: never."""
+    """Seconds of silence before a stream's first event after which its head is sent, with a keep-alive. Most proxies
+    cut a connection after 60 seconds without a byte. Until then a fault has its own status, and other upstreams are
+    tried. From then on a fault is an event of the stream. 0: never."""
     exchanges: Count = 100
-    """Exchanges that are kept to be looked at. More no longer fit into a processor's cache, and each request pays."""
+    """Number of recent exchanges that are kept for inspection. With more of them each request is slower, because they
+    no longer fit into the processor's cache."""
     exchange_bytes: Count = 16 * 1024 * 1024
-    """What they may hold in all."""
+    """Bytes that the kept exchanges may hold in all."""
     vault_bytes: Count = 64 * 1024 * 1024
-    """What the seals that wait here for their clients may hold in all."""
+    """Bytes that the seals in the vaults of all clients may hold in all."""
     translation_memory: Count = 512 * 1024 * 1024
-    """Bytes of memory that one large document may take while it is translated, in a process of its own."""
+    """Bytes of memory that the translation of one large document may use, in a child process."""
     requests: Count = 256 * 1024 * 1024
-    """Bytes of requests that are received or answered at one time; further ones are refused until some have ended."""
+    """Bytes of requests that are received or answered at the same time. Further requests are refused until some have
+    ended."""
     stored_bytes: Count = 16 * 1024 * 1024
-    """What the responses and conversations that are kept here may hold in all."""
+    """Bytes that the stored responses and conversations may hold in all."""
 
 
 class Target(_Part, frozen=True):
-    """One place a request may go to."""
+    """One upstream that a request may go to."""
 
     upstream: str
     model: str = ""
-    """The model's name there; "" for the name that was asked."""
+    """The model's name at the upstream; "" for the name that the client sent."""
     weight: Count = 0
-    """Among those with a weight one is drawn to be the first. Those without come after them, as they are written."""
+    """Among the targets with a weight, one is drawn to be tried first. Targets without a weight follow in their
+    order."""
 
     @classmethod
     def from_word(cls, word: str) -> Target:
-        """From `upstream/model`."""
+        """A target from the short form `upstream/model`."""
         upstream, _, model = word.partition("/")
         return cls(upstream, model)
 
 
 class Route(_Part, frozen=True):
-    """Which models go where, and how."""
+    """Which models go to which upstreams, and how they are translated."""
 
     match: str
+    """The model name that the route is for; `*` stands for any characters."""
     to: tuple[Target, ...]
-    """Tried one after the other."""
+    """Upstreams, tried in this order."""
     tolerance: Severity = "error"
-    """The worst loss that is accepted: beyond it the request is refused."""
+    """The worst loss that is accepted. A request with a worse loss is refused."""
     repair: Literal["report", "refuse", "off"] = "report"
     seals: Strategy = "auto"
     binary: Literal["native", "summarise"] = "native"
     retries: Count = 2
-    """How often one place is asked again, after faults that may pass."""
+    """How often one upstream is tried again after a fault that may pass."""
     backoff: Seconds = 0.5
-    """Seconds to wait before that, doubled each time, unless the upstream says how long."""
+    """Seconds to wait before a retry, doubled each time, unless the upstream sends a time."""
     client_key: bool = False
-    """The upstream gets the key that the client sent."""
+    """Send the client's own key to the upstream."""
     stand_ins: bool = False
-    """A web search or a URL fetch that the upstream does not have is offered as a function (`google_web_search`,
-    `web_fetch`). The gateway does not run it, so every client of the route has to know it. False: such a tool is left
-    out, with a loss."""
+    """Offer a web search or a URL fetch that the upstream does not have as a function (`google_web_search`,
+    `web_fetch`). The gateway does not run the function, so every client of the route has to know it. False: such a tool
+    is left out, with a loss."""
     same_account: bool = False
     """OpenRouter and the provider's own API (gemini, openai-responses) are used with one account and endpoint, as with
-    an own key that is given to OpenRouter: Google's and OpenAI's seals cross between them. False: both refuse each
-    other's seals with 400, so the seals go back to where they come from only."""
+    an own key that is given to OpenRouter. Then Google's and OpenAI's seals are valid at both. False: both refuse each
+    other's seals with 400, so each seal goes back to its origin only."""
 
 
 class Config(_Part, frozen=True):
@@ -158,18 +167,19 @@ class Config(_Part, frozen=True):
     upstreams: dict[str, Upstream] = {}
     routes: tuple[Route, ...] = ()
     client: Kind = "auto"
-    """Who speaks to upstreams: our own client, and aiohttp to those behind a proxy (HTTPS_PROXY and its kin); or one of
-    them to all."""
+    """The HTTP client for upstreams. auto: our own client, and aiohttp for upstreams behind a proxy (HTTPS_PROXY and
+    similar variables). The other values choose one client for all upstreams."""
     log: LogFormat = "text"
-    """One line for each exchange on standard error: text for people, json for machines, off."""
+    """One line for each exchange on standard error: text for people, json for machines, off for none."""
     environment: bool = True
-    """Upstreams of the usual environment variables are there too, unless the file has one with that name or key."""
+    """Add the upstreams of the usual environment variables, except those whose name or key variable the file has."""
 
 
 def load(path: Path | None, environment: Mapping[str, str]) -> Config:
-    """The configuration of a file and of the environment, or of the environment alone. Checked: what it names exists.
+    """The configuration of a file and the environment, or of the environment alone. Every upstream that it names
+    exists.
 
-    ConfigError says what is wrong, and where.
+    ConfigError names the mistake and its place.
     """
     if path is None:
         return checked(from_environment(environment), "the environment")
@@ -181,7 +191,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
 
 
 def parse_file(data: bytes, file: str) -> tuple[Config, str]:
-    """The configuration that the bytes of a file give by themselves, and their text. Routes may name upstreams that
+    """The configuration in the bytes of a file, without the environment, and their text. Routes may name upstreams that
     only the environment has. `file` is the name for errors."""
     try:
         text = data.decode()
@@ -191,7 +201,7 @@ def parse_file(data: bytes, file: str) -> tuple[Config, str]:
 
 
 def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
-    """The configuration that the bytes of a file and the environment give. Checked: what it names exists."""
+    """The configuration in the bytes of a file, completed by the environment. Every upstream that it names exists."""
     config, text = parse_file(data, file)
     found = from_environment(environment)
     if config.environment:
@@ -211,87 +221,92 @@ def from_environment(environment: Mapping[str, str]) -> Config:
 
 
 def one_upstream(url: str, dialect: str, key_env: str = "", host: str = "") -> Config:
-    """Every model goes to one upstream, under its own name."""
+    """A configuration that sends every model to one upstream, under the model's own name."""
     auth: Auth = "auto" if key_env else "client"
     return Config(upstreams={"upstream": Upstream(dialect, url, key_env, auth, models=("*",), host=host)})
 
 
 def checked(config: Config, file: str, text: str = "") -> Config:
-    """The configuration with what a user need not say (rehearsal, addresses). ConfigError for what leads nowhere.
+    """The configuration with its defaults filled in: the rehearsal, and the addresses of known hosts. ConfigError for a
+    dialect, upstream, address or host name that does not exist.
 
-    `file` is what to call its source, `text` what stands there.
+    `file` names the source in errors, and `text` is its content.
     """
     upstreams = {REHEARSAL: Upstream(REHEARSAL, models=("rehearsal/*", "rehearsal")), **config.upstreams}
     known = (*installed(), REHEARSAL)
     for name, upstream in config.upstreams.items():
         at = ("upstreams", name)
         if upstream.dialect not in known:
-            said = f"there is no dialect {upstream.dialect!r}"
-            raise FileError(file, text, (*at, "dialect"), said, upstream.dialect, known)
+            problem = f"there is no dialect {upstream.dialect!r}"
+            raise FileError(file, text, (*at, "dialect"), problem, upstream.dialect, known)
         upstreams[name] = found = addressed(upstream)
         if upstream.dialect != REHEARSAL and not is_address(found.base_url):
-            said = f"{redacted_url(found.base_url)!r} is no address; one looks like https://host/path"
-            raise FileError(file, text, (*at, "base_url"), said)
+            problem = f"{redacted_url(found.base_url)!r} is no address. Write it like https://host/path."
+            raise FileError(file, text, (*at, "base_url"), problem)
         if "/" in name or not name:
-            raise FileError(file, text, at, "the name of an upstream has no slash: models are named upstream/model")
+            problem = (
+                "the name of an upstream is empty or has a slash. Use a plain name: models are named upstream/model."
+            )
+            raise FileError(file, text, at, problem)
     for i, listed in enumerate(config.listen.hosts):
         if _LISTABLE.fullmatch(listed) is None:
-            said = f"{listed!r} is no name of a host; one looks like host.example, *.example or *, without a port"
-            raise FileError(file, text, ("listen", "hosts", i), said)
+            problem = f"{listed!r} is no host name. Write host.example, *.example or *, without a port."
+            raise FileError(file, text, ("listen", "hosts", i), problem)
     for i, route in enumerate(config.routes):
         for j, target in enumerate(route.to):
             if target.upstream not in upstreams:
-                said = f"there is no upstream {target.upstream!r}"
-                raise FileError(file, text, ("routes", i, "to", j), said, target.upstream, tuple(upstreams))
+                problem = f"there is no upstream {target.upstream!r}"
+                raise FileError(file, text, ("routes", i, "to", j), problem, target.upstream, tuple(upstreams))
         if not route.to:
-            raise FileError(file, text, ("routes", i, "to"), "the route leads nowhere")
+            problem = "the route has no upstream. Name at least one, as upstream or upstream/model."
+            raise FileError(file, text, ("routes", i, "to"), problem)
         spoken = {upstreams[target.upstream].dialect for target in route.to}
         if route.same_account and not spoken & ACCOUNT_DIALECTS:
-            said = (
-                f"seals cross between upstreams of {', '.join(sorted(ACCOUNT_DIALECTS))} only, and this route leads to "
-                f"{', '.join(sorted(spoken))}: leave the setting out, or name such an upstream"
+            problem = (
+                f"only upstreams of {', '.join(sorted(ACCOUNT_DIALECTS))} share seals. This route leads to "
+                f"{', '.join(sorted(spoken))}. Leave the setting out, or name such an upstream."
             )
-            raise FileError(file, text, ("routes", i, "same_account"), said)
-    if not config.upstreams:  # nothing is configured: everything is a rehearsal, and says so
+            raise FileError(file, text, ("routes", i, "same_account"), problem)
+    if not config.upstreams:  # Nothing is configured: the rehearsal serves every model, and its answers name it.
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)
 
 
 _LISTABLE = re.compile(r"\*|(?:\*\.)?[0-9A-Za-z_-]{1,63}(?:\.[0-9A-Za-z_-]{1,63})*\.?")
-"""What may stand in `listen.hosts`."""
+"""The forms that an entry of `listen.hosts` may have."""
 
 
 def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
-    """What is no mistake, and probably not meant."""
+    """Warnings about settings that are valid and probably not meant."""
     found = []
     for name, upstream in config.upstreams.items():
         if upstream.key_env and not environment.get(upstream.key_env):
-            found.append(f"upstreams.{name}: the variable {upstream.key_env} is empty: it cannot be asked")
+            found.append(f"upstreams.{name}: the variable {upstream.key_env} is empty, so each request there fails")
         parts = urlsplit(upstream.base_url)
         if parts.port == config.listen.port and parts.hostname in ("127.0.0.1", "localhost", config.listen.host):
             found.append(f"upstreams.{name}: {redacted_url(upstream.base_url)} is this gateway itself")
         if parts.username or parts.password:
-            why = "the user and password in base_url are not sent: name the key by key_env, or set headers"
+            why = "the user and password in base_url are not sent. Set key_env to the key's variable, or set headers"
             found.append(f"upstreams.{name}: {why}")
     seen: dict[str, int] = {}
     for i, route in enumerate(config.routes):
         before = next((j for match, j in seen.items() if match in ("*", route.match)), None)
         if before is not None:
-            found.append(f"routes[{i}]: {route.match} is never reached, routes[{before}] takes it before")
+            found.append(f"routes[{i}]: {route.match} is never reached, because routes[{before}] matches first")
         seen.setdefault(route.match, i)
     if config.listen.key_env and not environment.get(config.listen.key_env):
         found.append(f"listen.key_env: the variable {config.listen.key_env} is empty: no client has a key")
     if config.listen.key_env and config.listen.key_env == config.listen.admin_key_env:
-        found.append("listen.admin_key_env: it is listen.key_env too, so every client sees what is kept for all")
+        found.append("listen.admin_key_env: listen.key_env names the same variable, so all clients are administrators")
     if config.listen.admin_key_env and not environment.get(config.listen.admin_key_env):
-        found.append(f"listen.admin_key_env: the variable {config.listen.admin_key_env} is empty: nobody is admin")
+        found.append(f"listen.admin_key_env: the variable {config.listen.admin_key_env} is empty: no administrator")
     return found
 
 
-EXAMPLE = """# dragoman.toml: which upstreams there are, and which models go where. `dragoman config check` looks at it.
+EXAMPLE = """# dragoman.toml: the upstreams, and which models go to which. `dragoman config check` checks this file.
 
 [listen]
-host = "127.0.0.1"   # anything else lets others in
+host = "127.0.0.1"   # any other address lets other machines connect
 port = 8484
 
 [upstreams.openai]

@@ -1,4 +1,4 @@
-"""What every exchange needs, in one place: another one with each configuration."""
+"""The services that every exchange uses, in one record. Each configuration has a record of its own."""
 
 from __future__ import annotations
 
@@ -21,27 +21,32 @@ from .exchange.routes import Routes
 
 
 class Services(Struct, frozen=True):
-    """What every exchange needs."""
+    """The services that every exchange uses."""
 
     config: Config
     routes: Routes
     pool: Client
+    """The HTTP client, with its pool of connections to upstreams."""
     vault: BoundedVault
-    """Where the seals of each client wait."""
+    """The seals that wait for the next request of their client."""
     environment: Mapping[str, str]
     draw: Callable[[list[int]], int]
+    """Draws an index by weights."""
     now: Callable[[], float]
+    """The clock, in seconds since 1970."""
     tokens: Tokens
     """Google's access tokens."""
     breakers: Breakers
+    """Upstreams that are skipped for a while after faults."""
     projects: CodeAssistProjects
-    """Of Google's accounts."""
+    """The Code Assist projects of Google accounts."""
     sendings: UpstreamPlans
+    """What is prepared once for each upstream and client dialect."""
     exchanges: Exchanges
-    """What went through lately."""
+    """The recent exchanges."""
     redactor: Redactor
-    """Knows the secrets of the configuration."""
+    """Removes the secrets of the configuration from texts."""
     children: ChildProcesses
-    """For work that takes long."""
+    """Processes for large documents."""
     table: EndpointTable
-    """What is served, and where."""
+    """The table of endpoints."""

@@ -1,6 +1,6 @@
-"""Looks at the upstreams when the gateway starts: which have no key, and which do not take a connection.
+"""Checks the upstreams when the gateway starts: whether each has a key, and whether each takes a connection.
 
-The look goes on beside serving and delays nothing. Each finding is one line that says what to do.
+The checks run beside the server and delay nothing. Each finding is one line that names the next step.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from ..transport.proxy_settings import ProxySettings
 from .config import REHEARSAL, Config, Upstream
 
 SECONDS = 3.0
-"""How long a connection may take before the upstream counts as unreachable."""
+"""Time for a connection. An upstream that needs longer counts as unreachable."""
 
 
 async def check_upstreams(config: Config, environment: Mapping[str, str], warn: Callable[[str], None]) -> None:
-    """Warn about upstreams that cannot serve: the findings of all, as they come."""
+    """Warn about each upstream that cannot serve, as soon as its check ends."""
     asked = {name: one for name, one in config.upstreams.items() if one.dialect != REHEARSAL}
     for name, upstream in asked.items():
         if upstream.key_env and not environment.get(upstream.key_env):
             warn(
                 f"upstream {name!r} has no key: the variable {upstream.key_env} is empty. "
-                "Set it, and start the gateway again."
+                "Set the variable, and start the gateway again."
             )
     try:
         proxies = ProxySettings(environment)
     except ConfigError:
-        return  # whoever asks through that proxy is told
+        return  # A request through that proxy gets the error.
     await asyncio.gather(*[_check_connection(name, one, proxies, warn) for name, one in asked.items()])
 
 
 async def _check_connection(name: str, upstream: Upstream, proxies: ProxySettings, warn: Callable[[str], None]) -> None:
     place = address(upstream)
     if proxies.of(place) is not None:
-        return  # only the proxy could be tried, and that says nothing of the upstream
+        return  # Only the proxy could be tried, and the proxy's answer is no proof about the upstream.
     try:
         async with asyncio.timeout(SECONDS):
             _, writer = await asyncio.open_connection(place.host, place.port)
@@ -45,7 +45,7 @@ async def _check_connection(name: str, upstream: Upstream, proxies: ProxySetting
     except (OSError, TimeoutError, UnicodeError) as error:
         warn(
             f"upstream {name!r} cannot be reached at {place.host}:{place.port} ({_why(error)}). "
-            f"Start it, or set upstreams.{name}.base_url to where it listens."
+            f"Start the upstream, or set upstreams.{name}.base_url to its address."
         )
 
 
@@ -53,5 +53,5 @@ def _why(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return f"no connection within {SECONDS:g} seconds"
     if isinstance(error, socket.gaierror):
-        return "its name is not known"
+        return "the host name is not known"
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

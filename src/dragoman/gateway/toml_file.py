@@ -1,5 +1,8 @@
-"""A TOML file as a typed value. Whatever is wrong with it is said with the file, the line, the key and the nearest
-valid word. Knows nothing of what the file is about: the shape is given."""
+"""Reads a TOML file into a typed value, and writes one.
+
+An error names the file, the line, the key and the nearest valid word. The caller gives the type; this module knows no
+setting by name.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import msgspec
 from ..errors import ConfigError
 
 Place = tuple[str | int, ...]
-"""Where something stands: keys and, in lists, numbers."""
+"""The place of a value: keys, and numbers for members of lists."""
 
 T = TypeVar("T")
 
@@ -25,7 +28,7 @@ _TAIL = re.compile(r" - at `\$[^`]*`\Z")
 
 
 class FileError(ConfigError):
-    """Something in a configuration file is wrong: where, what, and what it may have meant."""
+    """A mistake in a configuration file: its place, the problem, and the nearest valid word."""
 
     def __init__(self, file: str, text: str, at: Place, what: str, got: str = "", valid: Sequence[str] = ()) -> None:
         self.file = file
@@ -40,7 +43,7 @@ class FileError(ConfigError):
 
 
 def read(text: str, shape: type[T], file: str) -> T:
-    """The value that the text of a file spells. ConfigError for whatever does not fit."""
+    """The value in the text of a file, as the type `shape`. FileError for everything that does not fit the type."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -95,7 +98,7 @@ class _Reader:
 
 
 def _words(shape: Any) -> tuple[str, ...]:
-    """The words that a field may have; none when it takes others too."""
+    """The words that a field may have; none where the field takes other values too."""
     if get_origin(shape) is Literal:
         return tuple([word for word in get_args(shape) if isinstance(word, str)])
     return ()
@@ -107,7 +110,8 @@ def spelled(at: Place) -> str:
 
 
 def line_of(text: str, at: Place) -> int | None:
-    """The line in which a place stands, or the nearest one around it. tomllib does not tell: found by looking."""
+    """The line of a place, or of the nearest place around it. tomllib does not give line numbers, so the text is
+    searched."""
     best, found = 0, None
     table: Place = ()
     counts: dict[Place, int] = {}
@@ -135,7 +139,7 @@ def _path(words: str) -> Place:
 
 
 def _indexed(path: Place, counts: dict[Place, int]) -> Place:
-    """A header's path, with the number of the last member behind each list of tables that it goes through."""
+    """A header's path, with the number of the last member behind each list of tables that the path goes through."""
     out: Place = ()
     for step in path[:-1]:
         out = (*out, step)
@@ -154,7 +158,7 @@ def _common(one: Place, other: Place) -> int:
 
 
 def written(value: Any, at: str = "") -> str:
-    """A typed value as TOML: plain fields first, then its tables."""
+    """A typed value as TOML: plain fields first, then tables."""
     plain, tables = [], []
     for key, one in value.items():
         name = key if re.fullmatch(r"[\w-]+", key) else _text(key)

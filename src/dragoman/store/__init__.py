@@ -1,6 +1,6 @@
-"""What outlives a process: entries under a kind and an id, each with labels to find it by. One small interface.
+"""Data that outlives a process: entries by kind and id, each with labels for searching.
 
-`Store` is what others ask for; `sqlite.py` keeps it in a file. The store knows nothing of what an entry holds.
+`Store` is the interface; `sqlite.py` implements it with a file. The store does not know the content of an entry.
 """
 
 from __future__ import annotations
@@ -14,33 +14,37 @@ __all__ = ["Entry", "Store"]
 
 
 class Entry(Struct, frozen=True):
-    """Something that is kept."""
+    """A stored entry."""
 
     kind: str
     id: str
     body: bytes
     labels: dict[str, str] = {}
     created: float = 0.0
-    """Seconds since 1970; 0 in what is put means now."""
+    """Seconds since 1970; 0 in a new entry means now."""
     updated: float = 0.0
 
 
 class Store(Protocol):
-    """Keeps entries. What was put is found from the moment `put` has returned, also by other processes. Whatever it
-    cannot do it refuses with a ConfigError that says why."""
+    """Stores entries. An entry can be read as soon as `put` has returned, also by other processes. An operation that
+    fails raises a ConfigError with the reason."""
 
     def put(self, entry: Entry) -> None:
-        """Keep it in place of the one with that kind and id; when that was made is kept too."""
+        """Store an entry, in place of one with the same kind and id. The older entry's time of creation is kept."""
         ...
 
-    def get(self, kind: str, id: str) -> Entry | None: ...
+    def get(self, kind: str, id: str) -> Entry | None:
+        """The entry with this kind and id, or None."""
+        ...
 
     def drop(self, kind: str, id: str) -> bool:
-        """Forget one; False when it was not there."""
+        """Remove an entry; False when there was none."""
         ...
 
     def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[Entry]:
-        """The entries with these labels, those that were put last first, without their bodies."""
+        """The entries with these labels, the latest first, without their bodies."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the store. No other method may be called afterwards."""
+        ...

@@ -1,7 +1,7 @@
-"""The installation's secret: 32 random bytes in the user's data folder, made once and read by every process.
+"""The secret of the installation: 32 random bytes in the user's data folder, made once and read by every process.
 
-Restarts and workers share the file, so they agree on everything that is derived from the secret. The secret itself is
-never printed, logged or sent.
+Restarts and workers read the same file, so they agree on everything that is derived from the secret. The secret itself
+is never printed, logged or sent.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ SIZE = 32
 
 
 def data_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for data that outlives a program, as the XDG base directory specification names it."""
+    """The folder for data that outlives a program (XDG Base Directory Specification 0.8, May 2021)."""
     base = environment.get("XDG_DATA_HOME") or ""
-    if not os.path.isabs(base):  # the specification has relative paths ignored: they would point into any folder
+    # The specification demands that relative paths are ignored: they would point into any folder.
+    if not os.path.isabs(base):
         base = os.path.join(environment.get("HOME") or "~", ".local", "share")
     return Path(base).expanduser() / "dragoman"
 
@@ -28,7 +29,7 @@ def data_folder(environment: Mapping[str, str]) -> Path:
 def installation_secret(environment: Mapping[str, str], warn: Callable[[str], None]) -> bytes:
     """The secret of this installation; made now when there is none yet.
 
-    Where the file can neither be read nor made, `warn` gets one line and the secret lives as long as the process.
+    Where the file can neither be read nor made, `warn` gets one line, and the secret lasts as long as the process.
     ConfigError when the file exists and cannot be trusted.
     """
     file = data_folder(environment) / "secret"
@@ -40,31 +41,33 @@ def installation_secret(environment: Mapping[str, str], warn: Callable[[str], No
             return _read(file)
     except OSError as error:
         why = error.strerror or type(error).__name__
-        warn(f"{file} cannot be used ({why}): the installation's secret lasts only until this process ends")
+        warn(f"{file} cannot be used ({why}): the secret of the installation lasts only until this process ends")
         return os.urandom(SIZE)
 
 
 def _read(file: Path) -> bytes:
-    # O_NONBLOCK: a named pipe in place of the file must not hold up the start.
+    # O_NONBLOCK: a named pipe in place of the file must not delay the start.
     handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise _untrusted(file, "it is no regular file")
+            raise _untrusted(file, "the file is no regular file")
         if found.st_uid != os.geteuid():
-            raise _untrusted(file, "it belongs to another user")
+            raise _untrusted(file, "the file belongs to another user")
         if found.st_mode & 0o077:
-            raise _untrusted(file, f"its mode is {stat.S_IMODE(found.st_mode):o}, so other users may know it")
+            raise _untrusted(
+                file, f"the file has mode {stat.S_IMODE(found.st_mode):o}, so other users may know the secret"
+            )
         secret = os.read(handle, SIZE + 1)
     finally:
         os.close(handle)
     if len(secret) != SIZE:
-        raise _untrusted(file, f"it does not hold {SIZE} bytes")
+        raise _untrusted(file, f"the file does not hold {SIZE} bytes")
     return secret
 
 
 def _create(file: Path) -> None:
-    """Make the file in one step: another process sees all of it or none, and the first process wins."""
+    """Make the file in one step: another process sees the whole file or none, and the first process wins."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_name(f".secret-{os.urandom(8).hex()}")
     try:
@@ -74,7 +77,7 @@ def _create(file: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-        with suppress(FileExistsError):  # another process was first: its secret counts
+        with suppress(FileExistsError):  # Another process was first, and its secret counts.
             os.link(draft, file)
     finally:
         with suppress(FileNotFoundError):
@@ -82,4 +85,4 @@ def _create(file: Path) -> None:
 
 
 def _untrusted(file: Path, why: str) -> ConfigError:
-    return ConfigError("secret", str(file), problem=f"{why}; delete the file, and the next start makes a new one")
+    return ConfigError("secret", str(file), problem=f"{why}. Delete the file; the next start makes a new one")

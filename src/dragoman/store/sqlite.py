@@ -1,4 +1,4 @@
-"""The store in an SQLite file, which only its owner may read."""
+"""The store in an SQLite file that only its owner may read and write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _labels = msgspec.json.Decoder(dict[str, str]).decode
 
 
 def usual_file(environment: Mapping[str, str]) -> Path:
-    """Where the store is kept for a user: in the folder for data that outlives a program."""
+    """The file of a user's store: DRAGOMAN_STORE, or else a file in the data folder."""
     chosen = environment.get("DRAGOMAN_STORE")
     if chosen:
         return Path(chosen).expanduser()
@@ -45,14 +45,14 @@ def usual_file(environment: Mapping[str, str]) -> Path:
 
 
 class SqliteStore:
-    """A file. Threads take turns, and so do processes."""
+    """A store in one file. Threads take turns, and so do processes."""
 
     def __init__(self, file: Path, now: Callable[[], float] = time.time) -> None:
         self._file, self._now = file, now
         with self._used():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
-            try:  # what the user has allowed for good is in the file
+            try:  # The file holds the user's lasting permissions, so nobody else may change it.
                 require_only_owner_writes(file, os.fstat(handle), folder=False)
             finally:
                 os.close(handle)
@@ -81,10 +81,11 @@ class SqliteStore:
             base.execute("COMMIT")
         if version > VERSION:
             base.close()
-            problem = f"a later version of dragoman made it ({version}; this one reads {VERSION})"
+            problem = f"a later version of dragoman made this file (format {version}; this version reads {VERSION})"
             raise ConfigError("store", str(self._file), problem=problem)
 
     def put(self, entry: Entry) -> None:
+        """As in `Store`."""
         now = self._now()
         labels = msgspec.json.encode(entry.labels, order="sorted").decode()
         with self._used():
@@ -95,6 +96,7 @@ class SqliteStore:
             )
 
     def get(self, kind: str, id: str) -> Entry | None:
+        """As in `Store`."""
         with self._used():
             found = self._base.execute(
                 "SELECT body, labels, created, updated FROM entries WHERE kind = ? AND id = ?", (kind, id)
@@ -102,13 +104,15 @@ class SqliteStore:
         return None if found is None else Entry(kind, id, found[0], _labels(found[1]), found[2], found[3])
 
     def drop(self, kind: str, id: str) -> bool:
+        """As in `Store`."""
         with self._used():
             return self._base.execute("DELETE FROM entries WHERE kind = ? AND id = ?", (kind, id)).rowcount > 0
 
     def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[Entry]:
+        """As in `Store`."""
         wanted = labels or {}
         tests = "".join([" AND json_extract(labels, ?) = ?" for _ in wanted])
-        values = [value for name, said in wanted.items() for value in (f'$."{name}"', said)]
+        values = [value for name, label in wanted.items() for value in (f'$."{name}"', label)]
         order = "ORDER BY updated DESC, id LIMIT ?"
         with self._used():
             rows = self._base.execute(
@@ -118,4 +122,5 @@ class SqliteStore:
         return [Entry(kind, row[0], b"", _labels(row[1]), row[2], row[3]) for row in rows]
 
     def close(self) -> None:
+        """As in `Store`."""
         self._base.close()

@@ -1,8 +1,8 @@
-"""The list of files that the user has said yes to, by real path and content.
+"""The list of files that the user trusts, by real path and content.
 
-A file that was found in a working folder may have come with the folder from anywhere. Such a file counts only if this
-list has its real path together with the digest of its bytes: a file that was changed or moved is unknown again. The
-list is `trusted-files.json` in the user's data folder, with mode 600.
+A file in a working folder may have come with the folder from anywhere. Such a file is used only if this list has its
+real path together with the digest of its bytes. A file that was changed or moved is unknown again. The list is
+`trusted-files.json` in the user's data folder, with mode 600.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .user_files import read_own_file, write_own_file
 
 NAME = "trusted-files.json"
 MAX_ENTRIES = 1000
-"""The oldest entries are dropped beyond this number."""
+"""Number of entries. The oldest ones beyond it are dropped."""
 
 
 class TrustedFile(NamedTuple):
-    """One yes."""
+    """One trusted file with one content."""
 
     path: str
     """The real path: absolute, without links."""
@@ -32,12 +32,12 @@ class TrustedFile(NamedTuple):
 
 
 def digest(data: bytes) -> str:
-    """The digest by which content is recognised."""
+    """The digest that identifies a content."""
     return hashlib.sha256(data).hexdigest()
 
 
 def real_path(path: str | Path) -> str:
-    """The path by which a file is recognised."""
+    """The path that identifies a file."""
     return os.path.realpath(path)
 
 
@@ -48,7 +48,7 @@ class TrustedFiles:
         self._file = data_folder(environment) / NAME
 
     def entries(self) -> list[TrustedFile]:
-        """All entries, the oldest first. ConfigError when the list cannot be read or others can write it."""
+        """All entries, the oldest first. ConfigError when the list cannot be read, or when other users can write it."""
         try:
             found = json.loads(read_own_file(self._file))
             return [TrustedFile(str(one["path"]), str(one["sha256"])) for one in found["files"]]
@@ -57,24 +57,24 @@ class TrustedFiles:
         except OSError as error:
             raise ConfigError("file", str(self._file), problem=f"cannot be read: {error.strerror or error}") from None
         except (ValueError, TypeError, KeyError):
-            problem = "this is no list of trusted files; delete it, and you are asked again"
+            problem = "the file is no list of trusted files. Delete it; dragoman then asks again for each file"
             raise ConfigError("file", str(self._file), problem=problem) from None
 
     def has(self, path: str, data: bytes) -> bool:
-        """Whether the user has said yes to these bytes at this real path."""
+        """Whether the user trusts these bytes at this real path."""
         return TrustedFile(path, digest(data)) in self.entries()
 
     def knows(self, path: str) -> bool:
-        """Whether the user has said yes to any content at this real path."""
+        """Whether the user trusts any content at this real path."""
         return any(one.path == path for one in self.entries())
 
     def add(self, path: str, data: bytes) -> None:
-        """Keep a yes. OSError when the list cannot be written."""
+        """Add a file to the list. OSError when the list cannot be written."""
         new = TrustedFile(path, digest(data))
         self._write([*[one for one in self.entries() if one != new], new][-MAX_ENTRIES:])
 
     def remove(self, path: str) -> bool:
-        """Forget every yes to a real path; False when there was none."""
+        """Remove every entry of a real path; False when there was none."""
         before = self.entries()
         after = [one for one in before if one.path != path]
         if len(after) < len(before):
@@ -82,6 +82,6 @@ class TrustedFiles:
         return len(after) < len(before)
 
     def _write(self, entries: list[TrustedFile]) -> None:
-        # The standard encoder: a path may hold bytes that are no UTF-8, which it writes as escapes.
+        # The standard encoder escapes bytes of a path that are not UTF-8.
         whole = {"files": [one._asdict() for one in entries]}
         write_own_file(self._file, json.dumps(whole, indent=1).encode())

@@ -1,6 +1,6 @@
-"""Files in the user's own folders: where the folders are, and how such a file is read and written safely.
+"""Files in the user's own folders: where the folders are, and how their files are read and written safely.
 
-A file of the configuration folder is trusted without a question, so nobody else may be able to change the file.
+A file of the configuration folder is trusted without a question, so no other user may be able to change it.
 `read_own_file` refuses a file that another user owns or can write. `write_own_file` writes a file with mode 600.
 """
 
@@ -16,20 +16,21 @@ from typing import BinaryIO
 from ..errors import ConfigError
 
 MAX_BYTES = 1024 * 1024
-"""The largest configuration file that is read."""
+"""Bytes of the largest configuration file that is read."""
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for the user's settings, as the XDG base directory specification names it."""
+    """The folder for the user's settings (XDG Base Directory Specification 0.8, May 2021)."""
     base = environment.get("XDG_CONFIG_HOME") or ""
-    if not os.path.isabs(base):  # the specification has relative paths ignored: they would point into any folder
+    # The specification demands that relative paths are ignored: they would point into any folder.
+    if not os.path.isabs(base):
         base = os.path.join(environment.get("HOME") or "~", ".config")
     return Path(base).expanduser() / "dragoman"
 
 
 def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:
-    """The bytes of a regular file, and the state of the file that the bytes come from. OSError where there are none."""
-    # O_NONBLOCK: a named pipe in place of the file must not hold up the program.
+    """The bytes of a regular file, and the state of the same open file. OSError where it cannot be read."""
+    # O_NONBLOCK: a named pipe in place of the file must not block the program.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
@@ -39,8 +40,8 @@ def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:
 
 
 def read_named_file(path: str | Path) -> bytes:
-    """The bytes of a file that the person named, which may be a pipe (`--config <(...)`). OSError where there are none,
-    or too many."""
+    """The bytes of a file that the user named; it may be a pipe (`--config <(...)`). OSError where it cannot be read or
+    is too large."""
     with open(path, "rb") as file:
         return _bounded(file, path)
 
@@ -53,7 +54,7 @@ def _bounded(file: BinaryIO, path: str | Path) -> bytes:
 
 
 def read_own_file(file: Path) -> bytes:
-    """The bytes of a file in a folder of the user. ConfigError where others can write the file; OSError where it
+    """The bytes of a file in a folder of the user. ConfigError where other users can write the file; OSError where it
     cannot be read."""
     data, found = read_regular_file(file)
     require_only_owner_writes(file, found)
@@ -61,25 +62,29 @@ def read_own_file(file: Path) -> bytes:
 
 
 def require_only_owner_writes(file: Path, found: os.stat_result, *, folder: bool = True) -> None:
-    """ConfigError when somebody else owns or can write an open file, or (`folder`) can put another into its place."""
-    if not hasattr(os, "geteuid"):  # Windows has no such modes
+    """ConfigError when another user owns or can write an open file, or (`folder`) can put another file into its
+    place."""
+    if not hasattr(os, "geteuid"):  # Windows has no such modes.
         return
     above = Path(os.path.realpath(file)).parent
     for path, state in ((file, found), (above, os.stat(above)))[: 2 if folder else 1]:
         mode = stat.S_IMODE(state.st_mode)
         if state.st_uid not in (os.geteuid(), 0):
-            raise _refused(path, "it belongs to another user", f"chown {os.geteuid()} {path}")
-        # In a folder with the sticky bit others cannot replace a file that is not theirs.
+            raise _refused(path, "the file or folder belongs to another user", f"chown {os.geteuid()} {path}")
+        # In a folder with the sticky bit other users cannot replace a file that is not theirs.
         if mode & 0o022 and not (stat.S_ISDIR(state.st_mode) and mode & stat.S_ISVTX):
-            raise _refused(path, f"others can write it (its mode is {mode:o})", f"chmod go-w {path}")
+            raise _refused(path, f"other users can write it (mode {mode:o})", f"chmod go-w {path}")
 
 
 def _refused(path: Path, why: str, mend: str) -> ConfigError:
-    return ConfigError("file", str(path), problem=f"{why}, so it cannot be trusted; look at it, then: {mend}")
+    return ConfigError(
+        "file", str(path), problem=f"{why}, so it cannot be trusted. Check its content, then run: {mend}"
+    )
 
 
 def write_own_file(file: Path, data: bytes) -> None:
-    """Write a file that only the user can read and write. Others see the old file or the new one, never a part."""
+    """Write a file that only the user can read and write. Other processes see the old file or the new one, never a
+    part."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_name(f".{file.name}-{os.urandom(8).hex()}")
     try:

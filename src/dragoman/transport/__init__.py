@@ -1,1 +1,4 @@
-"""Connections to upstreams: the only folder below the gateway that opens any."""
+"""Connections to upstreams: addresses, keys, HTTP clients, retries.
+
+Below the gateway and the runtime, only this package opens sockets. It knows no client and no route.
+"""

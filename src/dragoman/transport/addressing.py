@@ -1,4 +1,4 @@
-"""How an upstream is addressed: its path, its headers, its key."""
+"""The address of an upstream: its path, its headers, its key."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from .upstream import REHEARSAL, Upstream
 
 USER_AGENT = "dragoman"
 _NOBODY = UpstreamForm()
-"""How the rehearsal is addressed, which is not."""
+"""The form of the rehearsal, which has no address."""
 
 _VERSION = re.compile(r"/v\d+[a-z]*\d*(?=/)")
 _VERSIONED = re.compile(r"/v\d+[a-z]*\d*(?:/openai)?\Z")
 
 
 def address(upstream: Upstream) -> Address:
+    """The host and port of an upstream."""
     return _address(upstream.base_url)
 
 
-@lru_cache(maxsize=256)  # these are asked for with every request, and of few upstreams
+@lru_cache(maxsize=256)  # Every request needs an address, and there are few upstreams.
 def _address(base_url: str) -> Address:
     parts = urlsplit(base_url)
     secure = parts.scheme == "https"
@@ -33,26 +34,26 @@ def _address(base_url: str) -> Address:
 
 
 def host(upstream: Upstream) -> str | None:
-    """What the table of hosts may know it by."""
+    """The name by which the table of hosts may know the upstream."""
     return upstream.host or _address(upstream.base_url).host or None
 
 
 def target(upstream: Upstream, model: str, *, stream: bool) -> str:
-    """The path to post to. What the base address and the endpoint share at their joint is written once."""
+    """The path to post to. A part that the base address and the endpoint share at their joint is written once."""
     endpoint = get(upstream.dialect).endpoint
     return place(upstream, _located(upstream, model, endpoint.stream_path if stream else endpoint.path))
 
 
 def _located(upstream: Upstream, model: str, path: str) -> str:
-    """A path of the dialect with what only this upstream knows: the model, the project and its location."""
+    """A path of the dialect with the values that only this upstream has: the model, the project and its location."""
     if "{model}" in path:
         path = path.replace("{model}", in_path(model.removeprefix("models/"), upstream.dialect))
     return endpoints(upstream.dialect).upstream.located(path, upstream.project, upstream.location)
 
 
 def in_path(model: str, dialect: str) -> str:
-    """A model's name as a part of an address: each segment encoded, the slashes kept. WireError where a segment would
-    lead elsewhere: servers take away empty segments, `.` and `..`."""
+    """A model's name as a part of a path: each segment is encoded, the slashes stay. WireError where a segment would
+    lead to another path: servers remove empty segments, `.` and `..` (RFC 3986, 5.2.4, January 2005)."""
     segments = model.split("/")
     if any(segment in ("", ".", "..") for segment in segments):
         raise WireError(dialect, "/model", "a name without empty segments, . or ..", repr(model[:200]))
@@ -60,12 +61,12 @@ def in_path(model: str, dialect: str) -> str:
 
 
 def counting(upstream: Upstream, model: str) -> str:
-    """The path that counts tokens; "" for those that do not."""
+    """The path of the counting endpoint; "" for an upstream that does not count."""
     return _located(upstream, model, endpoints(upstream.dialect).counts.path)
 
 
 def place(upstream: Upstream, path: str) -> str:
-    """Another path of an upstream, with the query that it may have."""
+    """Another path of an upstream, which may have a query."""
     return _joined(upstream.base_url, path)
 
 
@@ -75,7 +76,8 @@ def _joined(base_url: str, path: str) -> str:
 
 
 def joined(base: str, path: str) -> str:
-    """A base address and an endpoint. A version in the base stands for the endpoint's own, as in `/v4`."""
+    """A base address joined with the path of an endpoint. A version in the base, such as `/v4`, replaces the endpoint's
+    own."""
     base = base.rstrip("/")
     for end in range(len(base)):
         if base[end] == "/" and path.startswith(base[end:] + "/"):
@@ -85,7 +87,7 @@ def joined(base: str, path: str) -> str:
 
 
 def auth(upstream: Upstream) -> str:
-    """How it is told who asks: a word of `Auth`, or the header that holds the key."""
+    """How the upstream gets its key: a word of `Auth`, or the name of the header that holds the key."""
     if upstream.auth != "auto":
         return upstream.auth
     form = endpoints(upstream.dialect).upstream if upstream.dialect != REHEARSAL else _NOBODY
@@ -101,8 +103,8 @@ def headers(
     more: Mapping[str, str] | None = None,
     shown: Mapping[str, str] | None = None,
 ) -> list[tuple[str, str]]:
-    """The headers of a request to an upstream. `token` is Google's where it wants one; `more` go along; `shown` say who
-    asks, in place of the upstream's own key."""
+    """The headers of a request to an upstream. `token` is an access token of Google. `more` are further headers.
+    `shown` are headers with another key, in place of the upstream's own."""
     out = {"content-type": "application/json", "user-agent": USER_AGENT, "accept-encoding": "identity"}
     out.update(get(upstream.dialect).endpoint.headers)
     out.update(more or {})
@@ -112,7 +114,7 @@ def headers(
 
 
 def key(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> dict[str, str]:
-    """The header that says who asks. ConfigError where the variable with the key is empty."""
+    """The header with the key. ConfigError where the variable with the key is empty."""
     kind = auth(upstream)
     if kind == "google":
         return {"authorization": f"Bearer {token}"}
@@ -127,8 +129,8 @@ def key(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> 
 
 
 def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The headers, and those that a translated request wants for something in it (betas): where both say something, it
-    is one list."""
+    """The headers, with those that the body of a translated request needs (betas). If both have the same header, its
+    values are joined to one list."""
     out = dict(headers)
     for name, value in wanted.items():
         out[name] = f"{out[name]},{value}" if name in out else value
@@ -136,6 +138,7 @@ def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> lis
 
 
 def fitted(upstream: Upstream, body: bytes) -> bytes:
-    """A written request with what only the configuration knows: the Google Cloud project, where requests name it."""
+    """A written request with the Google Cloud project, where requests name one. Only the configuration knows the
+    project."""
     with_project = endpoints(upstream.dialect).upstream.with_project
     return with_project(body, upstream.project) if with_project is not None and upstream.project else body

@@ -1,7 +1,7 @@
-"""HTTP to upstreams by aiohttp: through proxies, and on networks where our own client does not do.
+"""The HTTP client that uses aiohttp: for proxies, and for networks where our own client does not work.
 
-Costs two to three times as much for a request as `http_client.py` (see there), which is nothing beside a proxy's own
-time."""
+A request costs two to three times as much as with `http_client.py`. That is little beside a proxy's own time.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .proxy_settings import ProxySettings
 class _Answer:
     """An upstream's answer, as aiohttp gives it."""
 
-    done = False  # only its reader finds out
+    done = False  # aiohttp reports the end only to the reader
 
     def __init__(self, answer: aiohttp.ClientResponse, limits: Limits) -> None:
         self.status = answer.status
@@ -73,7 +73,7 @@ class _Answer:
             async with asyncio.timeout(max(min(seconds, left), 0.0)):
                 return await self._answer.content.readany()
         except TimeoutError:
-            why = too_long(self._total) if left <= seconds else f"the upstream fell silent within {seconds:g} seconds"
+            why = too_long(self._total) if left <= seconds else f"the upstream sent nothing within {seconds:g} seconds"
             self.fail("timeout", why)
         except aiohttp.ClientPayloadError as error:
             self.fail("closed", f"the upstream closed the connection in the middle of its answer: {error}")
@@ -93,7 +93,7 @@ class _Answer:
         if self._answer.content.is_eof():
             self._answer.release()
         else:
-            self.fail("closed", "the answer was not wanted any more")
+            self.fail("closed", "the gateway closed the connection before the end of the answer")
 
     async def __aenter__(self) -> Answer:
         return self
@@ -105,7 +105,7 @@ class _Answer:
 
 
 class AiohttpClient:
-    """Upstreams behind a proxy by aiohttp; the others too with `everywhere`, else by our own pool."""
+    """Uses aiohttp for upstreams behind a proxy, and our own pool for others; with `everywhere`, aiohttp for all."""
 
     def __init__(
         self, limits: Limits, proxies: ProxySettings, *, everywhere: bool = False, tls: ssl.SSLContext | None = None
@@ -119,6 +119,7 @@ class AiohttpClient:
 
     @property
     def limits(self) -> Limits:
+        """The limits of both clients."""
         return self._own.limits
 
     @limits.setter
@@ -126,6 +127,7 @@ class AiohttpClient:
         self._own.limits = limits
 
     def begin(self, post: Post, body: bytes) -> Begun | None:
+        """As in `Client`; None for every request that goes through aiohttp."""
         if self._everywhere or self._proxies.of(post.address) is not None:
             return None
         return self._own.begin(post, body)
@@ -141,12 +143,13 @@ class AiohttpClient:
         first_byte: float | None = None,
         within: tuple[float, float] | None = None,
     ) -> Answer:
+        """As in `Client`."""
         proxy = self._proxies.of(address)
         if proxy is None and not self._everywhere:
             return await self._own.request(address, method, target, headers, body, first_byte=first_byte, within=within)
         seconds = self.limits.first_byte if first_byte is None else first_byte
         host = f"[{address.host}]" if ":" in address.host else address.host
-        where = f"{host}:{address.port}" + (f" by the proxy {URL(proxy).host}" if proxy else "")
+        where = f"{host}:{address.port}" + (f" through the proxy {URL(proxy).host}" if proxy else "")
         url = URL(f"http{'s' if address.secure else ''}://{host}:{address.port}{target}", encoded=True)
         try:
             async with asyncio.timeout(seconds):
@@ -155,8 +158,8 @@ class AiohttpClient:
                 )
         except aiohttp.ClientSSLError as error:
             raise TransportError("connect", f"no secure connection to {where}: {error}") from None
-        except aiohttp.ClientHttpProxyError as error:  # whose own words hold the proxy's password
-            raise TransportError("connect", f"no connection to {where}, which says {error.status}") from None
+        except aiohttp.ClientHttpProxyError as error:  # The error's own text contains the proxy's password.
+            raise TransportError("connect", f"no connection to {where}, which answered {error.status}") from None
         except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError) as error:
             raise TransportError("connect", f"no connection to {where}: {error}") from None
         except TimeoutError:
@@ -188,6 +191,7 @@ class AiohttpClient:
         return self._session
 
     def close(self) -> None:
+        """Close idle connections; answers under way go on."""
         self._own.close()
         if self._session is not None and self._closing is None:
             self._closing = asyncio.get_running_loop().create_task(self._session.close())

@@ -1,5 +1,4 @@
-"""What the gateway asks of a client to upstreams, whoever implements it: `http_client.py` by hand, `aiohttp_client.py`
-by aiohttp."""
+"""The interface of a client for upstreams. `http_client.py` implements it by hand, `aiohttp_client.py` with aiohttp."""
 
 from __future__ import annotations
 
@@ -15,13 +14,14 @@ if TYPE_CHECKING:
 Headers = list[tuple[str, str]]
 
 MAX_HEAD = 64 * 1024
+"""Bytes of the longest head of an answer."""
 
 Kind = Literal["auto", "own", "aiohttp"]
-"""Who speaks to upstreams. auto: our own client, and aiohttp to those behind a proxy."""
+"""The client to use. auto: our own client, and aiohttp for upstreams behind a proxy."""
 
 
 class Address(NamedTuple):
-    """Where an upstream listens."""
+    """The host and port of an upstream."""
 
     secure: bool
     host: str
@@ -34,56 +34,56 @@ class Limits(Struct, frozen=True):
     connect: float = 10.0
     first_byte: float = 600.0
     idle: float = 300.0
-    """Between two pieces of an answer."""
+    """Seconds between two pieces of an answer."""
     keep_alive: float = 60.0
-    """A connection unused for longer is closed."""
+    """Seconds after which an unused connection is closed."""
     per_host: int = 1000
     kept: int = 100
-    """Unused connections kept open for each host."""
+    """Number of unused connections that are kept open for each host."""
 
 
 class Post(Struct, frozen=True, eq=False):
-    """A request that only wants its body: what stays the same from one to the next."""
+    """A request without its body: everything that is the same for many requests."""
 
     address: Address
     target: str
     headers: tuple[tuple[str, str], ...]
     head: bytes
-    """All of it as bytes, up to the length of the body."""
+    """The head as bytes, up to the length of the body."""
 
 
 class Answer(Protocol):
-    """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
+    """An upstream's answer: its head at once, its body as it comes. Read the answer to its end, or close it."""
 
     status: int
     heading: ResponseHead
     done: bool
-    """All of it has come: it need not be waited for. An answer may be so without saying it."""
+    """The whole answer has come, and needs no waiting. False does not prove the contrary."""
 
     @property
     def headers(self) -> Headers:
-        """Names in lower case."""
+        """Names in lower case, and values."""
 
     def header(self, name: str) -> str:
-        """The first header of a name, "" where there is none."""
+        """The first header of a name; "" where there is none."""
 
     def whole(self, limit: int) -> bytes | None:
-        """The same as `read`, if all of it has come, it says so, and it is not large; else it is to be read."""
+        """The same as `read`, if the whole answer has come, `done` is set, and the body is not large; else None."""
 
     def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
-        """The body as it comes: everything that has come by now in one piece."""
+        """The body as it comes: all bytes that have come so far in one piece."""
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""
 
     def within(self, seconds: float, total: float) -> None:
-        """Give it up when the rest of it takes longer; `total` is what all of it may take."""
+        """Give up after `seconds` more. `total` is the time limit for the whole answer, for the message."""
 
     def fail(self, kind: str, message: str) -> None:
-        """Give it up for a reason, which its reader is told."""
+        """Give up with an error, which the reader gets."""
 
     def close(self) -> None:
-        """Nobody wants the rest: the connection is closed at once, unless all of it has come."""
+        """Drop the rest of the answer. The connection is closed at once, unless the whole answer has come."""
 
     async def __aenter__(self) -> Answer: ...
 
@@ -93,24 +93,23 @@ class Answer(Protocol):
 
 
 class Begun(Answer, Protocol):
-    """An answer of which nothing may have come."""
+    """An answer whose head may not have come yet."""
 
     def coming(self, seconds: float) -> Awaitable[None]:
-        """Done when its head has come, or nothing more will. Raises the error that it ended with."""
+        """Done when the head has come, or when nothing more will come. Raises the error that ended the answer."""
 
     def unheard(self) -> None:
-        """Of one that has ended before its head came: raises the error that it ended with, unless it may be asked for
-        again."""
+        """For an answer that ended before its head came: raises the error, unless the request may be sent again."""
 
 
 class Client(Protocol):
-    """Asks upstreams. Raises TransportError where no answer comes."""
+    """Sends requests to upstreams. Raises TransportError where no answer comes."""
 
     limits: Limits
 
     def begin(self, post: Post, body: bytes) -> Begun | None:
-        """Send a request at once, and give the answer that will come; None where it takes more than that, and is to be
-        asked by `request`."""
+        """Send a request at once, and return its future answer; None where that is not possible, and `request` has to
+        be used."""
 
     async def request(
         self,
@@ -123,12 +122,12 @@ class Client(Protocol):
         first_byte: float | None = None,
         within: tuple[float, float] | None = None,
     ) -> Answer:
-        """Send a request; gives the answer once its head is there. `within`: what all of the answer may take, as
-        `Answer.within` has it."""
+        """Send a request, and return the answer once its head has come. `within`: the arguments of `Answer.within`."""
 
     def close(self) -> None:
-        """Close what is idle; answers under way go on."""
+        """Close idle connections; answers under way go on."""
 
 
 def too_long(total: float) -> str:
+    """The message for an answer that took longer than `total` seconds."""
     return f"the answer took more than {total:g} seconds"

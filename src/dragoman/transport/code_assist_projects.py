@@ -1,8 +1,8 @@
-"""The Google Cloud project that Code Assist gave to whoever's credentials we have.
+"""Looks up the Google Cloud project that Code Assist has given to an account.
 
-A client of Code Assist learns it when it sets up its session, and names it in every request. Clients of other dialects
-know nothing of it, so it is asked for once, as such a client would: for the account's project, and for a new one of
-the usual tier when it has none.
+A client of Code Assist gets the project when it sets up its session, and names the project in every request. Clients of
+other dialects do not know the project. So this module asks for it once, as Gemini CLI does: for the account's project,
+or for a new project of the default tier when the account has none.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 from ..codec import json_text
 
 Ask = Callable[[str, str, bytes], Awaitable[bytes]]
-"""Asks the upstream by method, path and body. b"" when it did not answer as it should."""
+"""Sends a request to the upstream: method, path and body. b"" for an answer without success."""
 
 STEPS = 12
 STEP = 5.0
-"""How often an operation under way is looked at, and the seconds between: as its own clients do."""
+"""Number of polls of a pending operation, and seconds between two polls: the values of Gemini CLI."""
 _METADATA = {"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 
 
 class CodeAssistProjects:
-    """Remembers the project of each set of credentials."""
+    """Remembers the project of each account."""
 
     def __init__(self, step: float = STEP) -> None:
         self._step = step
@@ -31,8 +31,8 @@ class CodeAssistProjects:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def fitted(self, account: str, body: bytes, ask: Ask) -> bytes:
-        """A request with the project in it. One that names a project keeps it; without one it goes as it is, and the
-        upstream says what is wrong."""
+        """A request with the project in it. A request that names a project keeps it. Where no project is found the
+        request is sent unchanged, and the upstream reports the error."""
         if "project" in json_text.fields(body):
             return body
         async with self._locks.setdefault(account, asyncio.Lock()):
@@ -41,7 +41,7 @@ class CodeAssistProjects:
                 if not found:
                     return body
                 self._known[account] = found
-        from ..dialects.code_assist import with_project  # few gateways speak it
+        from ..dialects.code_assist import with_project  # Few gateways use this dialect.
 
         return with_project(body, self._known[account])
 

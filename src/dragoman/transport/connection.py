@@ -1,8 +1,8 @@
-"""One connection to an upstream. The answer under way on it is in `upstream_answer.py`.
+"""One connection to an upstream. `upstream_answer.py` owns the answer that is being received.
 
-All that happens here happens for every request, and some of it for every piece of a stream: what counts is how little
-that is. So the connection does itself to its answer what is to be done when something comes; what the parser has to say
-goes straight into lists where that is enough; and headers are not told one by one (see `known_response_heads.py`).
+This code runs for every request, and parts of it for every piece of a stream, so it does as little as possible. The
+connection changes the state of its answer directly. The parser's callbacks append to lists where that is enough.
+Headers are not reported one by one (`known_response_heads.py`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .http_client import Pool
 
 _ONE = (None, None)
-"""What the parser may tell of one answer: that it begins, and that it ends."""
+"""The parser's two callbacks for one answer: its beginning and its end."""
 
 
 class Host:
-    """What the pool knows of one address."""
+    """The connections of the pool to one address."""
 
     __slots__ = ("address", "connections", "free", "opening", "queue", "shapes")
 
@@ -35,14 +35,14 @@ class Host:
         self.address = address
         self.connections = 0
         self.opening = 0
-        """How many are being opened."""
+        """Number of connections that are being opened."""
         self.free: list[Connection] = []
-        """Those that serve nobody: open, and not for too long. The last that came back goes first."""
+        """Idle connections, open and not too old. The last one that came back is used first."""
         self.queue: deque[asyncio.Future[None]] = deque()
         self.shapes = HeadShapes()
 
     def next(self) -> None:
-        """A place is free: for the first who waits, if somebody does."""
+        """Let the first waiting request continue, because a connection is free."""
         while self.queue:
             turn = self.queue.popleft()
             if not turn.done():
@@ -79,15 +79,15 @@ class Connection(asyncio.Protocol):
         self.loop: asyncio.AbstractEventLoop = pool.loop
         self.transport: asyncio.Transport | None = None
         self.answer: Answer | None = None
-        self.idle_since = 0.0  # 0: never yet
-        self.watched = inf  # when the deadlines will ask for it
-        self.full = False  # it takes no more for now of what is sent
-        self._head = b""  # what has come of a head that is not whole
-        self._status = 0  # of a head that has come and was not read
+        self.idle_since = 0.0  # 0: never idle yet
+        self.watched = inf  # time of the next check by the deadlines
+        self.full = False  # the system's send buffer is full
+        self._head = b""  # the part of a head that has come so far
+        self._status = 0  # status of a head that has come and is not read yet
         self._keep = False
-        # The parser calls these without a frame of ours: pieces of a body are gathered as they come (some upstreams
-        # send every event of a stream as a chunk of its own), and an answer that nobody asked for finds nothing to pop,
-        # which the parser takes for an error.
+        # The parser calls these without a Python frame of ours. Pieces of a body are appended as they come (some
+        # upstreams send every event of a stream as a chunk of its own). An answer without a request finds an empty list
+        # to pop from, which the parser treats as an error.
         self.pieces: list[bytes] = []
         self.on_body = self.pieces.append
         self._due: list[None] = []
@@ -95,13 +95,14 @@ class Connection(asyncio.Protocol):
         self.parser: Any = httptools.HttpResponseParser(self)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
-        if hasattr(transport, "max_size"):  # asyncio's: what one read may bring, a quarter of a megabyte unless set
+        """Count the connection."""
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is no subclass of asyncio.Transport
+        if hasattr(transport, "max_size"):  # asyncio reads a quarter of a megabyte at once by default
             transport.max_size = HIGH_WATER
         self.host.connections += 1
 
     def ask(self, head: bytes, body: bytes = b"") -> Answer:
-        """Send a request: all of it in `head`, or the body apart. Nobody else's answer may be under way."""
+        """Send a request, whole in `head` or with its body apart. No other answer may be under way."""
         self.answer = answer = Answer(self)
         self._due.extend(_ONE)
         transport = self.transport
@@ -110,13 +111,14 @@ class Connection(asyncio.Protocol):
                 transport.writelines((head, body))
             else:
                 transport.write(head)
-        else:  # closed in the moment it was opened
+        else:  # closed in the moment in which it was opened
             answer.lost(None)
         return answer
 
     def data_received(self, data: bytes) -> None:
+        """Parse bytes of the upstream, and wake the reader of the answer."""
         answer = self.answer
-        if answer is None:  # bytes that nobody asked for: the connection is of no more use
+        if answer is None:  # Bytes without a request: the connection can no longer be used.
             self.close()
             return
         try:
@@ -129,32 +131,33 @@ class Connection(asyncio.Protocol):
                 cause = error.__context__ if isinstance(error.__context__, Broken) else error
                 answer.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
                 return
-            self._keep = False  # more than one answer to one request: whatever comes next is not for us
+            self._keep = False  # More than one answer to one request: what follows does not belong to any request.
         if not answer.status and not self._headed(answer, data):
             return
         if answer.inflate is not None and not answer.inflated(self.pieces, done=not self._due):
             return
-        if self._due:  # more of it will come
+        if self._due:  # more of the answer will come
             answer.held += len(data)
             if answer.held > HIGH_WATER:
                 answer.pause()
         else:
             answer.done = True
-            answer.waiting = answer.waiting.copy()  # this list is for the next answer
+            answer.waiting = answer.waiting.copy()  # the connection's list is for the next answer
             self.pieces.clear()
             if answer.paused:
                 answer.resume()
-            self.leave(self._keep and not self.full)  # what it has not taken would stand before the next request
+            # Unsent bytes of this request would stand before the next request, so a full connection is not used again.
+            self.leave(self._keep and not self.full)
         waiter = answer.waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
     def _headed(self, answer: Answer, data: bytes) -> bool:
-        """Some of a head has come, or all of it; False when there is nothing yet for who waits for it."""
+        """Take bytes of a head. False as long as the reader has nothing to read."""
         head, status = self._head + data, self._status
         if not status:
             self._head = head
-            if len(head) > MAX_HEAD:  # a header that does not end is not told by the parser
+            if len(head) > MAX_HEAD:  # the parser does not report a header that never ends
                 answer.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
             else:
                 answer.more_time()
@@ -170,32 +173,35 @@ class Connection(asyncio.Protocol):
             answer.decode()
         return True
 
-    # What the parser tells.
+    # Callbacks of the parser.
 
     def on_headers_complete(self) -> None:
+        """Note the status of a final answer; expect another answer after an interim one."""
         parser = self.parser
         status = parser.get_status_code()
         if status >= 200:
             self._status = status
             self._keep = parser.should_keep_alive()
-        elif status >= 100:  # an interim answer; the real one follows
+        elif status >= 100:  # An interim answer; the final one follows (RFC 9110, 15.2, June 2022).
             self._due.extend(_ONE)
         else:
             raise Broken(f"its status is {status}")
 
     @property
     def in_head(self) -> bool:
-        """Some of a head has come."""
+        """Whether a part of a head has come."""
         return self._head != b""
 
-    # What else happens to it.
+    # Further callbacks of the transport and the deadlines.
 
     def eof_received(self) -> bool:
+        """Close an idle connection whose other side has closed."""
         if self.answer is None:
             self.close()
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
+        """End the answer under way, and let the next waiting request continue."""
         host = self.host
         self.transport = None
         self.pool.deadlines.forget(self)
@@ -205,15 +211,16 @@ class Connection(asyncio.Protocol):
             host.free.remove(self)
         host.connections -= 1
         host.next()
-        self.parser = None  # it holds this object too
+        self.parser = None  # the parser holds a reference to this object
 
     def watch(self, seconds: float) -> None:
-        """The deadlines are to ask for it by then. Once they will, they need not be told again before they do."""
+        """Have the deadlines check this connection in `seconds`. Until that check no other call is needed."""
         self.watched = self.loop.time() + seconds
         self.pool.deadlines.expect(self, seconds)
 
     def late(self) -> None:
-        """Asked by the deadlines: whoever waits may have waited long enough."""
+        """Called when the deadline has passed: end the answer that is late, or close a connection that was idle for too
+        long."""
         self.watched = inf
         if self.answer is not None:
             self.answer.late()
@@ -225,15 +232,17 @@ class Connection(asyncio.Protocol):
             self.close()
 
     def pause_writing(self) -> None:
+        """The send buffer is full."""
         self.full = True
 
     def resume_writing(self) -> None:
+        """The send buffer has room again, so the upstream gets its time again."""
         self.full = False
         if self.answer is not None:
             self.answer.more_time()
 
     def leave(self, keep: bool) -> None:
-        """Nothing more will come: back to the others, to serve the next request, or closed."""
+        """End an answer: the connection goes back to the pool, or is closed."""
         self.answer = None
         host, pool = self.host, self.pool
         free, limits = host.free, pool.limits
@@ -248,6 +257,7 @@ class Connection(asyncio.Protocol):
             host.next()
 
     def close(self) -> None:
+        """Close the connection at once."""
         if self in self.host.free:
             self.host.free.remove(self)
         if self.transport is not None:

@@ -1,8 +1,8 @@
-"""Many things that may come too late, watched by one timer.
+"""Deadlines of many waiting objects, watched by one timer.
 
-A timer of the event loop for every wait costs more than the wait's own work, and all but one in a million are cancelled
-unused. Here to expect something is an entry in a dictionary; one timer stands at the earliest moment that was ever due
-when it was set, and looks again at what is due then.
+A timer of the event loop for every wait would cost more than the wait's own work, and nearly all such timers are
+cancelled unused. Here a deadline is an entry in a dictionary. One timer is set to the earliest deadline. When the timer
+fires, all entries are checked, and the timer is set again.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import Protocol
 
 
 class Awaiting(Protocol):
-    """Something that waits."""
+    """An object with a deadline."""
 
-    def late(self) -> None: ...
+    def late(self) -> None:
+        """Called when the deadline has passed."""
+        ...
 
 
 class Deadlines:
-    """When each of those who wait has waited long enough."""
+    """The deadlines of all waiting objects."""
 
     __slots__ = ("_due", "_loop", "_next", "_timer")
 
@@ -30,17 +32,18 @@ class Deadlines:
         self._timer: asyncio.TimerHandle | None = None
 
     def expect(self, who: Awaiting, seconds: float) -> None:
-        """Call `who.late()` when so many seconds have passed, unless told otherwise until then."""
+        """Call `who.late()` after `seconds`. A later call for the same object replaces this deadline."""
         at = self._loop.time() + seconds
         self._due[who] = at
         if at < self._next:
             self._wake_at(at)
 
     def forget(self, who: Awaiting) -> None:
+        """Remove the deadline of an object."""
         self._due.pop(who, None)
 
     def close(self) -> None:
-        """Nobody waits any more."""
+        """Remove all deadlines."""
         self._due.clear()
         self._next = inf
         if self._timer is not None:
@@ -58,11 +61,11 @@ class Deadlines:
         now = self._loop.time()
         late = [who for who, at in self._due.items() if at <= now]
         for who in late:
-            if self._due.get(who, inf) <= now:  # an earlier one may have changed it
+            if self._due.get(who, inf) <= now:  # An earlier call in this loop may have changed the deadline.
                 del self._due[who]
                 who.late()
         if self._due:
-            # No sooner than the loop's clock can tell apart, else it would turn in circles.
+            # At least one tick of the loop's clock later. Otherwise the timer would fire again at once, forever.
             soonest = max(min(self._due.values()), now + 0.001)
             if soonest < self._next:
                 self._wake_at(soonest)

@@ -1,7 +1,7 @@
-"""Google's credentials: access tokens for Vertex and Code Assist, by the google-auth library, refreshed in time.
+"""Google's credentials: access tokens for Vertex and Code Assist, from the google-auth library, refreshed in time.
 
-Tokens are fetched in a thread, since google-auth waits for the network; one fetch at a time for each set of
-credentials. A token that will soon be too old is still used while its successor is on the way.
+Tokens are fetched in a thread, because google-auth blocks while it waits for the network. For each set of credentials
+there is one fetch at a time. A token that will soon expire is still used while the next one is fetched.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..errors import ConfigError
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 EARLY = 300.0
-"""Seconds before a token's end at which its successor is fetched."""
+"""Seconds before a token expires at which the next one is fetched."""
 LATE = 20.0
-"""Seconds before a token's end at which it is used no more."""
+"""Seconds before a token expires at which it is no longer used."""
 
 Fetch = Callable[[], tuple[str, float]]
-"""Gives a token and when it ends, in seconds since 1970. It may take its time."""
+"""Returns a token and its expiry, in seconds since 1970. The call may block."""
 
 
 class NoToken(ConfigError):
@@ -33,7 +33,7 @@ class NoToken(ConfigError):
 
 
 class Tokens:
-    """Tokens by the file that its credentials are in ("" for the application's default)."""
+    """Tokens by the file of their credentials ("" for the application's default credentials)."""
 
     def __init__(self, now: Callable[[], float], fetcher: Callable[[str], Fetch] | None = None) -> None:
         self._now = now
@@ -43,7 +43,7 @@ class Tokens:
         self._under_way: dict[str, asyncio.Task[str]] = {}
 
     async def get(self, file: str) -> str:
-        """A token that is good for now. NoToken when there is none to be had."""
+        """A valid token. NoToken when none can be fetched."""
         token, end = self._known.get(file, ("", 0.0))
         left = end - self._now()
         if left > EARLY:
@@ -56,7 +56,7 @@ class Tokens:
         return token if left > LATE else await asyncio.shield(task)
 
     def known(self) -> list[str]:
-        """The tokens that are in use."""
+        """The tokens in use."""
         return [token for token, _ in self._known.values()]
 
     async def _fetched(self, file: str) -> str:
@@ -74,13 +74,14 @@ class Tokens:
 
 
 def _looked_at(task: asyncio.Task[str]) -> None:
-    """A fetch ahead of time that failed is tried again with the next request; those who wait are told."""
+    """Mark the error of a fetch as seen. The next request tries again, and requests that wait for the fetch get the
+    error."""
     if not task.cancelled():
         task.exception()
 
 
 def credentials(file: str) -> Fetch:
-    """How tokens are fetched with the credentials of a file, or with the application's default ones.
+    """A function that fetches tokens with the credentials of a file, or with the application's default credentials.
 
     A file may hold a service account, a user's own credentials (`authorized_user`), or a federated identity.
     """
@@ -89,7 +90,7 @@ def credentials(file: str) -> Fetch:
         from google.auth.exceptions import GoogleAuthError
         from google.auth.transport.requests import Request
     except ModuleNotFoundError as error:
-        raise NoToken(file, f"they need {error.name}: pip install 'dragoman[google]'") from None
+        raise NoToken(file, f"the package {error.name} is missing. Run pip install 'dragoman[google]'") from None
     try:
         if file:
             path = os.path.expanduser(file)
@@ -105,7 +106,7 @@ def credentials(file: str) -> Fetch:
         except GoogleAuthError as error:
             raise NoToken(file, str(error)) from None
         end = found.expiry
-        # google-auth writes times of UTC without saying so.
+        # google-auth gives times in UTC without a time zone.
         return str(found.token), end.replace(tzinfo=UTC).timestamp() if isinstance(end, datetime) else float("inf")
 
     return fetch

@@ -1,14 +1,15 @@
-"""HTTP/1.1 to upstreams: a pool of connections, one request at a time on each, answers read as they come.
+"""Our own HTTP/1.1 client for upstreams: a pool of connections, one request at a time on each, answers read as they
+come.
 
-Written by hand because of what it costs: for one request and its answer a client of this kind took 78 microseconds of
-CPU, aiohttp 193, httpx 1,769 (measured on two cores, see bench/). Parsing is httptools' (llhttp), TLS is the standard
-library's. What it does: keep-alive, chunked and counted bodies, interim answers, gzip and deflate, IPv6, TLS with
-verification, back-pressure, time-outs, bounds on heads. What it leaves out: proxies, HTTP/2, redirects, cookies.
+It is written by hand because of its cost: for one request and its answer a client of this kind took 78 microseconds of
+CPU, aiohttp 193, httpx 1,769 (measured on two cores, see bench/). httptools (llhttp) parses, the standard library does
+TLS. Included: keep-alive, chunked and counted bodies, interim answers, gzip and deflate, IPv6, TLS with verification,
+back-pressure, time-outs, limits on heads. Not included: proxies, HTTP/2, redirects, cookies.
 
-A connection that was idle may have been closed by the other side just when it was used again. If not one byte of an
-answer came on a used connection, the request is sent once more on a new one; in no other case is anything sent twice.
+The other side may close an idle connection just when it is used again. If not one byte of an answer came on a used
+connection, the request is sent once more on a new connection. In no other case is a request sent twice.
 
-Here is the pool; what happens on one connection is in `connection.py` and `upstream_answer.py`.
+This module owns the pool; `connection.py` and `upstream_answer.py` own a single connection.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["HIGH_WATER", "Address", "Answer", "Headers", "Limits", "Pool"]
 
 
 class Pool:
-    """Connections to upstreams, kept open between requests. Belongs to the event loop that first asks it."""
+    """Connections to upstreams, kept open between requests. A pool belongs to the event loop that first uses it."""
 
     def __init__(self, limits: Limits | None = None, tls: ssl.SSLContext | None = None) -> None:
         self.limits = limits or Limits()
@@ -51,8 +52,7 @@ class Pool:
         first_byte: float | None = None,
         within: tuple[float, float] | None = None,
     ) -> Answer:
-        """Send a request; gives the answer once its head is there. `within`: what all of the answer may take, as
-        `Answer.within` has it."""
+        """Send a request, and return the answer once its head has come. `within`: the arguments of `Answer.within`."""
         message = request_head(address, method, target, tuple(headers))
         if body or method in ("POST", "PUT", "PATCH"):
             message, body = _message(message, body)
@@ -78,7 +78,7 @@ class Pool:
                 raise
 
     def begin(self, post: Post, body: bytes) -> Answer | None:
-        """Send a request on a connection that is free, and give the answer that will come; None where there is none."""
+        """Send a request on a free connection, and return its future answer; None where no connection is free."""
         host = self._hosts.get(post.address)
         if host is None or not host.free:
             return None
@@ -92,7 +92,7 @@ class Pool:
         return host
 
     async def _another(self, host: Host) -> Connection:
-        """A connection for which one has to wait."""
+        """A connection that has to be waited for or opened."""
         while not host.free and host.connections + host.opening >= self.limits.per_host and not self.closed:
             turn: asyncio.Future[None] = self.loop.create_future()
             host.queue.append(turn)
@@ -100,7 +100,7 @@ class Pool:
                 await turn
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
-                    host.next()  # the place was ours, and we do not take it
+                    host.next()  # pass the free connection on, because this request was cancelled
                 raise
         if self.closed:
             raise TransportError("closed", "the pool is closed")
@@ -142,7 +142,7 @@ class Pool:
         return connection
 
     def close(self) -> None:
-        """Close what is idle; answers under way go on."""
+        """Close idle connections; answers under way go on."""
         self.closed = True
         for host in self._hosts.values():
             for connection in host.free.copy():
@@ -154,7 +154,7 @@ class Pool:
 
 
 def _message(head: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """A request in one piece; a large body apart, so that it is not copied."""
+    """A request in one piece; a large body stays apart, so that it is not copied."""
     if len(body) > LARGE:
         return b"%bcontent-length: %d\r\n\r\n" % (head, len(body)), body
     return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body), body), b""

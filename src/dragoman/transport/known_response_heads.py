@@ -1,7 +1,7 @@
 """Heads of answers. An upstream sends the same headers again and again, with other values.
 
-So the names of the headers are found once and make a `HeadShape`. Its expression finds the values in the next head
-with the same names, all in one go.
+So the names of the headers are read once and make a `HeadShape`. The regular expression of a shape finds the values in
+the next head with the same names, in one step.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import httptools
 from msgspec import Struct
 
 MAX_SHAPES = 32
-"""Shapes that are known of one upstream: whole answers, streams and each kind of fault have their own."""
+"""Number of shapes that are kept for one upstream. Whole answers, streams and each kind of fault have their own."""
 MAX_LENGTH = 8192
-"""Bytes in a head whose shape is remembered,"""
+"""Bytes of a head whose shape is kept."""
 MAX_LINES = 64
-"""and headers: to make an expression for more takes too long."""
+"""Headers of a head whose shape is kept. An expression for more takes too long to compile."""
 SELDOM = 100
-"""One in so many heads takes the place of a shape, where there is none free. To learn one takes longer than to read it,
-and an upstream may send others each time."""
+"""When all places for shapes are taken, one in this many unknown heads replaces a shape. To learn a shape takes longer
+than to parse the head, and an upstream may send other headers each time."""
 
 _FINAL = (b"HTTP/1.1 2", b"HTTP/1.1 4", b"HTTP/1.1 5", b"HTTP/1.1 3")
 _STATUS = len(b"HTTP/1.1 200")
@@ -30,19 +30,19 @@ _line = re.compile(rb"([^:\s]+):[ \t]*([^\r\n]*)").match
 
 
 class HeadShape:
-    """The headers of heads that differ in their values only."""
+    """The header names of heads that differ in their values only."""
 
     __slots__ = ("compressed", "kind", "names", "notes", "places")
 
     def __init__(self, names: Iterable[bytes]) -> None:
         self.names = [name.decode("latin-1").lower() for name in names]
         self.places = {name: place for place, name in reversed(list(enumerate(self.names, 1)))}
-        """Where the value of each is, of the first where there are several."""
+        """The position of each name's value; of a repeated name the first one's."""
         self.kind = self.places.get("content-type", 0)
-        """Where the content type is; 0: there is none."""
+        """The position of the content type; 0: there is none."""
         self.compressed = "content-encoding" in self.places
         self.notes: dict[tuple[str, str], Any] = {}
-        """What others have found out about such heads. It goes with the shape."""
+        """Notes of other modules about such heads. They live as long as the shape."""
 
 
 class ResponseHead(Struct, frozen=True, eq=False):
@@ -50,42 +50,45 @@ class ResponseHead(Struct, frozen=True, eq=False):
 
     shape: HeadShape
     values: tuple[bytes, ...]
-    """Behind the rest of the first line, which says nothing."""
+    """The rest of the status line, which is not used, and then the value of each header."""
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Names in lower case, and values."""
         return zip(self.shape.names, [value.decode("latin-1") for value in self.values[1:]], strict=True)
 
     def value(self, place: int) -> str:
+        """The value at a position, as text."""
         return self.values[place].decode("latin-1")
 
     def header(self, name: str) -> str:
-        """The first header of a name, "" where there is none."""
+        """The first header of a name; "" where there is none."""
         place = self.shape.places.get(name)
         return "" if place is None else self.value(place)
 
     def size(self) -> int:
-        """Bytes of its headers."""
+        """Bytes of the headers."""
         return sum(map(len, self.shape.names)) + sum(map(len, self.values[1:])) + 4 * len(self.shape.names)
 
 
 class HeadShapes:
-    """The shapes of one upstream's heads, those that it sent lately first."""
+    """The shapes of one upstream's heads, the most recent first."""
 
     __slots__ = ("_known", "_missed")
 
     def __init__(self) -> None:
         self._known: list[tuple[Callable[[bytes], re.Match[bytes] | None], int, HeadShape]] = []
-        # What finds the values in a head, the lines of one, and the shape.
+        # The match function of the expression, the number of lines in a head, and the shape.
         self._missed = 0
 
     def read(self, head: bytes) -> ResponseHead:
-        """A head that the parser takes, with all before it and some behind it."""
+        """The head of an answer that the parser has accepted. `head` may have interim heads before it and a part of the
+        body behind it."""
         known = self._known
         for one in known:
             match, lines, shape = one
             found = match(head)
-            if found is not None and head.count(b"\n", 0, found.end()) == lines:  # none ends in another way
+            # the head has no lines that end without \r
+            if found is not None and head.count(b"\n", 0, found.end()) == lines:
                 if one is not known[0]:
                     known.remove(one)
                     known.insert(0, one)
@@ -97,14 +100,14 @@ class HeadShapes:
         lines = head[:end].split(b"\r\n")
         found = [(line[1], line[2]) for line in map(_line, lines[1:]) if line is not None]
         if not head.startswith(_FINAL) or not len(found) == len(lines) - 1 == head.count(b"\n", 0, end):
-            return listed(_Told(head).headers)
-        told = listed(found)
+            return listed(_Parsed(head).headers)
+        parsed = listed(found)
         if end <= MAX_LENGTH and len(found) <= MAX_LINES and self._takes_another():
-            # Possessive throughout: what does not fit is found out in one go too.
+            # Possessive quantifiers throughout, so that a mismatch takes linear time too.
             names = b"".join([rb"\r\n%b:[ \t]*+([^\r]*+)" % re.escape(name) for name, _ in found])
             match = re.compile(rb"%b([^\r]*+)%b\r\n\r\n" % (re.escape(head[:_STATUS]), names)).match
-            self._known.insert(0, (match, len(lines) + 1, told.shape))
-        return told
+            self._known.insert(0, (match, len(lines) + 1, parsed.shape))
+        return parsed
 
     def _takes_another(self) -> bool:
         if len(self._known) == MAX_SHAPES:
@@ -119,28 +122,28 @@ class HeadShapes:
 
 
 def listed(headers: Iterable[tuple[bytes, bytes]]) -> ResponseHead:
-    """A head of which the headers are known one by one."""
-    told = list(headers)
-    return ResponseHead(HeadShape([name for name, _ in told]), (b"", *[value for _, value in told]))
+    """A head made of single headers."""
+    pairs = list(headers)
+    return ResponseHead(HeadShape([name for name, _ in pairs]), (b"", *[value for _, value in pairs]))
 
 
 NONE = listed([])
-"""Of an answer that has not come."""
+"""The head of an answer that has not come."""
 
 
-class _Told:
-    """Headers as the parser tells them: of heads behind interim ones, and of odd ones."""
+class _Parsed:
+    """Headers as the parser reports them: for heads behind interim ones, and for unusual heads."""
 
     def __init__(self, head: bytes) -> None:
         self.headers: list[tuple[bytes, bytes]] = []
         self._final = False
         self._parser: Any = httptools.HttpResponseParser(self)
-        with suppress(httptools.HttpParserError):  # who asks knows what it thinks of the rest
+        with suppress(httptools.HttpParserError):  # The caller has already checked the rest.
             self._parser.feed_data(head)
-        self._parser = None  # it holds this object too
+        self._parser = None  # the parser holds a reference to this object
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._final:  # behind a body nobody looks for them
+        if not self._final:  # trailers behind a body are not used
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:

@@ -1,6 +1,7 @@
-"""Which proxy stands before which upstream, as the usual variables say, and which client serves them.
+"""The proxy for each upstream, from the usual environment variables, and the choice of the HTTP client.
 
-HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY in either case; this machine itself is never asked through a proxy.
+The variables are HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in either case. Addresses on this machine never use a
+proxy.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ class ProxySettings:
     """The proxies that an environment names."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        def said(name: str) -> str:
+        def variable(name: str) -> str:
             return environment.get(name) or environment.get(name.upper()) or ""
 
-        self._secure = _checked("https_proxy", said("https_proxy") or said("all_proxy"))
-        self._plain = _checked("http_proxy", said("http_proxy") or said("all_proxy"))
-        self._but = [one.strip().lower() for one in said("no_proxy").split(",") if one.strip()]
+        self._secure = _checked("https_proxy", variable("https_proxy") or variable("all_proxy"))
+        self._plain = _checked("http_proxy", variable("http_proxy") or variable("all_proxy"))
+        self._but = [one.strip().lower() for one in variable("no_proxy").split(",") if one.strip()]
 
     def __bool__(self) -> bool:
         return bool(self._secure or self._plain)
 
     def of(self, address: Address) -> str | None:
-        """The address of the proxy to ask, None to ask the upstream itself."""
+        """The address of the proxy for an upstream; None for a direct connection."""
         proxy = self._secure if address.secure else self._plain
         if not proxy or address.host == "localhost" or address.host == "::1" or address.host.startswith("127."):
             return None
@@ -36,7 +37,8 @@ class ProxySettings:
 
 
 def _covers(rule: str, address: Address) -> bool:
-    """Whether an entry of NO_PROXY means the address: `*`, a host with everything below it, either with a port."""
+    """Whether an entry of NO_PROXY covers the address: `*`, or a host with everything below it; either may have a
+    port."""
     if rule == "*":
         return True
     name, colon, port = rule.rpartition(":")
@@ -70,6 +72,6 @@ def client(limits: Limits, environment: Mapping[str, str], kind: Kind = "auto") 
     except ModuleNotFoundError as error:
         why = "a proxy needs aiohttp" if proxies else "aiohttp is not installed"
         raise ConfigError(
-            "client", "", problem=f"{why} ({error.name} is missing): pip install 'dragoman[proxy]'"
+            "client", "", problem=f"{why} ({error.name} is missing). Run pip install 'dragoman[proxy]'"
         ) from None
     return AiohttpClient(limits, proxies, everywhere=kind == "aiohttp")

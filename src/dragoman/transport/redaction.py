@@ -1,8 +1,8 @@
-"""Takes secrets out of what is shown: query strings, addresses, and whatever an upstream writes in an error.
+"""Removes secrets from texts that are shown: query strings, addresses, and an upstream's error messages.
 
-An upstream that refuses a key may repeat it in its message: as it is, escaped for JSON, encoded for an address, in
-base64 or in hexadecimal digits. `Redactor` finds all of these. It is for faults, headers and reports; good answers are
-not looked into.
+An upstream that refuses a key may repeat the key in its message: unchanged, escaped for JSON, encoded for an address,
+in base64 or in hexadecimal digits. `Redactor` finds all of these. It is for faults, headers and reports; good answers
+are not searched.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ..canon.parts import Extra
 from .upstream import Upstream
 
 SHORTEST = 4
-"""Characters of the shortest secret that is looked for: a shorter one is part of too many words."""
+"""Characters of the shortest secret that is searched. A shorter one occurs in too many words."""
 HIDDEN = "..."
-"""Stands where a secret was."""
+"""The text in place of a secret."""
 _QUERY_NAMES = re.compile(
     r"(?:.*[._-])?(?:key|(?:api|access|auth|subscription|secret)_?key|.*token|secret|client_?secret|passw(?:or)?d|pwd"
     r"|auth|authorization|bearer|jwt|sig|signature|credentials?|code|assertion)",
     re.IGNORECASE,
 )
-"""Names under which the providers' APIs, OAuth and signed addresses carry secrets in a query."""
+"""Names of query parameters that hold secrets in the providers' APIs, in OAuth and in signed addresses."""
 
 
 def query_secrets(query: str) -> set[str]:
-    """The values in a query that are secrets, as they stand there and decoded."""
+    """The secret values in a query, as written and decoded."""
     found = set()
     for pair in query.replace(";", "&").split("&"):
         name, _, value = pair.partition("=")
@@ -44,7 +44,7 @@ def query_secrets(query: str) -> set[str]:
 
 
 def redacted_query(query: str) -> str:
-    """The query without the values that are secrets."""
+    """The query, with its secret values replaced."""
     return re.sub(r"([^&;=]+)=([^&;]*)", _without_value, query)
 
 
@@ -53,12 +53,12 @@ def _without_value(pair: re.Match[str]) -> str:
 
 
 def _is_secret_name(name: str) -> bool:
-    """Whether a name in a query, as it stands there, is one for secrets."""
+    """Whether a name in a query, as written, is a name for secrets."""
     return _QUERY_NAMES.fullmatch(unquote_plus(name).strip()) is not None
 
 
 def without_secrets(query: str) -> str:
-    """The query without the parameters that are secrets."""
+    """The query without its secret parameters."""
     pairs = re.split("[&;]", query)
     return "&".join(
         [pair for pair in pairs if not _QUERY_NAMES.fullmatch(unquote_plus(pair.partition("=")[0]).strip())]
@@ -66,15 +66,15 @@ def without_secrets(query: str) -> str:
 
 
 def redacted_url(url: str) -> str:
-    """The address without the user, the password and the keys that may stand in it, also where it is no address."""
+    """The address without user, password and keys, also where the text is no valid address."""
     place, mark, query = url.partition("?")
     if "@" in query and not _is_host(place.partition("://")[2].partition("/")[0].rpartition("@")[2]):
-        place, mark, query = url, "", ""  # the password may have a question mark in it
+        place, mark, query = url, "", ""  # The password may contain a question mark.
     if "@" in place:
         scheme, found, rest = place.partition("://")
         start, rest = (f"{scheme}://", rest) if found else ("", place)
         host, slash, path = rest.partition("/")
-        if not _is_host(host.rpartition("@")[2]):  # the password may have a slash in it
+        if not _is_host(host.rpartition("@")[2]):  # The password may contain a slash.
             host, slash, path = rest, "", ""
         if "@" in host:
             host = f"{HIDDEN}@{host.rpartition('@')[2]}"
@@ -91,7 +91,7 @@ def _is_host(place: str) -> bool:
 
 
 class Redactor:
-    """Knows some secrets, and takes them out of texts."""
+    """Knows some secrets, and removes them from texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
@@ -100,27 +100,29 @@ class Redactor:
         self._plain = {*self._needles, *map(_plain, self._needles)}
         self._escapes = _escapes(b"".join(self._needles))
         self.shortest = min(map(len, self._needles), default=sys.maxsize)
-        """Bytes of the shortest spelling: what is shorter holds no secret."""
+        """Bytes of the shortest spelling. A shorter text contains no secret."""
 
     def beside(self, secrets: Iterable[str]) -> Redactor:
-        """One that knows more secrets."""
+        """A redactor of further secrets too."""
         more = [secret for secret in secrets if secret not in self.secrets]
         return Redactor([*self.secrets, *more]) if more else self
 
     def data(self, data: bytes) -> bytes:
-        """The bytes without secrets: the same object where there are none."""
+        """The bytes without secrets; the same object where there are none."""
         return self._pattern.sub(HIDDEN.encode(), data) if self._needles and self._suspicious(data) else data
 
     def text(self, text: str) -> str:
+        """The text without secrets; the same object where there are none."""
         data = text.encode("utf-8", "surrogatepass")
         found = self.data(data)
         return text if found is data else found.decode("utf-8", "replace")
 
     def headers(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The headers, with secrets removed from their values."""
         return [(name, self.text(value) if len(value) >= self.shortest else value) for name, value in headers]
 
     def fault(self, fault: Fault) -> Fault:
-        """The fault without secrets: the same object where there are none."""
+        """The fault without secrets; the same object where there are none."""
         words = fault.message, fault.code, fault.param, fault.request_id
         found = tuple(map(self.text, words))
         extra = self._extra(fault.extra) if fault.extra is not None else None
@@ -152,7 +154,7 @@ class Redactor:
 
     @cached_property
     def _pattern(self) -> re.Pattern[bytes]:
-        """Made when a secret was found: then only, since few upstreams repeat one."""
+        """The pattern of all spellings. It is made only when a secret was found, because few upstreams repeat one."""
         spelled = [needle.decode("utf-8", "replace") for needle in self._needles]
         return re.compile(b"|".join([b"".join(map(_escapable, letters)) for letters in spelled]))
 
@@ -167,9 +169,9 @@ def _escapes(needles: bytes) -> list[bytes]:
 
 
 def _plain(data: bytes) -> bytes:
-    """The bytes with nothing escaped. What is no escape may be taken for one: good enough to compare what was treated
-    alike."""
-    return _ESCAPED.sub(_unescaped, data).replace(b"+", b" ")  # which stands for a space in a query
+    """The bytes without escapes. Other bytes may be mistaken for escapes. That is good enough, because both sides of
+    the comparison are treated alike."""
+    return _ESCAPED.sub(_unescaped, data).replace(b"+", b" ")  # + stands for a space in a query
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
@@ -179,7 +181,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 def _escapable(character: str) -> bytes:
-    """A pattern for a character however it is escaped, once or several times."""
+    """A pattern for a character, plain or escaped once or several times."""
     data = character.encode("utf-8", "replace")
     ways = [re.escape(data), rb"%b" % b"".join([rb"%%(?:25){0,4}(?i:%02x)" % byte for byte in data])]
     if ord(character) < 0x10000:
@@ -192,11 +194,11 @@ def _escapable(character: str) -> bytes:
 
 
 def _spellings(secret: bytes) -> list[bytes]:
-    """A secret as it is, in hexadecimal digits, and in base64, wherever in a longer text it began."""
+    """A secret in plain text, in hexadecimal digits, and in base64 at any offset of a longer text."""
     found = [secret, secret.hex().encode(), secret.hex().upper().encode()]
     for before in range(3):
         whole = base64.b64encode(bytes(before) + secret)
-        # The characters that depend on nothing but the secret.
+        # Keep only the characters that depend on the secret alone.
         core = whole[(before * 8 + 5) // 6 : (before + len(secret)) * 8 // 6]
         if len(core) >= 8:
             found += [core, core.replace(b"+", b"-").replace(b"/", b"_")]
@@ -204,7 +206,7 @@ def _spellings(secret: bytes) -> list[bytes]:
 
 
 def upstream_secrets(upstream: Upstream, environment: Mapping[str, str]) -> set[str]:
-    """The secrets of an upstream: its key, those among its headers, and the password in its address."""
+    """The secrets of an upstream: its key, its secret headers, and the password in its address."""
     found = {environment.get(upstream.key_env, "") if upstream.key_env else ""}
     found |= {_bare(value) for name, value in upstream.headers.items() if _SECRET_HEADER.search(name)}
     place, _, query = upstream.base_url.partition("?")
@@ -219,6 +221,6 @@ _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential",
 
 
 def _bare(value: str) -> str:
-    """A header's value without the word for the scheme in front of it."""
+    """A header's value without the scheme in front of it."""
     scheme, _, secret = value.partition(" ")
     return secret.strip() if secret and scheme.lower() in ("bearer", "basic", "token") else value

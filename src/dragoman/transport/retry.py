@@ -1,4 +1,4 @@
-"""When an upstream that failed is asked again: after which faults, and how long to wait."""
+"""Retries: after which faults an upstream is tried again, and how long to wait before."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from ..canon.events import Fault, FaultKind
 from ..errors import TransportError
 
 RETRIED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded", "server", "upstream_bad", "timeout"})
-"""Faults after which the same place may be asked again."""
+"""Faults after which the same place may be tried again."""
 
 
 def wait(fault: Fault, backoff: float, attempt: int) -> float:
-    """Seconds until a place is asked again: what it says, else longer each time. Never the same for all who wait."""
+    """Seconds until a place is tried again: the upstream's own time, or else longer each time. The time is varied by
+    chance, so that clients do not try again all at once."""
     if fault.retry_after is not None:
         return fault.retry_after * random.uniform(1.0, 1.1)
     return backoff * float(2**attempt) * random.uniform(0.5, 1.0)
 
 
 def until(date: str, now: float) -> float | None:
-    """Seconds until an HTTP date."""
+    """Seconds until an HTTP date (RFC 9110, 5.6.7, June 2022)."""
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - now) if date else None
     except ValueError:
@@ -28,7 +29,7 @@ def until(date: str, now: float) -> float | None:
 
 
 def no_answer(error: TransportError) -> Fault:
-    """What an upstream's silence is, as a fault."""
+    """The fault for an upstream that gave no answer."""
     if error.kind == "timeout":
         return Fault("timeout", str(error), 504)
     return Fault("upstream_bad", str(error), 502)

@@ -1,6 +1,6 @@
-"""An upstream: a host that speaks a dialect, with its address and its key; and those that the environment names.
+"""An upstream: a host that speaks a dialect, with its address and key; and the upstreams that the environment names.
 
-Keys are named by environment variable (`key_env`), so that whatever holds an upstream can be shown and shared.
+A key is given by the name of its environment variable (`key_env`), so a configuration can be shown and shared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..dialects import endpoints, installed
 from ..endpoints.records import Environment
 
 Auth = Literal["auto", "bearer", "x-api-key", "x-goog-api-key", "google", "client", "none"]
-"""How an upstream is told who asks. auto: as its dialect does; client: with the key that the client sent."""
+"""How an upstream gets its key. auto: as its dialect does; client: the key that the client sent."""
 
 Seconds = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
@@ -34,23 +34,25 @@ class Upstream(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     auth: Auth = "auto"
     headers: dict[str, str] = {}
     models: tuple[str, ...] = ()
-    """Models (with * for anything) that go here when no route says otherwise."""
+    """Models (with * for any characters) that go here when no route matches."""
     host: str = ""
-    """A host of the table of hosts, where the name in `base_url` does not tell."""
+    """A name in the table of hosts, where the host name in `base_url` is not in the table."""
     project: str = ""
-    """Google Cloud project: Vertex paths for gemini, the envelope's project for code-assist."""
+    """Google Cloud project: for Vertex paths of gemini, and for the envelope of code-assist."""
     location: str = "global"
     stream: Literal["auto", "always", "never"] = "auto"
-    """Some hosts only stream, some never do: clients get what they asked for all the same."""
+    """Some hosts only stream, some never do. The client gets the shape that it demanded in any case."""
     trip: Count = 5
-    """Failures in a row, of distinct requests that another place then served, after which it rests; 0: never."""
+    """Failures in a row after which the upstream rests; 0: never. Only distinct requests count that another place then
+    served."""
     rest: Seconds = 30.0
-    """Seconds of its first rest, doubled with each further one. While it rests, the other places of a route are asked
-    before it. After the rest one request tries it, and the others follow if it is served."""
+    """Seconds of the first rest, doubled with each further one. While the upstream rests, the other places of a route
+    are tried first. After the rest one request tries the upstream. If the upstream serves that request, the others
+    follow."""
     credentials: str = ""
-    """File with Google credentials, where they are not the application's default ones."""
+    """File with Google credentials, where they are not the application's default credentials."""
     list_models: bool = True
-    """Ask it which models it has when a client asks for the list."""
+    """Ask the upstream for its models when a client asks for the list."""
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, Upstream]:
@@ -67,13 +69,13 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, Upstream]:
 
 
 def known_environments() -> list[tuple[str, Environment]]:
-    """The upstreams that variables may name, each with its dialect, in the order in which they are asked."""
+    """The upstreams that variables may name, each with its dialect, in the order in which they are tried."""
     found = [(name, usual) for name in installed() for usual in endpoints(name).upstream.environment]
     return sorted(found, key=lambda one: one[1].order)
 
 
 def wanting(model: str) -> str:
-    """The variable whose key would bring the upstream of a model; "" where none is known to."""
+    """The variable whose key would add the upstream of a model; "" where none is known."""
     where = model.partition("/")[0]
     for _, usual in known_environments():
         named = "/" not in model and any(fnmatchcase(model, pattern) for pattern in usual.models)
@@ -83,19 +85,19 @@ def wanting(model: str) -> str:
 
 
 def addressed(upstream: Upstream) -> Upstream:
-    """The upstream with its usual address, where it has none."""
+    """The upstream with its usual address, where the configuration has none."""
     base = upstream.base_url or _usual_base(upstream)
     return msgspec.structs.replace(upstream, base_url=base)
 
 
 def own_host(upstream: Upstream) -> bool:
-    """Whether the upstream is the host of the provider whose dialect it speaks, and no other."""
+    """Whether the upstream is the own host of the provider whose dialect it speaks."""
     usual = _usual_base(upstream)
     return bool(usual) and urlsplit(addressed(upstream).base_url).hostname == urlsplit(usual).hostname
 
 
 def _usual_base(upstream: Upstream) -> str:
-    """Where the provider of the dialect listens; "" for no dialect."""
+    """The address of the dialect's provider; "" for the rehearsal."""
     if upstream.dialect == REHEARSAL:
         return ""
     form = endpoints(upstream.dialect).upstream
@@ -105,7 +107,7 @@ def _usual_base(upstream: Upstream) -> str:
 
 
 def is_address(base: str) -> bool:
-    """Whether it is one that can be asked: `https://host/path`."""
+    """Whether a text is a usable address: `https://host/path`."""
     try:
         parts = urlsplit(base)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -1,4 +1,4 @@
-"""An upstream's answer as it comes: the connection (`connection.py`) tells it what happens, the relay reads it."""
+"""An upstream's answer as it comes. The connection (`connection.py`) adds bytes and errors, the relay reads them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 HIGH_WATER = 64 * 1024
-"""Bytes of an answer held for a slow reader before the upstream is no longer listened to."""
+"""Bytes of an answer that are held for a slow reader before reading from the upstream is paused."""
 AT_ONCE = 5.0
-"""Seconds within which a connection that was closed while it was idle says so. Later the upstream may have worked on
-what it was asked."""
+"""Seconds within which a closed idle connection shows that it is closed. After a longer time the upstream may have
+worked on the request."""
 
 
 class Answer:
-    """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
+    """An upstream's answer: its head at once, its body as it comes. Read the answer to its end, or close it."""
 
     __slots__ = (
         "_end",
@@ -45,37 +45,37 @@ class Answer:
         "waiting",
     )
 
-    _late: float  # when whoever waits has waited long enough
-    _total: float  # what all of it may take, where that is bounded
+    _late: float  # the deadline of the reader that waits
+    _total: float  # the time limit of the whole answer, for the message
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.waiting = connection.pieces
-        """What has come and was not taken: the connection's own list, until it serves the next."""
+        """Pieces that have come and were not read. The list belongs to the connection until its next answer."""
         self.status = self.held = 0
-        """0: its head is not there yet. `held`: bytes that have come and were not taken, in chunks and compressed as
-        they may be."""
+        """`status` 0: the head has not come yet. `held`: bytes that have come and were not read, counted as they came,
+        chunked and compressed."""
         self.heading: ResponseHead = NONE
         self.done = self.paused = False
-        """All of it has come; the upstream is not listened to."""
+        """`done`: the whole answer has come. `paused`: reading from the upstream is paused."""
         self.inflate: Inflate | None = None
-        """Where the body is compressed."""
+        """The decompressor of a compressed body."""
         self.waiter: asyncio.Future[None] | None = None
         self._error: TransportError | None = None
         self._patience = 0.0
         self._end = inf
 
-    # What the connection tells.
+    # Called by the connection.
 
     def decode(self) -> None:
-        """There may be something to be done to its body."""
+        """Prepare for a compressed body, if the head announces one."""
         encoding = self.header("content-encoding").lower()
         if encoding in ("gzip", "x-gzip", "deflate"):
             self.inflate = Inflate(zlib.MAX_WBITS | (16 if "gzip" in encoding else 0))
             self.waiting = []
 
     def inflated(self, pieces: list[bytes], *, done: bool) -> bool:
-        """More of a compressed body; False when it cannot be read."""
+        """Take more of a compressed body; False when it cannot be decompressed."""
         assert self.inflate is not None
         try:
             data = self.inflate.feed(b"".join(pieces))
@@ -92,26 +92,27 @@ class Answer:
         return True
 
     def pause(self) -> None:
-        """More has come than is to be held."""
+        """Pause reading from the upstream: more has come than is to be held."""
         transport = self.connection.transport
-        if not self.waiting:  # it was all chunks' sizes and the like, and nobody will take it
+        if not self.waiting:  # Only sizes of chunks and the like have come, which nobody reads.
             self.held = 0
         elif not self.paused and transport is not None:
             self.paused = True
             transport.pause_reading()
 
     def resume(self) -> None:
-        """There is room again."""
+        """Read from the upstream again."""
         self.paused = False
         transport = self.connection.transport
         if transport is not None and self.connection.answer is self:
             transport.resume_reading()
 
     def lost(self, error: Exception | None) -> None:
+        """End the answer, because the connection was closed."""
         if self.status and not self.header("content-length") and "chunked" not in self.header("transfer-encoding"):
             if self.inflate is not None and not self.inflated([], done=True):
                 return
-            self.done = True  # a body that ends with the connection
+            self.done = True  # A body without a length ends with the connection (RFC 9112, 6.3, June 2022).
         else:
             what = "in the middle of its answer" if self.began else "before it answered"
             self._error = TransportError("closed", f"the upstream closed the connection {what}" + why(error))
@@ -119,15 +120,15 @@ class Answer:
         self._wake()
 
     def late(self) -> None:
-        """It did not come in time, if somebody waits for it."""
+        """End the answer if a reader waits for it and its time is over."""
         if self.waiter is None or self.waiter.done():
             return
         now = self.connection.loop.time()
-        if now < self._late:  # what came meanwhile was in time, and there is time again
+        if now < self._late:  # Bytes that came meanwhile were in time, and renewed the deadline.
             self.connection.watch(self._late - now)
             return
         what = (
-            "fell silent" if self.status else "did not take the request" if self.connection.full else "did not answer"
+            "sent nothing" if self.status else "did not take the request" if self.connection.full else "did not answer"
         )
         over = now >= self._end
         self.fail(
@@ -135,27 +136,32 @@ class Answer:
         )
 
     def more_time(self) -> None:
-        """Something happened that whoever waits need not know: it may take as long again."""
+        """Renew the deadline after something that the reader does not see."""
         self._late = min(self.connection.loop.time() + self._patience, self._end)
 
-    # What the reader asks.
+    # Called by the reader.
 
     @property
     def began(self) -> bool:
-        """A byte of it has come."""
+        """Whether a byte of the answer has come."""
         return self.status > 0 or self.connection.in_head
 
     @property
     def headers(self) -> Headers:
+        """Names in lower case, and values."""
         return list(self.heading)
 
     def header(self, name: str) -> str:
+        """The first header of a name; "" where there is none."""
         return self.heading.header(name)
 
     def unheard(self) -> None:
-        """Of an answer that has ended before its head came: raises the error that it ended with, unless it may be asked
-        for again. So it is where not one byte of it came on a connection that had been idle, and was closed meanwhile,
-        which shows at once. Then so may all the others be: the next one asked is new."""
+        """For an answer that ended before its head came: raises the error, unless the request may be sent again.
+
+        The request may be sent again if not one byte came, on a connection that had been idle and turned out to be
+        closed at once. Then all other idle connections may be closed too. So they are dropped, and the next request
+        uses a new one.
+        """
         assert self._error is not None
         connection = self.connection
         asked = self._late - self._patience
@@ -167,12 +173,12 @@ class Answer:
             one.close()
 
     def within(self, seconds: float, total: float) -> None:
-        """Give it up when the rest of it takes longer; `total` is what all of it may take."""
+        """Give up after `seconds` more. `total` is the time limit for the whole answer, for the message."""
         self._end = self.connection.loop.time() + seconds
         self._total = total
 
     async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
-        """The body as it comes: everything that has come by now in one piece."""
+        """The body as it comes: all bytes that have come so far in one piece."""
         limit = self.connection.pool.limits.idle if timeout is None else timeout
         while True:
             if self.waiting:
@@ -184,12 +190,12 @@ class Answer:
                 await self.coming(limit)
                 if not self.waiting:
                     continue
-            waiting = self.waiting  # as in _taken, which would be a call more for every piece
+            waiting = self.waiting  # As in _taken, whose call would cost time for every piece.
             data = b"".join(waiting)
             waiting.clear()
             self.held = 0
             yield data
-            if self.paused:  # not before: while its reader is slow, one piece is held, not two
+            if self.paused:  # Not earlier: while the reader is slow, one piece is held, not two.
                 self.resume()
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
@@ -200,7 +206,7 @@ class Answer:
         return await join_pieces(self.waiting)
 
     def whole(self, limit: int) -> bytes | None:
-        """The same, if all of it has come and it is not large."""
+        """The whole body, if all of it has come and it is not large; else None."""
         if not self.done or is_large(self.waiting):
             return None
         body = b"".join(self.waiting)
@@ -225,9 +231,9 @@ class Answer:
         return TransportError("upstream_bad", f"the upstream's answer is longer than {limit} bytes")
 
     def close(self) -> None:
-        """Nobody wants the rest: the connection is closed at once, unless all of it has come."""
+        """Drop the rest of the answer. The connection is closed at once, unless the whole answer has come."""
         if not self.done:
-            self.fail("closed", "the answer was not wanted any more")
+            self.fail("closed", "the gateway closed the connection before the end of the answer")
 
     async def __aenter__(self) -> Answer:
         return self
@@ -247,8 +253,8 @@ class Answer:
         return data
 
     def coming(self, seconds: float) -> asyncio.Future[None]:
-        """Done when more of it has come than some of its head, or nothing more will. Raises the error that it ended
-        with."""
+        """Done when the head or more of the body has come, or when nothing more will come. Raises the error that ended
+        the answer."""
         if self._error is not None:
             raise self._error
         connection = self.connection
@@ -264,7 +270,7 @@ class Answer:
         return waiter
 
     def _watch(self) -> None:
-        """The deadlines are to look sooner than they would."""
+        """Have the deadlines check this answer sooner."""
         now = self.connection.loop.time()
         if now >= self._end:
             self.fail("timeout", too_long(self._total))
@@ -277,7 +283,7 @@ class Answer:
             self.waiter.set_result(None)
 
     def fail(self, kind: str, message: str) -> None:
-        """Give it up for a reason, which its reader is told."""
+        """Give up with an error, which the reader gets."""
         self._error = self._error or TransportError(kind, message)
         if self.connection.answer is self:
             self.connection.leave(False)

@@ -70,9 +70,9 @@ def test_of_an_edit_that_a_person_changed_the_lines_that_were_written_count(caps
 def test_how_it_ends(capsys: pytest.CaptureFixture[str]) -> None:
     fault = Fault("auth", "no such key", 401)
     assert _told(capsys, Failed(fault), Finished("fault", detail="no such key"), kept=False) == "failed: no such key\n"
-    assert _told(capsys, Finished("fault", detail="MALFORMED")) == "the answer ended in an error (MALFORMED)\n"
+    assert _told(capsys, Finished("fault", detail="MALFORMED")) == "the answer ended with an error (MALFORMED)\n"
     assert _told(capsys, Finished("cancelled")) == "stopped\n"
-    assert _told(capsys, Finished("refusal")) == "the model refused\n"
+    assert _told(capsys, Finished("refusal")) == "the model refused to answer\n"
     assert _told(capsys, ToolCallRequest("c", "look", {})) == "→ look\n"
 
 
@@ -99,8 +99,8 @@ def test_what_else_happens(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert _told(capsys, *happenings).splitlines() == [
         "lost: warning: seal.dropped at /turns/1/parts/0",
-        "busy; asking again in 2 seconds",
-        "failed: busy (dragoman ask --continue tries again)",
+        "busy; next attempt in 2 seconds",
+        "failed: busy (try again with: dragoman ask --continue)",
         "✗ look: no such file",
         "history compressed: 9 to 3 tokens",
         "? look waits: look",

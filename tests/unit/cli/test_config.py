@@ -31,7 +31,7 @@ def test_a_file_is_begun_once() -> None:
     assert Path("dragoman.toml").read_text() == EXAMPLE
     again = config("init")
     assert again.exit_code == 1
-    assert "--force writes over it" in again.stderr
+    assert "Use --force to overwrite it" in again.stderr
     assert config("init", "--force").exit_code == 0
     assert config("init", "none/such.toml").exit_code == 1
 
@@ -43,7 +43,7 @@ def test_check_says_what_there_is_and_what_is_odd(monkeypatch: pytest.MonkeyPatc
     done = config("check")
     assert done.exit_code == 0
     assert done.stdout == "dragoman.toml: 4 upstreams (openai, anthropic, gemini, ollama), 1 routes\n"
-    assert "note: upstreams.gemini: the variable GEMINI_API_KEY is empty: it cannot be asked\n" in done.stderr
+    assert "note: upstreams.gemini: the variable GEMINI_API_KEY is empty, so each request there fails\n" in done.stderr
     assert "OPENAI_API_KEY" not in done.stderr
 
 
@@ -58,7 +58,7 @@ def test_check_names_the_mistake_and_fails() -> None:
 
 
 def test_without_anything_it_says_so() -> None:
-    assert config("check").stdout == "the environment: no upstreams: everything is a rehearsal, 0 routes\n"
+    assert config("check").stdout == "the environment: no upstreams: the rehearsal answers everything, 0 routes\n"
 
 
 @pytest.mark.parametrize("options", [(), ("--all",)])

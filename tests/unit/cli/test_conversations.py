@@ -94,14 +94,14 @@ def test_that_it_cannot_be_kept_is_said_once_and_ends_nothing(store: SqliteStore
     store.close()
     keeper(_session())
     keeper(_session())
-    assert len(said) == 1 and said[0].startswith("the conversation is not kept: store ")
+    assert len(said) == 1 and said[0].startswith("the conversation could not be stored: store ")
 
 
 def test_several_that_begin_the_same(store: SqliteStore) -> None:
     for id in ("abc1", "abc2"):
         ConversationStore(store, "/w", pytest.fail)(_session(id=id))
     assert _found(store, "abc2").id == "abc2" and find(store, "b") is None
-    with pytest.raises(ConfigError, match="conversation 'abc': several begin so; valid: abc2, abc1"):
+    with pytest.raises(ConfigError, match="conversation 'abc': several ids have this beginning; valid: abc2, abc1"):
         find(store, "abc")
 
 

@@ -38,7 +38,7 @@ client_key = true
         "the upstream a sends requests to evil.example (https://evil.example/v1), with the key in the variable"
         " OPENAI_API_KEY, with the headers x-a: 1",
         "the upstream b sends requests to aiplatform.googleapis.com (https://aiplatform.googleapis.com), with Google"
-        ' credentials (the default ones of this machine), project is "p"',
+        ' credentials (the default credentials of this machine), project is "p"',
         "the upstream c\\x1b[2K sends requests to \\u0430pi.openai.com (https://\\u0430pi.openai.com/v1), without"
         " a key",
         "requests for the model claude-* go to a/x, b, with the key that the client sent",

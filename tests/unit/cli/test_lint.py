@@ -149,8 +149,8 @@ def test_a_model_can_be_named() -> None:
     ("arguments", "stdin", "message"),
     [
         (("absent.json",), b"", "dragoman: absent.json: No such file or directory\n"),
-        (("-", "--dialect", "klingon"), CLEAN, "dragoman: unknown dialect 'klingon'; there are: "),
-        (("-",), b"{}", "dragoman: -: cannot tell which dialect this is; say it with --dialect\n"),
+        (("-", "--dialect", "klingon"), CLEAN, "dragoman: unknown dialect 'klingon'. Known dialects: "),
+        (("-",), b"{}", "dragoman: -: the dialect could not be detected. Name it with --dialect.\n"),
     ],
 )
 def test_misuse_is_exit_2(arguments: tuple[str, ...], stdin: bytes, message: str) -> None:

@@ -26,8 +26,8 @@ def test_losses_are_listed() -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("seal.droped", "dragoman: no loss is called 'seal.droped'; did you mean seal.dropped?\n"),
-        ("XXXXXXXX", "dragoman: no loss is called 'XXXXXXXX'\n"),
+        ("seal.droped", "dragoman: there is no loss code 'seal.droped'; did you mean seal.dropped?\n"),
+        ("XXXXXXXX", "dragoman: there is no loss code 'XXXXXXXX'; `dragoman loss` lists all\n"),
     ],
 )
 def test_an_unknown_loss_gets_the_nearest(code: str, message: str) -> None:

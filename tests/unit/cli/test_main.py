@@ -36,4 +36,6 @@ def test_without_click_the_command_says_what_it_needs(
     with pytest.raises(SystemExit) as left:
         found.loader.exec_module(importlib.util.module_from_spec(found))
     assert left.value.code == 2
-    assert capsys.readouterr().err == "dragoman: the command line needs click and rich: pip install 'dragoman[cli]'\n"
+    assert (
+        capsys.readouterr().err == "dragoman: the command line needs click and rich. Run pip install 'dragoman[cli]'\n"
+    )

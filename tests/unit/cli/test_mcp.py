@@ -82,8 +82,8 @@ def test_call_of_a_tool_that_fails(file: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["call", "office", "echo", "{"], 2, "ARGUMENTS are no JSON"),
-        (["call", "office", "echo", "[]"], 2, "ARGUMENTS are no JSON object"),
+        (["call", "office", "echo", "{"], 2, "ARGUMENTS is not JSON"),
+        (["call", "office", "echo", "[]"], 2, "ARGUMENTS is not a JSON object"),
         (["call", "elsewhere", "echo"], 1, "'elsewhere'; valid: office, off"),
         (["call", "off", "echo"], 1, "'off'"),
         (["list", "elsewhere"], 1, "'elsewhere'; valid: office, off"),

@@ -33,8 +33,8 @@ def test_rules_are_listed() -> None:
 @pytest.mark.parametrize(
     ("id", "message"),
     [
-        ("OAC-O16", "dragoman: no rule is called 'OAC-O16'; did you mean OAC-016?\n"),
-        ("?", "dragoman: no rule is called '?'\n"),
+        ("OAC-O16", "dragoman: there is no rule 'OAC-O16'; did you mean OAC-016?\n"),
+        ("?", "dragoman: there is no rule '?'; `dragoman rule` lists all\n"),
     ],
 )
 def test_an_unknown_rule_gets_the_nearest(id: str, message: str) -> None:

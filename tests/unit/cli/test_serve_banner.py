@@ -42,7 +42,7 @@ def test_a_model_is_asked_for_where_the_client_s_own_is_not_served() -> None:
 def test_keys_of_clients_stand_in_the_lines() -> None:
     told = said(Config(listen=Listen(host="::1", key_env="KEYS")), 9)
     assert told[0] == "dragoman listens on http://[::1]:9"
-    assert "Clients show a key of KEYS, below as $KEY, in whatever header their dialect has for one." in told
+    assert "Clients must send a key from KEYS ($KEY below), in the header that their dialect uses." in told
     assert "ANTHROPIC_AUTH_TOKEN=$KEY" in line(told, "Claude Code")
     assert line(told, "Codex").startswith("DRAGOMAN_KEY=$KEY codex -c ")
     assert 'env_key="DRAGOMAN_KEY"' in line(told, "Codex")

@@ -156,7 +156,7 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
     assert done.exit_code == code
     assert bool(done.stdout) == (code == 0)
     if code:
-        assert done.stderr == "dragoman: 1 losses worse than info; nothing was written\n"
+        assert done.stderr == "dragoman: 1 losses are worse than info, so nothing was written\n"
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
             ("--from", "chat", "--to", "anthropic"),
             b"{}",
             2,
-            "dragoman: unknown dialect 'chat'; there are: anthropic, code-assist",
+            "dragoman: unknown dialect 'chat'. Known dialects: anthropic, code-assist",
         ),
         (("--from", "openai-chat", "--to", "claude"), b"{}", 2, "dragoman: unknown dialect 'claude'"),
-        (("--to", "anthropic"), b"{}", 2, "dragoman: cannot tell which dialect this is; say it with --from"),
-        (("--to", "anthropic", "--stream"), b"", 2, "dragoman: cannot tell which dialect this is"),
+        (("--to", "anthropic"), b"{}", 2, "dragoman: the dialect could not be detected. Name it with --from."),
+        (("--to", "anthropic", "--stream"), b"", 2, "dragoman: the dialect could not be detected"),
         (("--from", "openai-chat"), b"{}", 2, "Usage:"),
         (("--to", "anthropic", "--losses", "xml"), b"{}", 2, "Usage:"),
     ],
@@ -267,7 +267,7 @@ def test_an_ambiguous_dialect_is_read_with_a_warning() -> None:
     assert json.loads(done.stdout)["messages"] == [{"role": "user", "content": "hi"}]
     said, warning = done.stderr.splitlines()
     assert said == "reading as openai-chat: messages[], ambiguous: anthropic and ollama would fit as well"
-    assert warning == "warning: the dialect is ambiguous; say --from openai-chat, or --from another dialect"
+    assert warning == "warning: the dialect is ambiguous. Use --from openai-chat, or --from with another dialect."
 
 
 def test_a_clear_dialect_is_read_without_a_warning() -> None:

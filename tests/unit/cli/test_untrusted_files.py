@@ -195,7 +195,7 @@ def test_a_yes_at_the_terminal_is_remembered_for_this_content_in_this_place(fold
     file = folder.config(host, "MY_KEY")
     ask = ("ask", "hello", "--model", "openai/gpt-5.1")
     seen = folder.at_a_terminal("y", *ask)
-    assert f"The file {file} is not known to you yet. If it is used," in seen
+    assert f"The file {file} is new. If it is used," in seen
     assert f"sends requests to 127.0.0.1 ({host.address}), with the key in the variable MY_KEY" in seen
     assert len(host.requests) == 1
     assert NOT_USED not in folder.run(*ask).stderr
@@ -239,7 +239,7 @@ def test_servers_of_a_cloned_folder_are_not_started(folder: Folder) -> None:
     assert folder.run("mcp", "list").stdout == "own: disabled\n", "the user's own file still counts"
     own.chmod(0o666)
     refused = folder.run("mcp", "list")
-    assert refused.returncode == 1 and "others can write it" in refused.stderr
+    assert refused.returncode == 1 and "other users can write it" in refused.stderr
 
 
 def test_servers_are_started_after_a_yes(folder: Folder) -> None:
@@ -278,7 +278,7 @@ def test_trust_is_listed_and_taken_back(folder: Folder, host: Host) -> None:
     folder.run("config", "trust")
     assert folder.run("config", "trust", "--list").stdout == f"{file}: trusted\n"
     file.write_text("# other\n")
-    assert folder.run("config", "trust", "--list").stdout == f"{file}: changed since: not trusted\n"
+    assert folder.run("config", "trust", "--list").stdout == f"{file}: changed since you trusted it: not trusted\n"
     assert folder.run("config", "trust", "--remove").returncode == 0
     assert folder.run("config", "trust", "--list").stdout == ""
     assert folder.run("config", "trust", "none.toml").returncode == 1
@@ -345,7 +345,7 @@ def test_a_gateway_that_reads_again_takes_no_file_that_changed(folder: Folder, h
     first = found.read()
     assert first == file.read_bytes()
     file.write_bytes(first + b"\n# changed\n")
-    with pytest.raises(ConfigError, match="it has changed, and is not trusted"):
+    with pytest.raises(ConfigError, match="the file has changed, and is no longer trusted"):
         found.read()
     folder.run("config", "trust")
     assert found.read() == file.read_bytes()
@@ -391,7 +391,7 @@ def test_in_the_users_own_configuration_folder_nobody_is_asked(folder: Folder) -
     own.chmod(0o600)
     assert read(own, folder.home).read() == b""
     own.chmod(0o660)
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         read(own, folder.home).read()
 
 

@@ -90,10 +90,10 @@ MISTAKES = {
     ),
     "account of nobody": (
         "[upstreams.a]\ndialect='anthropic'\n[[routes]]\nmatch='*'\nto='a'\nsame_account=true",
-        "line 6: routes[0].same_account: seals cross between upstreams of gemini, openai-responses, openrouter only, "
-        "and this route leads to anthropic",
+        "line 6: routes[0].same_account: only upstreams of gemini, openai-responses, openrouter share seals. "
+        "This route leads to anthropic",
     ),
-    "nowhere": ("[[routes]]\nmatch='*'\nto=[]", "line 3: routes[0].to: the route leads nowhere"),
+    "nowhere": ("[[routes]]\nmatch='*'\nto=[]", "line 3: routes[0].to: the route has no upstream"),
     "address": (
         "[upstreams.a]\ndialect='gemini'\nbase_url='host'",
         "line 3: upstreams.a.base_url: 'host' is no address",
@@ -102,7 +102,10 @@ MISTAKES = {
         "[upstreams.a]\ndialect='gemini'\nbase_url='http://h:x'",
         "line 3: upstreams.a.base_url: 'http://h:x' is no address",
     ),
-    "slash": ("[upstreams.'a/b']\ndialect='gemini'", "line 1: upstreams.a/b: the name of an upstream has no slash"),
+    "slash": (
+        "[upstreams.'a/b']\ndialect='gemini'",
+        "line 1: upstreams.a/b: the name of an upstream is empty or has a slash",
+    ),
     "dotted key": ("listen.prt = 1", "line 1: listen.prt: there is no such key; did you mean port?"),
     "no TOML": ("= 1", "not TOML"),
 }

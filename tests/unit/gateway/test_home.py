@@ -50,7 +50,7 @@ def test_who_is_lost_is_told_the_way_in_the_own_dialect(
     said = answer.json()
     for name in where:
         said = said[name]
-    assert f"there is nothing at POST {path}" in said
+    assert f"no endpoint has POST {path}" in said
     assert named in said
 
 

@@ -138,4 +138,4 @@ def test_refusals_do_not_flood_the_log(tmp_path: Path) -> None:
     run(inner())
     lines = (tmp_path / "log").read_text().splitlines()
     assert len(lines) == MAX_REFUSALS + 1
-    assert "20 refused requests before" in lines[-1]
+    assert "20 earlier refused requests" in lines[-1]

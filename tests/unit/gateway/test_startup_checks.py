@@ -29,9 +29,11 @@ def test_an_empty_variable_and_a_closed_port_are_one_line_each() -> None:
     port = closed_port()
     there = Upstream("openai-chat", f"http://user:pass-word@127.0.0.1:{port}/v1", "THEIR_KEY")
     key, place = warnings({"there": there}, {"THEIR_KEY": ""})
-    assert key == ("upstream 'there' has no key: the variable THEIR_KEY is empty. Set it, and start the gateway again.")
+    assert key == (
+        "upstream 'there' has no key: the variable THEIR_KEY is empty. Set the variable, and start the gateway again."
+    )
     assert place.startswith(f"upstream 'there' cannot be reached at 127.0.0.1:{port} (")
-    assert place.endswith("Start it, or set upstreams.there.base_url to where it listens.")
+    assert place.endswith("Start the upstream, or set upstreams.there.base_url to its address.")
     assert "pass-word" not in place
 
 

@@ -58,7 +58,7 @@ def test_processes_that_start_at_the_same_moment_agree(tmp_path: Path) -> None:
 def test_a_file_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
     installation_secret(here(tmp_path), quiet)
     (tmp_path / "dragoman" / "secret").chmod(mode)
-    with pytest.raises(ConfigError, match=f"mode is {mode:o}.*delete the file"):
+    with pytest.raises(ConfigError, match=f"has mode {mode:o}.*Delete the file"):
         installation_secret(here(tmp_path), quiet)
 
 

@@ -48,7 +48,7 @@ def test_the_list_has_mode_600_and_others_must_not_write_it(trusted: TrustedFile
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     file.chmod(0o620)
-    with pytest.raises(ConfigError, match=r"others can write it .* chmod go-w"):
+    with pytest.raises(ConfigError, match=r"other users can write it .* chmod go-w"):
         trusted.has("/a", b"one")
 
 
@@ -70,19 +70,19 @@ def test_an_own_file_that_others_can_write_is_refused(tmp_path: Path, mode: int)
     write_own_file(file, b"{}")
     assert read_own_file(file) == b"{}"
     file.chmod(mode)
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         read_own_file(file)
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         SqliteStore(file)
 
 
 def test_an_own_file_in_a_folder_that_others_can_write_is_refused(tmp_path: Path) -> None:
     write_own_file(tmp_path / "open" / "mcp.json", b"{}")
     (tmp_path / "open").chmod(0o777)
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         read_own_file(tmp_path / "open" / "mcp.json")
     (tmp_path / "link").symlink_to(tmp_path / "open" / "mcp.json")
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         read_own_file(tmp_path / "link")
 
 

@@ -164,7 +164,7 @@ def test_patience_begins_anew_with_every_piece() -> None:
                 body += piece
         return body, str(caught.value)
 
-    assert run(handler, use) == (b"a" * 12, "the upstream fell silent within 0.4 seconds")
+    assert run(handler, use) == (b"a" * 12, "the upstream sent nothing within 0.4 seconds")
 
 
 def test_those_who_wait_for_a_place_are_told_when_the_pool_closes() -> None:

@@ -264,7 +264,7 @@ def test_silence_has_a_limit_and_so_has_the_whole() -> None:
 
     kinds, words = zip(*through(handler, use)[0], strict=True)
     assert kinds == ("timeout",) * 3
-    assert ["did not answer" in words[0], "fell silent" in words[1], words[2]] == [
+    assert ["did not answer" in words[0], "sent nothing" in words[1], words[2]] == [
         True,
         True,
         "the answer took more than 0.1 seconds",
@@ -280,7 +280,7 @@ def test_a_proxy_that_refuses_is_no_connection(status: int) -> None:
 
     (kind, words), _ = through(answering(), use, status)
     assert kind == "connect"
-    assert "by the proxy 127.0.0.1" in words
+    assert "through the proxy 127.0.0.1" in words
     assert "secret" not in words
 
 

@@ -1,4 +1,4 @@
-"""A client of Messages, as its documentation has it: for the conformance kit, which judges our own writers by it."""
+"""A client of Messages, written from Anthropic's documentation. The conformance kit judges our own writers by it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from ...endpoints.records import Client
 
 
 def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    """The request with one more user turn."""
     return {**request, "messages": [*request["messages"], {"role": "user", "content": text}]}
 
 
 def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    """The next request: the answer, and the results of its calls."""
     calls = [block for block in answer["content"] if block.get("type") == "tool_use"]
     results = [
         {"type": "tool_result", "tool_use_id": call["id"], "content": output}
@@ -24,10 +26,12 @@ def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: b
 
 
 def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    """Whether the stream has its last event."""
     return any(frame.get("type") == "message_stop" for frame in frames)
 
 
 def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    """The message in the frames of a stream."""
     message: dict[str, Any] = {"content": []}
     blocks: dict[int, dict[str, Any]] = {}
     pieces: dict[int, str] = {}

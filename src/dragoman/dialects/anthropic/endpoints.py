@@ -1,4 +1,4 @@
-"""How Messages is served and asked: addresses, headers, lists of models, counts, variables, client set-up."""
+"""Endpoints of Messages: addresses, headers, model lists, token counts, environment variables, set-up of clients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _COUNTED = frozenset(
     {"messages", "model", "system", "tools", "tool_choice", "thinking", "cache_control", "context_management"}
     | {"mcp_servers", "output_config", "output_format", "speed"}
 )
-"""Fields that cost tokens; the counting endpoint refuses the others."""
+"""Fields that cost tokens. The counting endpoint takes no other field (anthropic 2.8.0,
+MessageCountTokensParams)."""
 _THREAD = {NAME: {"details": Raw(b'{"error_code":"thread_not_found"}')}}
 
 
@@ -67,17 +68,17 @@ def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
 
 
 def unheld_thread(losses: Iterable[Loss]) -> Fault | None:
-    """The fault for a request that goes on with a thread which no server here holds: the SDKs know it, and send the
-    whole conversation."""
+    """The fault for a request that continues a thread which no server here holds. The SDKs know this fault, and then
+    send the whole conversation."""
     for loss in losses:
         if loss.code == "state.dropped" and loss.path == "/thread":
-            why = "the thread is not held here: send the whole conversation"
+            why = "this gateway does not hold the thread. Send the whole conversation."
             return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
     return None
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 
@@ -96,8 +97,8 @@ ENDPOINTS = Endpoints(
         headers=("anthropic-version",),
         before=("anthropic",),
         bare=("/messages",),
-        # Claude Code 2.1.325 sends a request six times after a 400 and asks for a login after a 401 or 403; a 424 it
-        # shows at once (measured 2026-11-16: docs/how-to/run-the-gateway.md has the table).
+        # Claude Code 2.1.325 sends a request six times after a 400, and asks for a login after a 401 or 403. It shows a
+        # 424 at once (measured 2026-11-16; docs/how-to/run-the-gateway.md has the table).
         statuses={"upstream_key_refused": 424},
         refused=unheld_thread,
     ),
@@ -105,7 +106,7 @@ ENDPOINTS = Endpoints(
         begins=("anthropic-", "x-claude-code-"),
         never=("anthropic-dangerous-direct-browser-access",),
         of_body=("anthropic-version",),
-        lost={"anthropic-beta": "info"},  # most flags go with fields of the body, which are accounted for there
+        lost={"anthropic-beta": "info"},  # Most flags belong to fields of the body, whose losses are reported there.
         acting={"anthropic-beta": ("context-1m-", "output-128k-")},
         answered_begins=("anthropic-",),
         ids=("request-id",),
@@ -114,6 +115,8 @@ ENDPOINTS = Endpoints(
     models=ModelLists("/v1/models?limit=1000", entry=_entry, listed=_listed),
     counts=TokenCounts("/v1/messages/count_tokens", taken=_counted),
     stream=StreamForm(
+        # A `ping` event may come anywhere in a stream, and clients ignore it (Anthropic's page on streaming, October
+        # 2026).
         heartbeat=b'event: ping\ndata: {"type": "ping"}\n\n',
         marks=(b'"index"', b"event: message_", b"event: ping"),
         line_ends=3,

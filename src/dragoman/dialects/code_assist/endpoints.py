@@ -1,4 +1,4 @@
-"""How Code Assist is served and asked: addresses, session calls, counts, the Google Cloud project, client set-up."""
+"""Endpoints of Code Assist: addresses, session calls, token counts, the Google Cloud project, set-up of clients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
 
 def _operation(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
-    """What a session looks at by its name."""
+    """The call for a resource of the session, such as an operation that is polled by its name."""
     return Call("assist", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
 
 
@@ -66,7 +66,7 @@ def _setup(base: str, key: str, model: str) -> str:
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 
@@ -79,7 +79,7 @@ ENDPOINTS = Endpoints(
         ),
         shown=("POST /v1internal:generateContent", "POST /v1internal:streamGenerateContent"),
         near=("/v1internal",),
-        wrong_method=404,  # as Google's hosts say
+        wrong_method=404,  # Google's hosts answer 404 to a wrong method
         key_parameter=("key", "x-goog-api-key"),
     ),
     headers=GEMINI.headers,

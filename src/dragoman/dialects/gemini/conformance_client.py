@@ -1,4 +1,4 @@
-"""A client of generateContent, as its documentation has it: for the conformance kit, which judges our own writers by
+"""A client of generateContent, written from Google's documentation. The conformance kit judges our own writers by
 it."""
 
 from __future__ import annotations
@@ -10,24 +10,27 @@ from ...endpoints.records import Client
 
 
 def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    """The request with one more user turn."""
     return {**request, "contents": [*request["contents"], {"role": "user", "parts": [{"text": text}]}]}
 
 
 def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    """The next request: the answer, and the results of its calls."""
     content = answer["candidates"][0]["content"]
     if strict:
-        # Google's own command line leaves thoughts out of its history.
+        # Gemini CLI leaves thoughts out of its history.
         content = {**content, "parts": [part for part in content["parts"] if not part.get("thought")]}
     calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
     results = []
     for call, output in zip(calls, outputs, strict=False):
-        told = {"id": call["id"]} if "id" in call else {}
-        results.append({"functionResponse": {**told, "name": call["name"], "response": {"output": output}}})
+        call_id = {"id": call["id"]} if "id" in call else {}
+        results.append({"functionResponse": {**call_id, "name": call["name"], "response": {"output": output}}})
     turns = [content, {"role": "user", "parts": results}] if results else [content]
     return {**request, "contents": [*request["contents"], *turns]}
 
 
 def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    """Whether some frame has a reason for the end, or the reason why the prompt was blocked."""
     candidates = [candidate for frame in frames for candidate in frame.get("candidates") or ()]
     return any(candidate.get("finishReason") for candidate in candidates) or any(
         frame.get("promptFeedback") for frame in frames
@@ -35,6 +38,7 @@ def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
 
 
 def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    """The answer in the frames of a stream."""
     out: dict[str, Any] = {}
     candidate: dict[str, Any] = {}
     parts: list[Any] = []
@@ -49,7 +53,7 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
 
 
 def _add_parts(parts: list[Any], more: list[Any]) -> None:
-    """Texts of one kind run on; a sealed part stays by itself."""
+    """Add parts. Neighbouring texts of one kind are joined; a sealed part stays apart."""
     for part in more:
         last = parts[-1] if parts else {}
         plain = part.keys() <= {"text", "thought"} and last.keys() <= {"text", "thought"} and "text" in part

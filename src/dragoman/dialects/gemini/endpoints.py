@@ -1,5 +1,5 @@
-"""How generateContent is served and asked, by the Developer API and by Vertex: addresses, headers, lists of models,
-counts, variables, client set-up."""
+"""Endpoints of generateContent, for the Developer API and for Vertex: addresses, headers, model lists, token counts,
+environment variables, set-up of clients."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ VERBS: dict[str, tuple[str, bool | None]] = {
     "streamGenerateContent": ("generate", True),
     "countTokens": ("count", None),
 }
-"""What the word behind the model means, and whether it is a stream."""
+"""The verb for each method name behind the model, and whether its answer is a stream."""
 _PLACE = (
     r"(?:/(?:v1|v1alpha|v1beta|v1beta1))?/(?:projects/[^/]+/locations/[^/]+/)?(?:publishers/(?P<publisher>[^/]+)/)?"
 )
-# Some SDKs leave `models/` out when there is a slash in the model's name.
+# Some SDKs leave `models/` out when the model's name has a slash.
 _ASKED = re.compile(_PLACE + r"(?:(?:tunedModels|models)/)?(?P<model>.+?):(?P<verb>[A-Za-z]+)\Z")
 _LIST = re.compile(r"/(?:v1|v1alpha|v1beta|v1beta1)/(?P<publisher>publishers/[^/]+/)?models(?:/(?P<model>.+))?\Z")
 _METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
@@ -47,7 +47,7 @@ _SIGNS = ("x-goog-api-key", "x-goog-api-client")
 
 
 def wants_array(stream: bool | None, query: Query) -> bool:
-    """Whether a stream is to come as one JSON array: without `alt=sse`."""
+    """Whether the stream is sent as one JSON array: that is its form without `alt=sse`."""
     return bool(stream) and "sse" not in query.get("alt", ())
 
 
@@ -56,7 +56,7 @@ def _asked(path: str, query: Query, decode: Callable[[str], str]) -> Call | None
     if found is None or found["verb"] not in VERBS:
         return None
     verb, stream = VERBS[found["verb"]]
-    # Vertex's SDKs take what stands before a slash in a model's name for its publisher.
+    # Vertex's SDKs take the part before a slash in a model's name for its publisher.
     maker = f"{found['publisher']}/" if found["publisher"] not in (None, "google") else ""
     return Call(verb, NAME, maker + found["model"], stream, wants_array(stream, query))
 
@@ -113,17 +113,18 @@ def _renamed(fields: Fields, model: str) -> dict[str, Any]:
 
 
 def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
-    if project:  # Vertex takes the fields as they are, but for a few
+    if project:  # Vertex takes the fields of the request itself, except for these two.
         return {name: fields[name] for name in fields if name not in ("toolConfig", "labels")}
     return {"generateContentRequest": {"model": f"models/{model}", **fields}}
 
 
 def total_tokens(tokens: int) -> dict[str, Any]:
+    """A count in the form of Google's APIs."""
     return {"totalTokens": tokens}
 
 
 def _vertex(location: str) -> str:
-    """Where Vertex listens: a place for each location, and one for all."""
+    """The address of Vertex: one host for each location, and one for `global` (google-genai 3.1.0)."""
     return f"https://{'' if location == 'global' else location + '-'}aiplatform.googleapis.com"
 
 
@@ -138,7 +139,7 @@ def _setup(base: str, key: str, model: str) -> str:
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 
@@ -160,7 +161,7 @@ ENDPOINTS = Endpoints(
         near=("/v1beta", "/v1alpha", "/v1/projects", "/v1/publishers"),
         headers=_SIGNS,
         before=("gemini", "google"),
-        wrong_method=404,  # as Google's hosts say
+        wrong_method=404,  # Google's hosts answer 404 to a wrong method
         key_parameter=("key", "x-goog-api-key"),
     ),
     headers=HeaderRules(
@@ -182,7 +183,7 @@ ENDPOINTS = Endpoints(
     ),
     counts=TokenCounts("/v1beta/models/{model}:countTokens", _count_request, _renamed, _counted, total_tokens),
     stream=StreamForm(
-        # google-genai 3.1 takes any line that is neither blank nor data for JSON.
+        # google-genai 3.1 decodes every line as JSON that is neither blank nor data, so a comment would fail.
         heartbeat=b"\r\n\r\n",
         marks=(b'"candidates"',),
         line_ends=2,

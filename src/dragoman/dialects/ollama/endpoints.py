@@ -1,4 +1,4 @@
-"""How Ollama is served and asked: addresses, lists of models, OLLAMA_HOST, client set-up."""
+"""Endpoints of Ollama: addresses, model lists, OLLAMA_HOST, set-up of clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _entry(model: Model, publisher: str) -> dict[str, Any]:
         "model": model.name,
         "modified_at": CREATED_DAY,
         "size": 0,
-        # Its command line shows the first twelve characters, and fails without them.
+        # Ollama's command line shows the first twelve characters of the digest, and fails without them.
         "digest": hashlib.sha256(model.name.encode()).hexdigest(),
         "details": _family(model),
     }
@@ -56,7 +56,7 @@ def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
 
 
 def _details(model: Model) -> dict[str, Any]:
-    """`/api/show`, which clients ask for capabilities and context first."""
+    """The answer to `/api/show`. Clients read the capabilities and the context length from it before anything else."""
     info: dict[str, Any] = {"general.architecture": model.upstream}
     if model.context is not None:
         info[f"{model.upstream}.context_length"] = model.context
@@ -73,14 +73,14 @@ def _details(model: Model) -> dict[str, Any]:
 
 
 def host_address(host: str) -> str:
-    """What OLLAMA_HOST means: its scheme, host and port may each be missing. A server that listens everywhere is asked
-    on loopback."""
+    """The base address for a value of OLLAMA_HOST, in which the scheme, the host and the port may each be missing. A
+    server that listens on all addresses is reached on loopback."""
     scheme, found, rest = host.strip().partition("://")
     if not found:
         scheme, rest = "http", host.strip()
     place, slash, path = rest.partition("/")
     name, colon, port = place.rpartition(":")
-    if not colon or not port.isdigit():  # an IPv6 address has colons of its own
+    if not colon or not port.isdigit():  # An IPv6 address has colons of its own.
         name, port = place, ""
     name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
     if name.count(":") > 1 and not name.startswith("["):
@@ -95,7 +95,7 @@ def _setup(base: str, key: str, model: str) -> str:
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 

@@ -1,4 +1,4 @@
-"""A client of Chat Completions, as its documentation has it: for the conformance kit, which judges our own writers by
+"""A client of Chat Completions, written from OpenAI's documentation. The conformance kit judges our own writers by
 it."""
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ _CALL = ("id", "type", "function")
 
 
 def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    """The request with one more user turn."""
     return {**request, "messages": [*request["messages"], {"role": "user", "content": text}]}
 
 
 def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    """The next request: the answer, and the results of its calls."""
     return with_answer(request, answer, outputs, _MESSAGE if strict else None)
 
 
 def with_answer(
     request: dict[str, Any], answer: Any, outputs: list[Any], known: tuple[str, ...] | None
 ) -> dict[str, Any]:
-    """The next request of a client that keeps the `known` fields of a message, or all of them."""
+    """The next request of a client that keeps the `known` fields of a message, or all fields."""
     message = answer["choices"][0]["message"]
     calls = message.get("tool_calls") or []
     if known is not None:
@@ -38,12 +40,14 @@ def with_answer(
 
 
 def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    """Whether the stream has a reason for its end and, without a fault, [DONE]."""
     reasons = [choice.get("finish_reason") for frame in frames for choice in frame.get("choices") or ()]
-    # A fault may end the stream before [DONE]; without one both are needed.
+    # A fault may end the stream before [DONE]. Without a fault both are needed.
     return any(reason not in (None, "error") for reason in reasons) and (faults or done)
 
 
 def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    """The answer in the frames of a stream."""
     out: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: dict[int, dict[str, Any]] = {}
@@ -71,7 +75,7 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
 
 
 def _add_call(call: dict[str, Any], piece: dict[str, Any]) -> None:
-    # What is said twice is joined, as clients do it: a call whose id is repeated in every piece is broken for them.
+    # Repeated values are joined, as clients do. So a call that repeats its name in every piece is broken for them.
     function = piece.get("function") or {}
     call.update({key: value for key, value in piece.items() if key not in ("index", "function")})
     call["function"]["name"] += function.get("name") or ""

@@ -1,4 +1,4 @@
-"""How Chat Completions is served and asked: addresses, headers, variables, client set-up."""
+"""Endpoints of Chat Completions: addresses, headers, environment variables, set-up of clients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AZURE = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions\Z")
 
 
 def _deployment(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
-    """Azure names the model in the address."""
+    """The call for an address of Azure, which contains the model."""
     found = _AZURE.match(path)
     return Call("generate", NAME, decode(found["model"])) if found is not None else None
 
@@ -37,7 +37,8 @@ def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
 
 
 def asking(fields: Fields, stream: bool) -> dict[str, Any]:
-    """Streams count their tokens only when told to."""
+    """A request for a stream or for a whole answer. A stream has its usage only with `stream_options.include_usage`,
+    and `stream_options` may be set for a stream only (openai 3.49.0, ChatCompletionStreamOptionsParam)."""
     out: dict[str, Any] = {**fields, "stream": stream}
     if stream:
         out.setdefault("stream_options", {"include_usage": True})
@@ -47,7 +48,7 @@ def asking(fields: Fields, stream: bool) -> dict[str, Any]:
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 

@@ -1,4 +1,4 @@
-"""A client of Responses, as its documentation has it: for the conformance kit, which judges our own writers by it."""
+"""A client of Responses, written from OpenAI's documentation. The conformance kit judges our own writers by it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from ...endpoints.records import Client
 
 
 def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+    """The request with one more user turn."""
     return {**request, "input": [*request["input"], {"role": "user", "content": text}]}
 
 
 def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    """The next request: the answer, and the results of its calls."""
     items = answer["output"]
     calls = [item for item in items if item.get("type") in ("function_call", "custom_tool_call")]
     results = [
@@ -26,10 +28,13 @@ def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: b
 
 
 def ends_well(frames: list[dict[str, Any]], faults: bool, done: bool) -> bool:
+    """Whether the stream has its last event."""
     return any(frame.get("type") in ("response.completed", "response.incomplete") for frame in frames)
 
 
 def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
+    """The response in the frames of a stream, with the output of its last event beside the output of the item
+    events."""
     items = {
         frame["output_index"]: frame["item"] for frame in frames if frame.get("type") == "response.output_item.done"
     }

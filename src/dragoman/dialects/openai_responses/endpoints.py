@@ -1,4 +1,5 @@
-"""How Responses is served and asked: addresses, stored answers, headers, counts, variables, client set-up."""
+"""Endpoints of Responses: addresses, stored responses, headers, token counts, environment variables, set-up of
+clients."""
 
 from __future__ import annotations
 
@@ -30,11 +31,11 @@ _COUNTED = frozenset(
     {"conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning"}
     | {"text", "tool_choice", "tools", "truncation"}
 )
-"""Fields that cost tokens; the counting endpoint refuses the others."""
+"""Fields that cost tokens. The counting endpoint takes no other field (openai 3.49.0, InputTokenCountParams)."""
 
 
 def _stored(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
-    """What is kept under an id."""
+    """The call for a stored response or conversation."""
     found = _STORED.match(path)
     return Call(found["verb"], NAME, rest=decode(found["rest"] or "")) if found is not None else None
 
@@ -54,7 +55,7 @@ def _codex(base: str, key: str, model: str) -> str:
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 

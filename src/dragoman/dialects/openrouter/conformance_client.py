@@ -1,4 +1,4 @@
-"""A client of OpenRouter, as its documentation has it: for the conformance kit, which judges our own writers by it."""
+"""A client of OpenRouter, written from its documentation. The conformance kit judges our own writers by it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _MESSAGE = ("role", "content", "refusal", "tool_calls", "reasoning", "reasoning_
 
 
 def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+    """The next request: the answer, and the results of its calls."""
     return with_answer(request, answer, outputs, _MESSAGE if strict else None)
 
 

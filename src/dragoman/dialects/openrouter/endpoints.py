@@ -1,4 +1,4 @@
-"""How OpenRouter is served and asked: addresses, headers, lists of models, variables, client set-up."""
+"""Endpoints of OpenRouter: addresses, headers, model lists, environment variables, set-up of clients."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PARAMETERS = [
     "top_k",
     "top_p",
 ]
-"""What clients are told that they may set: all of it crosses, or its loss is reported."""
+"""The parameters that a model's entry lists as supported. Each is translated, or its loss is reported."""
 
 
 def _entry(model: Model, publisher: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _entry(model: Model, publisher: str) -> dict[str, Any]:
             "tokenizer": "Other",
             "instruct_type": None,
         },
-        "pricing": {"prompt": "-1", "completion": "-1"},  # what OpenRouter writes where the price is not known before
+        "pricing": {"prompt": "-1", "completion": "-1"},  # OpenRouter writes -1 where the price is not known in advance
         "top_provider": {
             "context_length": model.context,
             "max_completion_tokens": model.output,
@@ -79,7 +79,7 @@ def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
 
 
 def _client() -> Client:
-    from .conformance_client import CLIENT  # only the conformance kit needs it
+    from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
 
@@ -104,6 +104,7 @@ ENDPOINTS = Endpoints(
     ),
     models=ModelLists("/api/v1/models", entry=_entry, listed=_listed),
     stream=StreamForm(
+        # OpenRouter's own comment line, which its clients ignore (OpenRouter's page on streaming).
         heartbeat=b": OPENROUTER PROCESSING\n\n",
         marks=CHAT.stream.marks,
         line_ends=CHAT.stream.line_ends,

@@ -1,2 +1,1 @@
-"""What clients may ask beside an exchange: the table of addresses, model lists, token counts, stored responses,
-pages."""
+"""All endpoints except generation: the table of addresses, model lists, token counts, stored responses, pages."""

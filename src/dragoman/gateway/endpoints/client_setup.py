@@ -1,7 +1,7 @@
 """The exact lines that point clients at a gateway: agents and SDKs, as the dialects declare them.
 
-They were tried with Claude Code 2.1, Codex 0.166 and Gemini CLI 0.61. The last takes an address of its own for the
-Gemini API only after an interactive choice; as a client of Vertex or of Code Assist it does so at once.
+The lines were tried with Claude Code 2.1, Codex 0.166 and Gemini CLI 0.61. Gemini CLI accepts another address for the
+Gemini API only after an interactive choice. As a client of Vertex or of Code Assist it accepts one at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ..exchange.routes import Routes
 
 
 def client_lines(config: Config, base: str) -> list[tuple[str, str]]:
-    """Name of a client, and what points it at `base`. $KEY stands for a key where clients have to show one."""
+    """Name of each client, and the line that points it at `base`. $KEY stands for a key where clients have to show
+    one."""
     key = "$KEY" if config.listen.key_env else "any"
     routes = Routes(config)
     lines = sorted([line for name in installed() for line in endpoints(name).setup], key=lambda line: line.order)
@@ -21,7 +22,7 @@ def client_lines(config: Config, base: str) -> list[tuple[str, str]]:
 
 
 def _model_option(line: SetupLine, routes: Routes) -> str:
-    """The option that names a model, where the one that the client asks for by itself is not served."""
+    """The option that names a model, where the client's default model is not served."""
     if not line.model_option or routes.find(line.usual_model, lambda weights: 0)[1]:
         return ""
     return f" {line.model_option} UPSTREAM/MODEL"

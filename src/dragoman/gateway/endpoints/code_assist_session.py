@@ -1,12 +1,12 @@
 """The calls by which a Code Assist client sets up its session.
 
-With an upstream that is Code Assist they go there: its accounts and projects are what they ask for. Without one the
-gateway answers so that the client can begin: a tier, a project, no experiments, and a quota that is never used up,
-since whatever limits there are belong to the upstreams.
+If an upstream is Code Assist, the calls go there, because they are about its accounts and projects. Otherwise the
+gateway answers so that the client can begin: a tier, a project, no experiments, and a quota that is never used up. The
+upstreams have limits of their own.
 
-What Gemini CLI 0.61 asks and needs: loadCodeAssist (a tier and a project, else it onboards), onboardUser (an operation,
-polled until done), fetchAdminControls, listExperiments, retrieveUserQuota (a bucket for each model that may be used),
-recordCodeAssistMetrics after every answer, and the user's settings.
+Gemini CLI 0.61 makes these calls: loadCodeAssist (needs a tier and a project, else the client onboards), onboardUser
+(an operation, polled until done), fetchAdminControls, listExperiments, retrieveUserQuota (needs a bucket for each model
+that may be used), recordCodeAssistMetrics after every answer, and the user's settings.
 """
 
 from __future__ import annotations
@@ -43,18 +43,24 @@ Answer = tuple[int, Headers, bytes]
 
 
 async def session(desk: Services, call: Call, request: IncomingRequest) -> Answer:
-    """The answer to a call that is neither a question to a model nor a count."""
+    """The answer to a call that is neither a generation nor a count."""
     upstream = next((one for one in desk.config.upstreams.values() if one.dialect == call.dialect), None)
     if upstream is not None:
         segments = unquote(request.path).split("/")[1:]
         if any(segment in ("", ".", "..") for segment in segments):
-            raise Refused(Fault("not_found", f"there is nothing at {request.path}: an address has no . or ..", 404))
-        query = without_secrets(request.query)  # the client's key is for this gateway
+            raise Refused(
+                Fault(
+                    "not_found",
+                    f"no endpoint has the path {request.path}: a path must not contain . or .. or an empty segment",
+                    404,
+                )
+            )
+        query = without_secrets(request.query)  # The client's key is for this gateway, not for the upstream.
         path = "/" + "/".join([quote(segment, safe=":@") for segment in segments]) + (f"?{query}" if query else "")
-        told = await ask_upstream(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
-        if isinstance(told, Fault):
-            raise Refused(told)
-        return told.status, _JSON, told.body
+        answer = await ask_upstream(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
+        if isinstance(answer, Fault):
+            raise Refused(answer)
+        return answer.status, _JSON, answer.body
     return 200, _JSON, json_text.encode(_answer(desk, call, _asked(request.body)))
 
 
@@ -91,4 +97,4 @@ def _answer(desk: Services, call: Call, asked: dict[str, Any]) -> dict[str, Any]
         return {"cloudaicompanionProject": project, "freeTierDataCollectionOptin": False}
     if verb.startswith("record"):
         return {}
-    raise Refused(Fault("not_found", f"Code Assist has no {verb!r} here", 404))
+    raise Refused(Fault("not_found", f"this gateway has no Code Assist call {verb!r}", 404))

@@ -1,10 +1,11 @@
-"""The table of all endpoints, made when the gateway starts: what each dialect declares (`dialects/*/endpoints.py`).
+"""The table of all endpoints, made at the start from the declarations of the dialects (`dialects/*/endpoints.py`).
 
-An address tells dialect and verb, in some dialects the model and the stream too. Where several dialects claim one
-address, a header or a parameter of the query decides. Two claims that nothing tells apart are a ConfigError at start.
+An address gives the dialect and the verb, in some dialects also the model and whether the answer is streamed. Where
+several dialects claim one address, a header or a query parameter decides. Two claims that no header or parameter
+distinguishes are a ConfigError at the start.
 
-Clients are pointed at a gateway with more or less of an address (`/v1`, `/openai/v1`, `/v1beta/openai`, nothing), so
-what stands before an endpoint's own words is taken off where it says nothing else.
+People configure clients with different base addresses (`/v1`, `/openai/v1`, `/v1beta/openai`, nothing). So known words
+in front of an endpoint's own path are removed.
 """
 
 from __future__ import annotations
@@ -30,35 +31,39 @@ OWN = (
     Claim(("GET",), "/dragoman/exchanges", Call("exchanges", "")),
     Claim(("GET",), "/dragoman/exchanges/", read=_one_exchange, verbs=("exchanges",)),
     Claim(("GET",), "/", Call("home", "")),
-    Claim(("GET",), "/dragoman", Call("home", "", rest="page")),  # like any home without a key: it asks for one
+    # served without a key, because the page itself asks for the key
+    Claim(("GET",), "/dragoman", Call("home", "", rest="page")),
     Claim(("GET",), "/dragoman/about", Call("page", "", rest="about")),
     Claim(("POST",), "/dragoman/translate", Call("page", "", rest="translate")),
 )
-"""What belongs to the gateway itself."""
+"""The endpoints of the gateway itself."""
 _DOUBLED = ("/v1/v1/", "/v1/v1beta/", "/v1/v1internal")
 
 
 class EndpointTable:
-    """Finds what a client wants."""
+    """Finds the endpoint for a request."""
 
     def __init__(self, dialects: Mapping[str, Endpoints], verbs: Collection[str]) -> None:
-        """The dialects by name; `verbs` are those that the gateway answers. ConfigError for claims that cannot all be
-        met."""
+        """`dialects`: the declared endpoints by the dialect's name. `verbs`: the verbs that the gateway can answer.
+        ConfigError for claims that contradict each other."""
         served = {name: one.served for name, one in dialects.items() if one.served.claims}
         claims = [("", claim) for claim in OWN]
         claims += [(name, claim) for name in sorted(served) for claim in served[name].claims]
         _check(claims, verbs)
         self.shown = {name: served[name].shown for name in sorted(served)}
-        """The endpoints of each dialect, as a person reads them."""
+        """The endpoints of each dialect, as text for people."""
         self.wrong_method = {name: one.wrong_method for name, one in served.items()}
         """The status for an address that takes another method, by dialect."""
         self.key_parameter = {name: one.key_parameter for name, one in served.items() if one.key_parameter[0]}
-        """The parameter of the query in which clients of a dialect show a key, and the header that means the same."""
+        """For each dialect: the query parameter in which clients may send a key, and the header with the same
+        meaning."""
         self.timed = frozenset([name for name, one in served.items() if one.timed])
+        """Dialects whose answers contain durations."""
         self.stored = frozenset([name for name, one in served.items() if one.stored])
+        """Dialects whose responses the gateway can store."""
         whole = [claim for _, claim in claims if claim.read is None]
-        told_apart = [claim for claim in whole if claim.headers or claim.query]
-        places = {(method, claim.path) for claim in told_apart for method in claim.methods}
+        with_signs = [claim for claim in whole if claim.headers or claim.query]
+        places = {(method, claim.path) for claim in with_signs for method in claim.methods}
         self._unasked = frozenset([name for name in served if dialects[name].stream.unasked])
         self._exact = {
             (method, claim.path): self.marked(claim.call)
@@ -66,28 +71,28 @@ class EndpointTable:
             for method in claim.methods
             if claim.call is not None and (method, claim.path) not in places
         }
-        """Addresses that one dialect has."""
+        """Addresses that belong to one dialect."""
         self._shared = {
             place: [claim for claim in _signs_first(whole) if claim.path == place[1] and place[0] in claim.methods]
             for place in places
         }
-        """Addresses that several dialects have, which their clients show."""
+        """Addresses that several dialects claim. A header or a query parameter shows which dialect the client uses."""
         families = [claim for _, claim in claims if claim.read is not None]
         self._families = sorted(_signs_first(families), key=lambda claim: -len(claim.path))
         self._near = sorted([(start, name) for name, one in served.items() for start in one.near], key=_longer)
         self._signs = [(header, name) for name in sorted(served) for header in served[name].headers]
         usual = [name for name in sorted(served) if served[name].usual]
         if len(usual) > 1:
-            why = f"{' and '.join(usual)} both claim the clients that show no dialect"
+            why = f"{' and '.join(usual)} both claim clients of unknown dialect. Only one dialect may set `usual`."
             raise ConfigError("dialect", usual[1], problem=why)
         self.usual = usual[0] if usual else next(iter(self.shown), "")
-        """The dialect of whoever shows no other."""
+        """The dialect of clients whose requests show no other."""
         words = sorted({word for one in served.values() for word in one.before})
         self._before = re.compile(rf"(?:/v1beta)?/(?:{'|'.join(map(re.escape, words))})(?=/)")
         self._bare = tuple(sorted({start for one in served.values() for start in one.bare}))
 
     def match(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
-        """The call, or None when there is no such endpoint."""
+        """The call for a request, or None when no endpoint matches."""
         found = self._exact.get((method, path))
         if found is not None:
             return found
@@ -95,22 +100,22 @@ class EndpointTable:
         return self._matched(method, plain, query, headers) or self._shortened(method, plain, query, headers)
 
     def marked(self, call: Call) -> Call:
-        """The call with what its dialect says of all of them."""
+        """The call, marked with the facts that its dialect declares for all calls."""
         return structs.replace(call, unasked=True) if call.dialect in self._unasked else call
 
     def nearest(self, path: str, headers: Mapping[str, str]) -> str:
-        """The dialect that somebody at an unknown address most likely speaks."""
+        """The dialect that a client at an unknown address most likely uses."""
         for start, dialect in self._near:
             if path.startswith(start):
                 return dialect
         return next((dialect for header, dialect in self._signs if header in headers), self.usual)
 
     def methods(self, path: str, headers: Mapping[str, str]) -> tuple[str, ...]:
-        """The methods that an address does take."""
+        """The methods that an address takes."""
         return tuple([method for method in ("GET", "POST") if self.match(method, path, "", headers) is not None])
 
     def shows_key(self, query: str) -> bool:
-        """Whether a query may show a key."""
+        """Whether a query may contain a key."""
         return bool(query) and any(f"{parameter}=" in query for parameter, _ in self.key_parameter.values())
 
     def _matched(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
@@ -133,7 +138,7 @@ class EndpointTable:
         return None
 
     def _shortened(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
-        """The call without what people put in front of an endpoint, or with the `/v1` that they leave out."""
+        """The call after a known prefix is removed from the path, or after a missing `/v1` is added."""
         before = self._before.match(path)
         shorter = path[before.end() :] if before is not None else path
         if shorter.startswith(_DOUBLED):
@@ -148,26 +153,28 @@ def _longer(row: tuple[str, str]) -> tuple[int, str]:
 
 
 def _signs_first(claims: Iterable[Claim]) -> list[Claim]:
-    """Claims that ask for a sign before those that ask for none."""
+    """Claims, those with a sign (a header or a query parameter) first."""
     return sorted(claims, key=lambda claim: not (claim.headers or claim.query))
 
 
 def _check(claims: Sequence[tuple[str, Claim]], verbs: Collection[str]) -> None:
-    """ConfigError for a verb that nobody answers, and for two claims that nothing tells apart."""
+    """ConfigError for a verb that the gateway cannot answer, and for two claims that nothing distinguishes."""
     for name, claim in claims:
         for verb in (*claim.verbs, *([claim.call.verb] if claim.call is not None else ())):
             if verb not in verbs:
-                why = f"the dialect {name} declares it for {claim.path}, and nothing here answers it"
+                why = f"the dialect {name} declares this verb for {claim.path}, and the gateway has no handler for it"
                 raise ConfigError("verb", verb, tuple(sorted(verbs)), why)
     for i, (name, claim) in enumerate(claims):
         for other, second in claims[:i]:
             if _collide(claim, second):
                 both = f"{other or 'the gateway'} and {name} both claim {' and '.join(claim.methods)} {claim.path}"
-                raise ConfigError("dialect", name, problem=f"{both}, and no header tells them apart")
+                raise ConfigError(
+                    "dialect", name, problem=f"{both}, and no header or query parameter distinguishes them"
+                )
 
 
 def _collide(claim: Claim, other: Claim) -> bool:
-    """Whether two claims are about the same requests."""
+    """Whether two claims match the same requests."""
     if claim.path != other.path or (claim.read is None) != (other.read is None):
         return False
     if claim.methods and other.methods and not set(claim.methods) & set(other.methods):
@@ -177,7 +184,7 @@ def _collide(claim: Claim, other: Claim) -> bool:
 
 
 def _shows(claim: Claim, headers: Mapping[str, str], query: Mapping[str, object]) -> bool:
-    """Whether a request shows what the claim asks for."""
+    """Whether a request has one of the headers or query parameters that the claim demands."""
     if not claim.headers and not claim.query:
         return True
     return any(name in headers for name in claim.headers) or any(name in query for name in claim.query)

@@ -1,11 +1,11 @@
-"""Which models there are: those that the configuration names, and those that the upstreams list.
+"""The list of models: those that the configuration names, and those that the upstreams list.
 
-Upstreams are asked all at once, for a short time, and not again for a while. Code Assist has no list to ask for, and a
-provider's own host may fail to answer: there the names of `profiles.json` are listed. Of any other host that does not
-answer nothing is known, and no model is listed.
+All upstreams are asked at once, with a short time limit, and not again for a while. Code Assist has no model list, and
+a provider's own host may fail to answer: then the names of `profiles.json` are listed. For any other host that does not
+answer, no model is listed.
 
-What is listed is what can be asked for by name, in the shape that the client's dialect declares. What nobody has said
-of a model (its limits, its price) is left open in the way the dialect has for that, or left out.
+Every listed model can be requested by its name. The client's dialect declares the shape of the list. Unknown facts
+about a model (its limits, its price) are written in the dialect's way for unknown values, or left out.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
 
 SECONDS = 4.0
+"""Seconds to wait for an upstream's list."""
 FRESH = 300.0
+"""Seconds for which a list is valid."""
 STALE = 30.0
-"""Seconds for which a list is good, and for which one that could not be had is not asked for again."""
+"""Seconds after a failed attempt, before the upstream is asked for its list again."""
 MOST = 256
+"""Number of lists that are kept."""
 _LISTS = ("data", "models", "publisherModels")
 _CONTEXT = ("context_length", "inputTokenLimit", "max_input_tokens", "context_window", "max_model_len")
 _OUTPUT = ("outputTokenLimit", "max_tokens", "max_completion_tokens", "max_output_tokens")
@@ -39,16 +42,17 @@ _REHEARSED = ("rehearsal/rules", "rehearsal/script")
 
 
 class Listing:
-    """Remembers the lists of upstreams."""
+    """Asks upstreams for their models, and remembers the lists."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], tuple[float, tuple[Model, ...]]] = {}
 
     def forget(self) -> None:
+        """Forget all lists. The configuration has changed."""
         self._kept.clear()
 
     async def all(self, desk: Services, headers: Mapping[str, str], client: str) -> list[Model]:
-        """Every model that can be named. `headers` are the client's, whose key some upstreams are asked with."""
+        """Every model that can be requested. `headers` are the client's; some upstreams get the client's key."""
         asked = [(name, upstream) for name, upstream in desk.config.upstreams.items() if upstream.list_models]
         answers = await asyncio.gather(*[self._of(desk, name, one, headers, client) for name, one in asked])
         found = {model.name: model for answer in answers for model in answer}
@@ -59,7 +63,7 @@ class Listing:
         return list(found.values())
 
     async def one(self, desk: Services, name: str, headers: Mapping[str, str], client: str) -> Model | None:
-        """One model, with what its upstream says about it; None when nobody serves it."""
+        """One model, with the facts from its upstream; None when no upstream serves the model."""
         _, choices = desk.routes.find(name, desk.draw) if name else (None, [])
         if not choices:
             return None
@@ -86,9 +90,9 @@ class Listing:
         path = (lists.project_path if upstream.project else "") or lists.path
         if not path:
             return _from_profiles(desk, name, upstream)
-        told = await ask_upstream(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
-        good = isinstance(told, SideAnswer) and told.status == 200
-        found = _read(desk, name, upstream, told.body) if isinstance(told, SideAnswer) and good else ()
+        answer = await ask_upstream(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
+        good = isinstance(answer, SideAnswer) and answer.status == 200
+        found = _read(desk, name, upstream, answer.body) if isinstance(answer, SideAnswer) and good else ()
         if not good and own_host(upstream):
             found = _from_profiles(desk, name, upstream)
         if len(self._kept) >= MOST:
@@ -98,7 +102,7 @@ class Listing:
 
 
 def _from_profiles(desk: Services, name: str, upstream: Upstream) -> tuple[Model, ...]:
-    """The models that are known by name in the upstream's dialect."""
+    """The models of the upstream's dialect that the profiles name."""
     return tuple(
         [
             Model(_public_name(desk, name, own), name, own, output=profiles.lookup(upstream.dialect, own).most_tokens)
@@ -108,7 +112,7 @@ def _from_profiles(desk: Services, name: str, upstream: Upstream) -> tuple[Model
 
 
 def _public_name(desk: Services, name: str, own: str) -> str:
-    """What clients call the model `own` of the upstream `name`."""
+    """The name under which clients request the model `own` of the upstream `name`."""
     _, choices = desk.routes.find(own, desk.draw)
     straight = bool(choices) and (choices[0].name, choices[0].model) == (name, own)
     return own if straight else f"{name}/{own}"
@@ -116,10 +120,10 @@ def _public_name(desk: Services, name: str, own: str) -> str:
 
 def _read(desk: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
     try:
-        told = json_text.decode(body)
+        value = json_text.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return ()
-    lists = [told[key] for key in _LISTS if isinstance(told.get(key), list)] if isinstance(told, dict) else []
+    lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)] if isinstance(value, dict) else []
     rows: list[Any] = lists[0] if lists else []
     found = [_model(desk, name, upstream, row) for row in rows if isinstance(row, dict)]
     return tuple([model for model in found if model is not None])
@@ -145,12 +149,13 @@ def _model(desk: Services, name: str, upstream: Upstream, row: dict[str, Any]) -
 
 
 def listed(dialect: str, models: Sequence[Model], publisher: str = "") -> dict[str, Any]:
-    """The list for a client. `publisher` is the part of an address that names one."""
+    """The list for a client. `publisher` is the part of the address that names a publisher."""
     return endpoints(dialect).models.listed([entry(dialect, model, publisher) for model in models], publisher)
 
 
 def entry(dialect: str, model: Model, publisher: str = "") -> dict[str, Any]:
-    """One model, as its own upstream lists it where that has the same shape."""
+    """One model in the client's dialect. The fields of the upstream's own list are kept where that list has the same
+    shape."""
     lists = endpoints(dialect).models
-    said = model.said if model.said is not None and model.shape is lists and not publisher else {}
-    return {**lists.entry(model, publisher), **said, **lists.named(model, publisher)}
+    listed_fields = model.said if model.said is not None and model.shape is lists and not publisher else {}
+    return {**lists.entry(model, publisher), **listed_fields, **lists.named(model, publisher)}

@@ -1,4 +1,4 @@
-"""Everything a client may ask that is no exchange with a model: lists, counts, kept responses, session calls."""
+"""Answers every request that is no generation: lists, counts, stored responses, session calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _JSON: Headers = [("content-type", "application/json")]
 
 
 def nothing(table: EndpointTable, request: IncomingRequest) -> Answer:
-    """The answer to a client that has lost its way: in its dialect, with the places that there are."""
+    """The answer to a request for an unknown address, in the client's dialect. It names the endpoints that exist."""
     dialect = table.nearest(request.path, request.headers)
     others = [method for method in table.methods(request.path, request.headers) if method != request.method]
     status = table.wrong_method[dialect]
@@ -42,21 +42,21 @@ def nothing(table: EndpointTable, request: IncomingRequest) -> Answer:
         _, headers, body = fault_reply(dialect, Fault("invalid_request", why, status, "method_not_supported"))
         return status, [*headers, ("allow", ", ".join(others))], body
     served = ", ".join(table.shown[dialect])
-    why = f"there is nothing at {request.method} {request.path}; in {dialect} this gateway serves: {served}"
+    why = f"no endpoint has {request.method} {request.path}. In {dialect} this gateway serves: {served}"
     return fault_reply(dialect, Fault("not_found", why, 404, "unknown_url"))
 
 
 def home(table: EndpointTable) -> bytes:
-    """What this is, for people and for clients that only look whether somebody is there."""
+    """A text for people, and for clients that only check whether a server is there."""
     lines = [f"dragoman {__version__} is running: a gateway between clients and models of these dialects.", ""]
     for dialect, places in table.shown.items():
         lines += [f"{dialect}:", *[f"  {place}" for place in places]]
-    lines += ["", "What went through lately: GET /dragoman/exchanges; for a browser: /dragoman", ""]
+    lines += ["", "Recent exchanges: GET /dragoman/exchanges; for a browser: /dragoman", ""]
     return "\n".join(lines).encode()
 
 
 class OtherRequests:
-    """Answers such questions."""
+    """The handlers of all verbs except generation."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
@@ -76,17 +76,18 @@ class OtherRequests:
             "home": _home,
             "page": _page,
         }
-        """What answers, by the verb that a dialect or the gateway itself declares for an address. Each raises Refused
-        with the fault to send."""
+        """Handlers, by the verb that a dialect or the gateway declares for an address. Each raises Refused with the
+        fault to send."""
 
     async def _models(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         found = await self.listing.all(desk, request.headers, call.dialect) if call.verb == "models" else []
         out = listed(call.dialect, found, call.rest)
         if "client_version" in parse_qs(request.query):
-            # Codex asks for a catalogue of another shape, which tells how to prompt each model. It has that of its own
-            # models built in; an empty one leaves it with that, a list without the field is an error to it.
+            # Codex (0.166) expects a catalogue of another shape, with a prompt for each model. It has a built-in
+            # catalogue of its own models. An empty list leaves that in use. A list without the field is an error for
+            # Codex.
             out["models"] = []
-        return _told(out)
+        return _json(out)
 
     async def _model(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         name = call.model
@@ -98,11 +99,11 @@ class OtherRequests:
             name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
         found = await self.listing.one(desk, name, request.headers, call.dialect)
         if found is None:
-            raise Refused(Fault("not_found", f"there is no model {name!r}", 404, "model_not_found"))
+            raise Refused(Fault("not_found", f"no upstream serves the model {name!r}", 404, "model_not_found"))
         details = endpoints(call.dialect).models.details
         if call.verb == "show" and details is not None:
-            return _told(details(found))
-        return _told(entry(call.dialect, found, call.rest))
+            return _json(details(found))
+        return _json(entry(call.dialect, found, call.rest))
 
     async def _count(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
         earlier = None
@@ -121,12 +122,13 @@ class OtherRequests:
         return await responses.compact(desk, ClientStored(self._stored, request.owner), request)
 
     def _seen(self, request: IncomingRequest) -> ClientStored:
-        """What the client may look at. To go on from an entry takes the identity that it is kept for."""
+        """The entries that the client may read. To continue an entry, a client needs the identity that owns the
+        entry."""
         return ClientStored(self._stored, request.owner, every=request.admin)
 
 
 async def _version(desk: Services, call: Call, request: IncomingRequest) -> Answer:
-    return _told({"version": __version__})
+    return _json({"version": __version__})
 
 
 async def _home(desk: Services, call: Call, request: IncomingRequest) -> Answer:
@@ -140,7 +142,7 @@ async def _page(desk: Services, call: Call, request: IncomingRequest) -> Answer:
 
 
 async def _socket(desk: Services, call: Call, request: IncomingRequest) -> Answer:
-    """How a web socket is opened; told at once that there is none, clients use HTTP."""
+    """Refuse a web socket at once. The client then uses HTTP."""
     if "upgrade" not in request.headers:
         return nothing(desk.table, request)
     fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
@@ -148,5 +150,5 @@ async def _socket(desk: Services, call: Call, request: IncomingRequest) -> Answe
     return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
 
 
-def _told(value: Any) -> Answer:
+def _json(value: Any) -> Answer:
     return 200, _JSON, json_text.encode(value)

@@ -1,4 +1,5 @@
-"""The gateway's own page: what is served, a translation to try, what went through. And what the page asks for."""
+"""The gateway's own page, and the endpoints that the page uses: what is served, a translation to try, recent
+exchanges."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from ..http.server import IncomingRequest
 from .client_setup import client_lines
 
 MAX_TRIED = 1024 * 1024
-"""Bytes of a payload to try: this is for looking, not for work, and everybody waits meanwhile."""
+"""Bytes of a payload to try. The page is for a look, not for work, and other clients wait meanwhile."""
 
 Answer = tuple[int, list[tuple[str, str]], bytes]
 
@@ -28,7 +29,7 @@ _JSON = [("content-type", "application/json")]
 _HTML = [
     ("content-type", "text/html; charset=utf-8"),
     ("cache-control", "no-cache"),
-    # The page needs nothing from anywhere else, and shows what others wrote.
+    # The page loads nothing from other servers, and shows texts that others wrote.
     ("content-security-policy", "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; "
      "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
 ]  # fmt: skip
@@ -38,7 +39,7 @@ NESTED = "the JSON is nested too deeply"
 
 
 class _Tried(Struct):
-    """What the page wants translated."""
+    """A translation that the page requests."""
 
     body: str
     target: str
@@ -56,7 +57,7 @@ def _page() -> bytes:
 
 
 def answer(what: str, request: IncomingRequest, config: Config) -> Answer:
-    """The page, or what it asks for."""
+    """The page, or the data that the page requests."""
     if what == "translate":
         return translate(request.body)
     if what == "about":
@@ -65,24 +66,26 @@ def answer(what: str, request: IncomingRequest, config: Config) -> Answer:
 
 
 def about(config: Config, base: str) -> Answer:
-    """What is served, and how clients are pointed at it."""
+    """The dialects, the upstreams, and the lines that point clients at this gateway."""
     upstreams = [
         {"name": name, "dialect": upstream.dialect, "models": list(upstream.models)}
         for name, upstream in config.upstreams.items()
     ]
-    told = {
+    facts = {
         "version": __version__,
         "dialects": list(installed()),
         "upstreams": upstreams,
         "clients": [{"client": client.strip(), "line": line} for client, line in client_lines(config, base)],
     }
-    return 200, _JSON, json_text.encode(told)
+    return 200, _JSON, json_text.encode(facts)
 
 
 def translate(body: bytes) -> Answer:
     """A payload in another dialect, with its losses."""
     if len(body) > MAX_TRIED:
-        return _refused(413, f"at most {MAX_TRIED} bytes can be tried here; `dragoman translate` takes any")
+        return _refused(
+            413, f"the page translates at most {MAX_TRIED} bytes; the command `dragoman translate` has no limit"
+        )
     try:
         tried = _tried(body)
         return 200, _JSON, json_text.encode(_translated(tried))

@@ -1,9 +1,9 @@
-"""The Responses endpoints beside `create`: what is kept under an id, conversations, and what only an upstream can do.
+"""The Responses endpoints except `create`: stored responses, conversations, and compaction.
 
-What is kept here is answered here, over whatever upstream it was made. What is not may be kept by an upstream that
-speaks the dialect itself: then it is asked, and its answer goes to the client as it is. Where clients have identities
-of their own, an upstream is not asked for an id that is not kept for the client: under the gateway's key it would show
-everybody's.
+The gateway answers for what it has stored itself, whichever upstream made the response. Any other id may be stored by
+an upstream of the same dialect. Then that upstream is asked, and its answer goes to the client unchanged. Where clients
+have identities of their own, no upstream is asked for an id that is not stored for the client: the upstream knows only
+the gateway's key, and would show the responses of every client.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ from .endpoint_table import Call
 _NATIVE = "openai-responses"
 _JSON: Headers = [("content-type", "application/json")]
 _RESPONSE = frozenset({("GET", ""), ("DELETE", ""), ("POST", "cancel"), ("GET", "input_items")})
-"""What clients may do with a response."""
+"""Method and sub-path of each operation on a response."""
 PAGE = 20
+"""Items on a page, unless the client names a number."""
 LARGEST_PAGE = 100
 COMPACTING = 600.0
-"""Seconds for a compaction, which is an answer of a model."""
+"""Seconds for a compaction, which takes as long as an answer of a model."""
 
 Answer = tuple[int, Headers, bytes]
 
@@ -49,14 +50,15 @@ async def responses(desk: Services, stored: ClientStored, call: Call, request: I
     kept = await stored.get(name)
     what = (request.method, rest)
     if not name:
-        raise Refused(Fault("not_found", "a response is named by its id: /v1/responses/ID", 404))
+        raise Refused(Fault("not_found", "the path has no id of a response. Use /v1/responses/ID.", 404))
     if what not in _RESPONSE:
-        raise Refused(Fault("not_found", f"there is nothing at {request.method} {request.path}", 404))
+        raise Refused(Fault("not_found", f"no endpoint has {request.method} {request.path}", 404))
     if not isinstance(kept, Kept):
-        missing = f"no response {name!r} is kept"
+        missing = f"no response {name!r} is stored here"
         return await _elsewhere(desk, request, _askable(desk.config, request), missing, f"/v1/responses/{_path(call)}")
     holder = desk.config.upstreams.get(kept.upstream)
-    if holder is not None and holder.dialect == _NATIVE:  # it may have gone on there, in the background
+    # The upstream may have continued the response in the background.
+    if holder is not None and holder.dialect == _NATIVE:
         if what == ("DELETE", ""):
             await stored.drop(kept)
         found = await _elsewhere(desk, request, holder, "", f"/v1/responses/{_path(call)}")
@@ -65,13 +67,13 @@ async def responses(desk: Services, stored: ClientStored, call: Call, request: I
         return found
     if what == ("GET", ""):
         if parse_qs(request.query).get("stream") == ["true"]:
-            raise Refused(Fault("invalid_request", "only a response in the background can be streamed again", 400))
+            raise Refused(Fault("invalid_request", "only a background response can be streamed again", 400))
         return 200, _JSON, kept.response
     if what == ("DELETE", ""):
         await stored.drop(kept)
         return _answer({"id": name, "object": "response", "deleted": True})
     if what == ("POST", "cancel"):
-        why = f"the response {name!r} was not asked for in the background: there is nothing to cancel"
+        why = f"the response {name!r} is no background response: there is nothing to cancel"
         raise Refused(Fault("invalid_request", why, 400))
     before, _ = await chain(stored, kept.previous) if kept.previous else ((), "")
     items = [*(before or ()), *kept.input]
@@ -79,7 +81,8 @@ async def responses(desk: Services, stored: ClientStored, call: Call, request: I
 
 
 async def compact(desk: Services, stored: ClientStored, request: IncomingRequest) -> Answer:
-    """`/v1/responses/compact`: sealed by whoever compacts, so only an upstream of the dialect can."""
+    """`/v1/responses/compact`. The result is sealed by the upstream that compacts, so only an upstream of this dialect
+    can serve it."""
     fields = _fields(request.body)
     model = json_text.plain(fields["model"]) if "model" in fields else ""
     _, choices = desk.routes.find(model, desk.draw) if isinstance(model, str) and model else (None, [])
@@ -89,17 +92,17 @@ async def compact(desk: Services, stored: ClientStored, request: IncomingRequest
             body = _fields(earlier.body_for(choice)) if earlier is not None else fields
             request.body = json_text.encode({**body, "model": choice.model})
             return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
-    why = f"the upstream of {model!r} does not compact conversations; only those that speak {_NATIVE} do"
+    why = f"no upstream of {model!r} can compact conversations. Only upstreams of the dialect {_NATIVE} can."
     raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
 
 
 async def conversations(desk: Services, stored: ClientStored, call: Call, request: IncomingRequest, now: int) -> Answer:
-    """`/v1/conversations`, one of them, and its items."""
+    """`/v1/conversations`, one conversation, and its items."""
     name, _, rest = call.rest.partition("/")
     method = request.method
     if not name:
         if method != "POST":
-            raise Refused(Fault("not_found", "a conversation is named by its id: /v1/conversations/ID", 404))
+            raise Refused(Fault("not_found", "the path has no id of a conversation. Use /v1/conversations/ID.", 404))
         fields = _fields(request.body) if request.body else {}
         name = f"conv_{os.urandom(16).hex()}"
         metadata = fields.get("metadata", json_text.raw({})).copy()
@@ -108,10 +111,10 @@ async def conversations(desk: Services, stored: ClientStored, call: Call, reques
         return _answer(_shown(talk))
     part, _, item = rest.partition("/")
     if part not in ("", "items") or "/" in item:
-        raise Refused(Fault("not_found", f"there is nothing at {request.path}", 404))
+        raise Refused(Fault("not_found", f"no endpoint has the path {request.path}", 404))
     found = await stored.get(name)
     if not isinstance(found, Conversation):
-        missing, place = f"no conversation {name!r} is kept", f"/v1/conversations/{_path(call)}"
+        missing, place = f"no conversation {name!r} is stored here", f"/v1/conversations/{_path(call)}"
         return await _elsewhere(desk, request, _askable(desk.config, request), missing, place)
     if part:
         return await _items(stored, found, request, item)
@@ -143,7 +146,7 @@ async def _items(stored: ClientStored, talk: Conversation, request: IncomingRequ
 
 
 def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
-    """The items that a request brings, each with an id."""
+    """The items of a request, each with an id."""
     known = asked(json_text.encode({"input": fields.get(key)}))
     if known.unreadable or not all(json_text.is_object(item) for item in known.items):
         raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
@@ -159,7 +162,7 @@ def _shown(talk: Conversation) -> dict[str, Any]:
 
 
 def _page(items: list[Raw], query: str) -> dict[str, Any]:
-    """A page of items as the query wants it: newest first unless it says otherwise."""
+    """A page of items as the query demands: newest first by default."""
     wanted = {name: values[-1] for name, values in parse_qs(query).items()}
     if wanted.get("order", "desc") == "desc":
         items = items[::-1]
@@ -189,7 +192,8 @@ def _answer(value: Any) -> Answer:
 
 
 def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
-    """The upstream that is asked for an id which is not kept for the client; None where that may be somebody else's."""
+    """The upstream that is asked for an id which is not stored for the client; None where the id may belong to another
+    client."""
     native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
     if apart(config) and not request.admin:
         native = [upstream for upstream in native if auth(upstream) == "client"]
@@ -197,23 +201,23 @@ def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
 
 
 def _path(call: Call) -> str:
-    """What the address names behind `responses/` or `conversations/`, for an upstream's address."""
+    """The part of the path behind `responses/` or `conversations/`, quoted for the upstream's address."""
     names = call.rest.split("/")
     if any(name in ("", ".", "..") for name in names):
-        raise Refused(Fault("not_found", "an id is neither empty nor . or ..", 404))
+        raise Refused(Fault("not_found", "an id in the path is empty, or is . or ..", 404))
     return "/".join([quote(name, safe="") for name in names])
 
 
 async def _elsewhere(
     desk: Services, request: IncomingRequest, upstream: Upstream | None, missing: str, path: str, seconds: float = 30.0
 ) -> Answer:
-    """The answer of an upstream that speaks the dialect; when there is none, that the thing is missing."""
+    """The answer of an upstream of the same dialect. Without such an upstream the fault has the text `missing`."""
     if upstream is None:
-        raise Refused(Fault("not_found", f"{missing}; what was asked with store false is not", 404))
+        raise Refused(Fault("not_found", f"{missing}. A request with store false is never stored.", 404))
     place = f"{path}?{request.query}" if request.query else path
-    told = await ask_upstream(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
-    if isinstance(told, Fault):
-        raise Refused(told)
+    answer = await ask_upstream(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
+    if isinstance(answer, Fault):
+        raise Refused(answer)
     called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
-    headers = desk.redactor.headers(to_client(_NATIVE, _NATIVE, told.headers, called, own))
-    return told.status, [(name, value) for name, value in headers if value], told.body
+    headers = desk.redactor.headers(to_client(_NATIVE, _NATIVE, answer.headers, called, own))
+    return answer.status, [(name, value) for name, value in headers if value], answer.body

@@ -1,7 +1,8 @@
-"""Token counts: asked of the upstream where it counts, in its own words; else estimated, and said to be.
+"""Token counts: from the upstream's counting endpoint where there is one; otherwise estimated, and marked as an
+estimate.
 
-A request to be counted is a request like any other, so it crosses like any other. What the upstream's counting endpoint
-does not take of it (limits, sampling) is left out: it costs no tokens.
+A request to be counted is translated like any other request. Fields that the upstream's counting endpoint does not take
+(limits, sampling) are left out, because they cost no tokens.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from .endpoint_table import Call
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
 SECONDS = 10.0
-_TELLING = frozenset({"auth", "billing", "context_too_long", "invalid_request", "permission", "too_large"})
-"""Faults that the client is told. After the others an estimate is worth more than nothing."""
+"""Seconds to wait for the upstream's count."""
+_CLIENT_FAULTS = frozenset({"auth", "billing", "context_too_long", "invalid_request", "permission", "too_large"})
+"""Faults that go to the client. After any other fault the client gets an estimate."""
 
 Answer = tuple[int, Headers, bytes]
 
@@ -45,8 +47,8 @@ async def count(
     vault: Vault,
     earlier: PreviousResponses | None = None,
 ) -> Answer:
-    """The answer to a client that wants to know how many tokens a request has, those of `earlier` turns included.
-    `vault`: the client's own."""
+    """The answer to a client that wants the number of tokens in a request, with the `earlier` turns. `vault` holds the
+    client's own seals."""
     given, model = await done(desk.children, body, partial(_request, call, body))
     plain = body if given is None else given
     route, choices = desk.routes.find(model, desk.draw)
@@ -57,7 +59,7 @@ async def count(
         plain = body = earlier.body_for(choices[0]) if native else earlier.whole()
     if choices:
         found = await _asked(desk, call, headers, body, plain, route, choices[0], vault)
-        if isinstance(found, Fault) and found.kind in _TELLING:
+        if isinstance(found, Fault) and found.kind in _CLIENT_FAULTS:
             return fault_reply(call.dialect, found)
         if not isinstance(found, Fault | None):
             return found
@@ -82,7 +84,7 @@ async def _asked(
     choice: Choice,
     vault: Vault,
 ) -> Answer | Fault | None:
-    """What the upstream counts; None when it does not."""
+    """The upstream's count; None when the upstream does not count."""
     upstream = choice.upstream
     try:
         path = "" if upstream.dialect == REHEARSAL else upstream_request_headers.counting(upstream, choice.model)
@@ -93,21 +95,21 @@ async def _asked(
     sent = await done(desk.children, body, partial(_sent, call, body, plain, route, choice, vault))
     if sent is None:
         return None
-    told = await ask_upstream(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
-    if isinstance(told, Fault):
-        return told
-    if told.status >= 400:
-        return told.fault(upstream.dialect)
-    tokens = _tokens(told, endpoints(upstream.dialect).counts.total)
+    answer = await ask_upstream(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
+    if isinstance(answer, Fault):
+        return answer
+    if answer.status >= 400:
+        return answer.fault(upstream.dialect)
+    tokens = _tokens(answer, endpoints(upstream.dialect).counts.total)
     if tokens is None:
         return None
     if upstream.dialect == call.dialect:
-        return 200, [("content-type", "application/json")], told.body
+        return 200, [("content-type", "application/json")], answer.body
     return 200, [("content-type", "application/json")], json_text.encode(endpoints(call.dialect).counts.written(tokens))
 
 
 def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, vault: Vault) -> bytes | None:
-    """What is sent to the upstream's counting endpoint; None for a request that cannot be read."""
+    """The body for the upstream's counting endpoint; None for a request that cannot be read."""
     upstream = choice.upstream
     try:
         if upstream.dialect == call.dialect:
@@ -129,11 +131,11 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
             return crossed.body
         return json_text.encode(taken(json_text.fields(crossed.body), choice.model, upstream.project))
     except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None  # the estimate's reader says what is wrong with it
+        return None  # The estimate reads the request again, and its error names the mistake.
 
 
 def _request(call: Call, body: bytes) -> tuple[bytes | None, str]:
-    """The request that is to be counted, as it would be asked (None: as it is), and its model."""
+    """The request that is to be counted (None: the body itself), and its model."""
     try:
         return endpoints(call.dialect).counts.request(json_text.fields(body), call.model)
     except (msgspec.DecodeError, DragomanError, RecursionError, UnicodeDecodeError):
@@ -144,10 +146,10 @@ def _request(call: Call, body: bytes) -> tuple[bytes | None, str]:
         return mended if given is None else given, model
 
 
-def _tokens(told: SideAnswer, names: tuple[str, ...]) -> int | None:
-    """The count in an upstream's answer, which has one of these names; None where there is none."""
+def _tokens(answer: SideAnswer, names: tuple[str, ...]) -> int | None:
+    """The count in an upstream's answer, under one of these names; None where there is no count."""
     try:
-        fields = json_text.fields(told.body)
+        fields = json_text.fields(answer.body)
         found = [msgspec.json.decode(fields[name], type=int | None) for name in names if name in fields]
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None

@@ -1,16 +1,16 @@
-"""Which upstreams are left alone for a while because they failed again and again. One breaker for each upstream.
+"""Circuit breakers: which upstreams are tried last for a while, because they failed again and again.
 
-A breaker never refuses a request. It decides the order of the places: an upstream that rests is asked last, when no
-other place has served the request. So a route with one place asks that place whatever its breaker says.
+A breaker never refuses a request. It decides the order of the places of a route. An upstream that rests is tried last,
+when no other place has served the request. So a route with one place uses that place, whatever its breaker's state.
 
 A failure counts only when another place has then served the same request: the request was sound, and the upstream was
-not. A request that fails everywhere says nothing of anybody. Failures are counted by distinct requests: a request that
-a client repeats counts once. The failures of one client alone close the upstream for that client alone.
+not. A request that fails everywhere proves nothing about any upstream. Failures are counted by distinct requests: a
+request that a client repeats counts once. The failures of one client alone open the breaker for that client alone.
 
-Closed: everybody asks the upstream. Open, after `trip` failures in a row or a refused key: it rests. The first rest has
-`rest` seconds, each further one twice as many, never quite the same for several gateways, and never less than the
-upstream's own `retry-after`. Half-open, after the rest: one request at a time tries. If the upstream serves it, the
-breaker closes; if not, the upstream rests again.
+Closed: all requests use the upstream. Open, after `trip` failures in a row or a refused key: the upstream rests. The
+first rest lasts `rest` seconds, each further one twice as long. A rest is varied by chance, so that several gateways do
+not try at once. It is never shorter than the upstream's own `retry-after`. Half-open, after the rest: one request at a
+time tries the upstream. If the upstream serves that request, the breaker closes; if not, the upstream rests again.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ from ..config import Upstream
 State = Literal["closed", "open", "half-open"]
 
 MAX_REST = 600.0
-"""Seconds of the longest rest that grows by doubling."""
+"""Seconds of the longest rest that doubling may reach."""
 MAX_RETRY_AFTER = 3600.0
-"""Seconds of an upstream's `retry-after` that are believed."""
+"""Seconds of an upstream's `retry-after` that are respected. A longer time is cut to this."""
 PROBE_SECONDS = 10.0
-"""For so long the others leave an upstream alone while one request tries it. A long stream does not hold them up."""
+"""Seconds for which other requests wait while one request tries an upstream. A long stream does not hold them up
+longer."""
 MAX_COUNTED = 100
-"""Failed requests that a breaker remembers."""
+"""Number of failed requests that a breaker remembers."""
 
 
 def request_digest(body: bytes) -> bytes:
-    """What tells distinct requests apart."""
+    """A digest that distinguishes requests."""
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
 class Breaker:
-    """The breaker of one upstream. Times are those of one clock, in seconds."""
+    """The breaker of one upstream. All times come from one clock, in seconds."""
 
     __slots__ = ("_failed", "_key_refused", "_probe_until", "_rests", "_until", "last", "unwell")
 
     def __init__(self) -> None:
         self.unwell = False
-        """Something is counted against the upstream."""
+        """Some failure is counted against the upstream."""
         self.last = ""
         """The message of the last fault that counted."""
-        self._failed: dict[tuple[str, bytes], None] = {}  # (client, digest of the request), in a row
+        self._failed: dict[tuple[str, bytes], None] = {}  # (client, digest of the request) of failures in a row
         self._key_refused = False
         self._rests = 0
         self._until = 0.0
@@ -58,11 +59,12 @@ class Breaker:
 
     @property
     def failures(self) -> int:
-        """Distinct requests that failed in a row."""
+        """Number of distinct requests that failed in a row."""
         return len(self._failed)
 
     def admits(self, upstream: Upstream, client: str, now: float) -> bool:
-        """Whether a client's request asks the upstream in its usual turn. The one that tries it after a rest does."""
+        """Whether a client's request uses the upstream in its usual turn. The one request that tries the upstream after
+        a rest does."""
         if not self._open_for(upstream, client):
             return True
         if now < self._until or now < self._probe_until:
@@ -71,26 +73,27 @@ class Breaker:
         return True
 
     def passed(self) -> None:
-        """The upstream has answered as one that works."""
+        """Close the breaker: the upstream has answered properly."""
         self.unwell, self.last = False, ""
         self._failed.clear()
         self._key_refused, self._rests = False, 0
         self._until = self._probe_until = 0.0
 
     def failed(self, upstream: Upstream, client: str, digest: bytes, fault: Fault, now: float) -> None:
-        """A request failed here that another place has served."""
+        """Count a request that failed here and that another place has served."""
         if len(self._failed) < MAX_COUNTED:
             self._failed[client, digest] = None
         self._note(upstream, client, fault, now)
 
     def key_refused(self, upstream: Upstream, fault: Fault, now: float) -> None:
-        """The upstream takes the gateway's key no more, or the account has no credit: no request will be served."""
+        """Let the upstream rest, because it refuses the gateway's key or the account has no credit. No request would be
+        served."""
         self._key_refused = True
         self._note(upstream, "", fault, now)
 
     def _note(self, upstream: Upstream, client: str, fault: Fault, now: float) -> None:
         self.unwell, self.last = True, fault.message
-        # Requests that were under way when the rest began do not make it longer.
+        # Requests that were under way when the rest began do not prolong the rest.
         if self._open_for(upstream, client) and now >= self._until:
             seconds = min(upstream.rest * 2.0 ** min(self._rests, 20), max(MAX_REST, upstream.rest))
             seconds *= random.uniform(0.9, 1.1)
@@ -110,30 +113,31 @@ class Breaker:
         return len(clients) > 1 or client in clients
 
     def state(self, upstream: Upstream, now: float) -> State:
-        """The state, as it is for a client whose requests failed."""
+        """The state that a client with failed requests sees."""
         if not upstream.trip or not (self._key_refused or len(self._failed) >= upstream.trip):
             return "closed"
         return "open" if now < self._until else "half-open"
 
     def wait(self, now: float) -> float:
-        """Seconds until a request may try."""
+        """Seconds until a request may try the upstream."""
         return max(0.0, self._until - now)
 
 
 class Breakers(dict[str, Breaker]):
-    """The breakers by the names of their upstreams. They outlive a change of the configuration."""
+    """The breakers by the names of their upstreams. They survive a change of the configuration."""
 
     def __missing__(self, name: str) -> Breaker:
         self[name] = found = Breaker()
         return found
 
     def forget_changed(self, before: Mapping[str, Upstream], after: Mapping[str, Upstream]) -> None:
-        """Drop the breakers of upstreams that a new configuration describes otherwise: their key or address is new."""
+        """Drop the breakers of upstreams whose settings a new configuration changes: the key or the address may be
+        new."""
         for name in [name for name in self if before.get(name) != after.get(name)]:
             del self[name]
 
     def report(self, upstreams: Mapping[str, Upstream], now: float) -> dict[str, dict[str, object]]:
-        """The upstreams that are not well: state, failures in a row, the last one."""
+        """The upstreams with failures: state, number of failures in a row, and the last message."""
         out: dict[str, dict[str, object]] = {}
         for name, breaker in self.items():
             if breaker.unwell and name in upstreams:

@@ -1,12 +1,11 @@
-"""Work that takes long, in a process of its own: the event loop goes on, and `/healthz` answers meanwhile.
+"""Runs long work in a child process, so that the event loop goes on and `/healthz` answers meanwhile.
 
-A thread would not do. It shares the interpreter's lock, and one decoding of 37 MB holds that lock to its end. A forked
-child has everything that the gateway knows without a copy, costs a few milliseconds, and is gone with its result. So
-nothing runs, and nothing is paid, before the first large document comes.
+A thread would not help. Threads share the interpreter's lock, and decoding 37 MB holds that lock to the end. A forked
+child sees all of the gateway's memory without a copy, costs a few milliseconds, and ends with its result. So no process
+runs, and nothing is spent, before the first large document comes.
 
-A child may take so much memory and no more (on Linux, which bounds it). A document that needs more is refused. When
-whoever waits for the result leaves, the child is ended at once. There are as many children as cores at most; further
-work waits for its turn.
+The memory of a child is limited (on Linux only). A document that needs more is refused. When the caller is cancelled,
+the child is killed at once. There are at most as many children as cores; further work waits for its turn.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ from .refused_exchange import Refused
 T = TypeVar("T")
 
 LARGE = 2 * 1024 * 1024
-"""Longer documents are translated in a child: one of 2 MB takes about 80 milliseconds."""
+"""Bytes. Longer documents are translated in a child: a document of 2 MB takes about 80 milliseconds."""
 SMALL = 48 * 1024
-"""Shorter ones are not, whatever is in them."""
+"""Bytes. Shorter documents are translated at once, whatever they contain."""
 DENSE = 12_000
-"""Objects and arrays in a document: each may become a part, which takes up to 6 microseconds and 600 bytes."""
+"""Objects and arrays in a document. Each may become a part, which takes up to 6 microseconds and 600 bytes."""
 STRINGS = 120_000
 """Quotation marks in a document."""
 NICE = 5
-"""Children give way to the event loop where cores are scarce."""
+"""Niceness of children. They give way to the event loop where cores are scarce."""
 _READ = 1024 * 1024
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
 
 
 def takes_long(document: bytes) -> bool:
-    """Whether translating a document would hold up the event loop, as far as a glance tells."""
+    """Whether translating a document would hold up the event loop, judged by its size and a count of bytes."""
     size = len(document)
     if size <= SMALL:
         return False
@@ -58,7 +57,7 @@ def takes_long(document: bytes) -> bool:
 
 
 class OutOfMemory(Exception):
-    """The work needs more memory than it may take."""
+    """The work needs more memory than a child may use."""
 
 
 class ChildDied(Exception):
@@ -66,30 +65,30 @@ class ChildDied(Exception):
 
 
 class ChildFailed(Exception):
-    """A mistake of ours in the child. The text is its traceback."""
+    """A mistake in our code, in the child. The text is the traceback."""
 
 
 class ChildProcesses:
     """Runs work in children, a few at a time."""
 
     def __init__(self, memory: int, most: int = 0) -> None:
-        """`memory`: bytes that one child may take. `most`: children at a time; 0: as many as there are cores."""
+        """`memory`: bytes that one child may use. `most`: children at a time; 0: as many as there are cores."""
         self.memory = memory
         self._turns = asyncio.Semaphore(most or len(_cores()))
         self._alive: set[int] = set()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """The result of `work`, done in a child. The result must be one that can be pickled.
+        """The result of `work`, done in a child. The result must be picklable.
 
-        What `work` raises is raised here, if it is a DragomanError, Refused or RecursionError. Else OutOfMemory,
-        ChildDied or ChildFailed is raised.
+        A DragomanError, Refused or RecursionError of `work` is raised here too. Otherwise OutOfMemory, ChildDied or
+        ChildFailed is raised.
         """
         async with self._turns:
             pieces = await self._written(work)
         try:
             kind, value = await _read_outcome(pieces)
         except (pickle.UnpicklingError, EOFError):
-            raise ChildDied from None  # in the middle of what it had to write
+            raise ChildDied from None  # The child died while it wrote its result.
         if kind == "result":
             result: T = value
             return result
@@ -106,7 +105,8 @@ class ChildProcesses:
         loop = asyncio.get_running_loop()
         reading, writing = os.pipe()
         try:
-            with warnings.catch_warnings():  # of threads that a child might wait for: it never does
+            # Python warns that a forked child may wait for locks of other threads. Our child takes no such lock.
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
                 pid = os.fork()
         except OSError:
@@ -145,11 +145,11 @@ class ChildProcesses:
             self._reap(pid, loop)
             return pieces
         status = await self._status(pid)
-        # Out of memory, C extensions do not always find their way back to an exception.
+        # Without memory, C extensions crash instead of raising an exception.
         raise OutOfMemory if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _CRASHES else ChildDied
 
     async def _status(self, pid: int) -> int:
-        """How a child has ended."""
+        """The exit status of a child."""
         status = 0
         with suppress(ChildProcessError):
             while (found := os.waitpid(pid, os.WNOHANG))[0] == 0:
@@ -159,7 +159,7 @@ class ChildProcesses:
         return status
 
     def _reap(self, pid: int, loop: asyncio.AbstractEventLoop) -> None:
-        """Take note that a child has ended; it may need a moment to give its memory back."""
+        """Collect the exit status of a child, now or soon: a child may need a moment to give its memory back."""
         with suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG)[0] == 0:
                 loop.call_later(0.02, self._reap, pid, loop)
@@ -167,7 +167,7 @@ class ChildProcesses:
         self._alive.discard(pid)
 
     def close(self) -> None:
-        """End all children."""
+        """Kill all children."""
         for pid in tuple(self._alive):
             _kill(pid)
             with suppress(ChildProcessError):
@@ -184,14 +184,14 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-# How an outcome goes from the child to the gateway: its pickle, and then each large body as it is, so that the event
-# loop need not stand still for a copy. The length of each stands before it.
+# Format of an outcome between child and gateway: its pickle, and then each large body as raw bytes, so that the event
+# loop need not wait for a copy. Each block has its length in front.
 
 _LENGTH = 8
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves large bodies out."""
+    """Pickles a value without its large bodies, and collects them."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, 5)
@@ -205,7 +205,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Puts them in again."""
+    """Puts the large bodies back into a pickled value."""
 
     def __init__(self, data: bytes, bodies: list[bytes]) -> None:
         super().__init__(io.BytesIO(data))
@@ -218,7 +218,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _outcome_pieces(value: Any) -> list[bytes]:
-    """An outcome as it is written."""
+    """An outcome as pieces to write."""
     file = io.BytesIO()
     pickler = _Pickler(file)
     pickler.dump(value)
@@ -226,14 +226,14 @@ def _outcome_pieces(value: Any) -> list[bytes]:
 
 
 async def _read_outcome(pieces: list[bytes]) -> Any:
-    """The outcome in what was written. Raises EOFError where that is not whole."""
+    """The outcome in the pieces that a child wrote. Raises EOFError where they are incomplete."""
     left = deque(pieces)
     pieces.clear()
     found: list[bytes] = []
     while left:
         size = int.from_bytes(b"".join(_cut(left, _LENGTH)))
         found.append(await join_pieces(_cut(left, size)))
-    gc.disable()  # it would look through what is being made, again and again
+    gc.disable()  # The collector would search the growing value again and again.
     try:
         return _Unpickler(found[0], found[1:]).load()
     finally:
@@ -241,7 +241,7 @@ async def _read_outcome(pieces: list[bytes]) -> Any:
 
 
 def _cut(pieces: deque[bytes], size: int) -> list[bytes]:
-    """The first so many bytes, which are taken off."""
+    """Take the first `size` bytes off the pieces."""
     found: list[bytes] = []
     while size:
         if not pieces:
@@ -255,13 +255,13 @@ def _cut(pieces: deque[bytes], size: int) -> list[bytes]:
     return found
 
 
-# In the child.
+# Code that runs in the child.
 
 _NO_MEMORY = _outcome_pieces(("memory", None))
 
 
 def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
-    """Do the work, write what came of it, and end. Nothing of the gateway is touched: no loop, no connection."""
+    """Do the work, write the outcome, and exit. The child uses neither the gateway's event loop nor its connections."""
     status = 1
     try:
         gc.disable()
@@ -269,7 +269,7 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-        # A connection that the gateway closes must not stay open because a child has it too.
+        # A connection that the gateway closes must not stay open because a child inherited it.
         os.closerange(3, writing)
         os.closerange(writing + 1, 65_536)
         _bound(memory)
@@ -280,7 +280,8 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
                     left = left[out.write(left) :]
         status = 0
     except MemoryError:
-        os.write(writing, b"".join(_NO_MEMORY))  # made before: there may be no room for anything now
+        # The message was made before, because there may be no memory for it now.
+        os.write(writing, b"".join(_NO_MEMORY))
         status = 0
     finally:
         os._exit(status)
@@ -295,7 +296,7 @@ def _outcome(work: Callable[[], Any]) -> list[bytes]:
         return _outcome_pieces(("nested", None))
     except (DragomanError, Refused) as error:
         return _outcome_pieces(("error", (type(error), error.args, error.__dict__)))
-    except Exception:  # noqa: BLE001 told to whoever waits, with its traceback
+    except Exception:  # noqa: BLE001 The caller gets the traceback.
         return _outcome_pieces(("failed", traceback.format_exc()))
 
 
@@ -307,11 +308,11 @@ def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any
 
 
 def _bound(memory: int) -> None:
-    """Take so many bytes more than are taken now, and no more."""
+    """Limit this process to `memory` more bytes than it uses now."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:
-        return  # no Linux: the bound on the size of documents has to do
+        return  # Not Linux: only the limit on the size of documents applies.
     import resource
 
     most = pages * resource.getpagesize() + memory
@@ -321,17 +322,20 @@ def _bound(memory: int) -> None:
 
 
 class NotedVault:
-    """A vault in the child: it knows what the gateway's knows, and notes what is put, for the gateway to put."""
+    """A vault in the child. It reads the gateway's vault, and collects new entries, which the gateway then stores."""
 
     def __init__(self, inner: Vault) -> None:
         self._inner = inner
         self.put_here: dict[str, str] = {}
 
     def get(self, key: str) -> str | None:
+        """The entry for a key, from this process or from the gateway's vault."""
         return self.put_here.get(key) or self._inner.get(key)
 
     def put(self, key: str, value: str) -> None:
+        """Collect an entry."""
         self.put_here[key] = value
 
     def filled(self) -> NotedVault:
+        """This vault, which may always hold entries."""
         return self

@@ -1,7 +1,7 @@
-"""The long pieces of an exchange's work, each as a function whose result is small enough to come back from a child.
+"""The long tasks of an exchange, each as a function whose result is small enough to return from a child.
 
-A request of many megabytes comes back as the bytes to send and what the way back needs of it: the ids of its calls, the
-digest of its conversation, its tools and settings. Not its results and media, which are most of it.
+A request of many megabytes returns as the bytes to send, and the facts that the answer needs: the ids of its calls, the
+digest of its conversation, its tools and settings. Its results and media, which are most of the bytes, do not return.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .refused_exchange import Refused
 T = TypeVar("T")
 
 MAX_LOSSES = 2000
-"""Losses of one translation that come back one by one; those beyond are counted by their codes."""
+"""Losses of one translation that return one by one. Further losses are counted by their codes."""
 
 
 async def in_child(children: ChildProcesses, work: Callable[[], T]) -> T:
-    """The result of work that would hold up everybody else. Raises Refused where it could not be done."""
+    """The result of work that would hold up other exchanges. Raises Refused where the work failed."""
     try:
         return await children.run(work)
     except (OutOfMemory, ChildDied) as error:
@@ -38,35 +38,35 @@ async def in_child(children: ChildProcesses, work: Callable[[], T]) -> T:
 
 
 async def done(children: ChildProcesses, document: bytes, work: Callable[[], T]) -> T:
-    """The result of work on a document: in a child, if that would hold up everybody else."""
+    """The result of work on a document: in a child, if the work would hold up other exchanges."""
     return await in_child(children, work) if takes_long(document) else work()
 
 
 def _refused(error: OutOfMemory | ChildDied, memory: int) -> Refused:
-    """The fault for work that could not be done."""
+    """The fault for work that failed."""
     if isinstance(error, OutOfMemory):
-        why = f"translating this takes more than {memory} bytes of memory. "
+        why = f"the translation needs more than {memory} bytes of memory. "
         why += "Send less at once, or raise bounds.translation_memory."
         return Refused(Fault("too_large", why, 413))
-    why = "the process that translates large documents ended without a result. Ask again."
+    why = "the process that translates large documents ended without a result. Send the request again."
     return Refused(Fault("overloaded", why, 503, retry_after=1.0))
 
 
 class Light(NamedTuple):
-    """A translated request on its way back from the child: few objects, however many turns it has."""
+    """A translated request on its way back from the child: few objects, however many turns the request has."""
 
     asked: Translation
-    """With the turns of the system's that the request begins with, and without its history."""
+    """The translation, with the leading system turns of the request, and without its history."""
     turns: int
     ids: list[str]
-    """Of all calls in it."""
+    """The ids of all calls in the request."""
     conversation: ConversationState | None
-    """The digest of the conversation; None where no seals will have to be kept. The digest is made in the child: the
-    digest of a long history would hold up the event loop when the answer comes."""
+    """The digest of the conversation; None where no seals will be stored. The child makes the digest: the digest of a
+    long history would hold up the event loop when the answer comes."""
 
 
 def lightened(asked: Translation) -> Light:
-    """A translated request with what the way back needs, and nothing else."""
+    """A translated request with only the facts that its answer needs."""
     asked._losses = fewer(asked.losses)
     request, history, asked.history = asked.request, asked.history, None
     if request is None:
@@ -82,7 +82,7 @@ def lightened(asked: Translation) -> Light:
 
 
 def restored(light: Light) -> Translation:
-    """The same in the gateway: as many turns as there were, and the calls in one of them."""
+    """The translated request again, in the gateway: with the same number of turns, and all calls in one of them."""
     asked, count, ids, conversation = light
     request = asked.request
     if request is not None:
@@ -97,7 +97,7 @@ def restored(light: Light) -> Translation:
 
 
 def fewer(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
-    """Losses, of which those beyond MAX_LOSSES are counted by their codes."""
+    """Losses, of which those beyond MAX_LOSSES are only counted by their codes."""
     if len(losses) <= MAX_LOSSES:
         return losses
     more = Counter([loss.code for loss in losses[MAX_LOSSES:]])

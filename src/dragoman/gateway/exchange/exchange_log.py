@@ -1,9 +1,9 @@
 """The log of the gateway: one line for each exchange, as text for people or as JSON for machines.
 
-A line is made from what is known at the end of an exchange. Tokens are found by a glance at the end of the answer; no
-body is parsed. Texts of clients and upstreams are made harmless for a terminal, and keys are taken out of reasons.
-Lines are gathered for a moment and written by a thread (`log_line_writer.py`): the event loop never waits for a
-terminal."""
+A line is made from the facts at the end of an exchange. Tokens are found by a search in the end of the answer; no body
+is parsed. Texts of clients and upstreams are made harmless for a terminal, and keys are removed from reasons. Lines are
+collected for a moment and written by a thread (`log_line_writer.py`), so the event loop never waits for a terminal.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .log_line_writer import LineWriter
 from .recent_exchanges import Exchange, Recording
 
 PAUSE = 0.1
-"""Seconds for which lines are gathered: waking the writing thread for each would cost more than the line."""
+"""Seconds for which lines are collected. To wake the writing thread for each line would cost more than the line."""
 LOOKED = 4096
-"""Bytes at the end of an answer, and at the beginning of a stream, in which tokens are looked for."""
+"""Bytes at the end of an answer, and at the beginning of a stream, in which tokens are searched."""
 MAX_NAME = 80
 """Characters of a name in a line."""
 MAX_REASON = 500
-"""Characters of a reason."""
+"""Characters of a reason in a line."""
 MAX_REFUSALS = 30
-"""Lines in a minute about requests that were no exchanges."""
+"""Lines per minute about requests that were refused before an exchange began."""
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _AGENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}(?=[/ ]|\Z)")
 _COUNT = re.compile(
@@ -42,7 +42,7 @@ _COUNT = re.compile(
 
 
 class Entry(msgspec.Struct):
-    """One exchange, as the log has it. Names and order are those of a JSON line, which has them all."""
+    """One exchange, as the log shows it. A JSON line has all these fields, in this order."""
 
     time: str
     id: str
@@ -64,18 +64,18 @@ class Entry(msgspec.Struct):
 
 
 class ExchangeLog:
-    """Where exchanges are logged."""
+    """Writes one line for each exchange."""
 
     def __init__(self, form: LogFormat, descriptor: int = 2) -> None:
-        """Colour only where the descriptor is a terminal, and `NO_COLOR` is not set."""
+        """Lines have colour only where the descriptor is a terminal, and `NO_COLOR` is not set."""
         self.form: LogFormat = form
         self._colour = _is_terminal(descriptor)
         self._writer = LineWriter(descriptor)
         self._lines: list[bytes] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._minute = 0.0  # when the minute began in which refusals are counted,
-        self._refusals = 0  # their number,
-        self._unlogged = 0  # and that of those without a line
+        self._minute = 0.0  # start of the minute in which refusals are counted
+        self._refusals = 0  # refusals in this minute
+        self._unlogged = 0  # refusals without a line
 
     def add(self, exchange: Exchange, keys: Iterable[str] = ()) -> None:
         """Log an exchange that has ended. `keys` are secrets that its reason must not repeat."""
@@ -90,8 +90,8 @@ class ExchangeLog:
     def refused(
         self, client: str, status: int, place: str, why: str, headers: Mapping[str, str], keys: Iterable[str] = ()
     ) -> None:
-        """Log a request that was no exchange: a wrong key, host or path. Strangers can send many of these, so only
-        MAX_REFUSALS of a minute get a line; the number of the others is written with the next one."""
+        """Log a request that was refused before an exchange began: a wrong key, host or path. Strangers can send many
+        of these, so only MAX_REFUSALS per minute get a line. The next line has the number of the others."""
         form = self.form
         if form == "off" or self._writer.broken:
             return
@@ -105,7 +105,7 @@ class ExchangeLog:
         hidden = Redactor(keys)
         reason = harmless(hidden.text(f"{place}: {why}"), MAX_REASON)
         if self._unlogged:
-            reason += f" (and {self._unlogged} refused requests before without a line)"
+            reason += f" ({self._unlogged} earlier refused requests have no line)"
             self._unlogged = 0
         agent = harmless(hidden.text(agent_name(headers.get("user-agent", ""))), MAX_NAME)
         if form == "json":
@@ -122,7 +122,7 @@ class ExchangeLog:
             self._timer = asyncio.get_running_loop().call_later(PAUSE, self._flush)
 
     def warn(self, words: str) -> None:
-        """A line for whoever runs the gateway, in every form of the log."""
+        """Write a line for the operator, in every form of the log."""
         self._writer.write([f"dragoman: {harmless(words, MAX_REASON)}\n".encode("utf-8", "replace")])
 
     def _flush(self) -> None:
@@ -131,7 +131,7 @@ class ExchangeLog:
         self._writer.write(lines)
 
     def close(self, seconds: float = 0.5) -> None:
-        """Write what waits, as long as that takes no longer."""
+        """Write the waiting lines, within `seconds`."""
         if self._timer is not None:
             self._timer.cancel()
         self._flush()
@@ -169,7 +169,7 @@ def entry(exchange: Exchange, keys: Iterable[str] = ()) -> Entry:
 
 
 def text(exchange: Exchange, keys: Iterable[str] = (), *, colour: bool = False) -> bytes:
-    """An exchange as a line of text. A failed one ends with its reason, in red with `colour`."""
+    """An exchange as a line of text. The line of a failed exchange ends with the reason, and is red with `colour`."""
     tokens_in, tokens_out = tokens(exchange)
     agent = agent_name(exchange.request.headers.get("user-agent", ""))
     model, place = harmless(exchange.model, MAX_NAME) or "-", exchange.upstream or "-"
@@ -201,7 +201,7 @@ def _milliseconds(exchange: Exchange) -> int:
 
 
 def _reason(exchange: Exchange, keys: Iterable[str]) -> str:
-    """Why an exchange failed; "" for one that did not."""
+    """Why an exchange failed; "" for a good one."""
     if not exchange.error:
         return ""
     hidden = Redactor([*secrets_of(exchange), *keys])
@@ -210,13 +210,14 @@ def _reason(exchange: Exchange, keys: Iterable[str]) -> str:
 
 @lru_cache(maxsize=256)
 def agent_name(user_agent: str) -> str:
-    """The program that a client says it is: the first product of its user agent; "" where there is no plain one."""
+    """The client program: the first product of its user agent; "" where there is no plain name."""
     found = _AGENT.match(user_agent)
     return found[0] if found else ""
 
 
 def harmless(words: str, most: int) -> str:
-    """A foreign text for a terminal: one line, bounded, no control characters nor any that change how others look."""
+    """A foreign text for a terminal: one line, limited, without control characters and without characters that change
+    how others look."""
     words = words if len(words) <= most else f"{words[:most]}..."
     if words.isprintable():
         return words
@@ -224,7 +225,7 @@ def harmless(words: str, most: int) -> str:
 
 
 def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
-    """Tokens in and out, as the upstream counted them; None where the end of the answer does not say."""
+    """Tokens in and out, as the upstream counted them; None where the end of the answer has no count."""
     answer = exchange.told if exchange.answered is None else exchange.answered
     if answer is None:
         return None, None
@@ -232,7 +233,7 @@ def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
         head, tail = answer.parts()
         found = _counts((tail or head)[-LOOKED:])
         if b"input_tokens" not in found and head.startswith(b"event: message_start"):
-            found = {**_counts(head[:LOOKED]), **found}  # Messages streams may count the input at their beginning only
+            found = {**_counts(head[:LOOKED]), **found}  # Messages streams may count the input only at their beginning.
     else:
         found = _counts(answer[-LOOKED:])
     if not found:
@@ -248,7 +249,7 @@ def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
 
 
 def _counts(ending: bytes) -> dict[bytes, bytes]:
-    """The counts in the last usage of some bytes, as they are written; the first of several with one name."""
+    """The counts in the last usage of some bytes, as written. Of several with one name the first counts."""
     at = ending.rfind(b'"usage')
     if at < 0:
         at = ending.rfind(b'"prompt_eval_count"')

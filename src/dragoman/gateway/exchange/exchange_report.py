@@ -1,4 +1,5 @@
-"""How a recorded exchange is shown: both sides, canon, losses, times, usage, no secrets. Made when someone looks."""
+"""The report about a recorded exchange: both sides, canon, losses, times, usage, without secrets. It is made when
+someone requests it."""
 
 from __future__ import annotations
 
@@ -18,11 +19,12 @@ from ...transport.redaction import Redactor, query_secrets, redacted_query
 from .recent_exchanges import Exchange, Recording, as_recording
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
-_TELLING = re.compile(
+_END_OR_USAGE = re.compile(
     rb'"usage(?:Metadata)?"\s*:\s*\{|"finish_reason"\s*:\s*"|message_stop|"done"\s*:\s*true|\[DONE\]|'
     rb'"response\.(?:completed|incomplete|failed)"'
 )
-"""Frames that tell how an answer ended, or what it cost. Others make no sense without those before them."""
+"""Finds frames that hold the end of an answer or its usage. Other frames cannot be read without the frames before
+them."""
 MAX_BODY = 256 * 1024
 """Characters of a body that are shown."""
 _SECRETS = re.compile(
@@ -35,7 +37,7 @@ _SECRET_HEADERS = frozenset(
 
 
 def summary(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
-    """A line of the list. `secrets` are keys that must not be seen, besides the client's own."""
+    """An exchange as one row of the list. `secrets` are keys that must not be shown, besides the client's own."""
     return {
         "id": exchange.id,
         "began": exchange.began,
@@ -54,7 +56,7 @@ def summary(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
-    """Everything that is known of one exchange."""
+    """All facts about one exchange."""
     hidden, request = _hidden(exchange, secrets), exchange.request
     out = {
         **summary(exchange),
@@ -77,8 +79,8 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "sent": shown(exchange.sent),
         "answer_status": exchange.answer_status,
         "answer_headers": redacted_headers(exchange.answer_headers),
-        "answer": _taped(exchange.answered),
-        "told": _taped(exchange.told),
+        "answer": _recorded(exchange.answered),
+        "told": _recorded(exchange.told),
     }
     return {name: _clean(value, hidden) for name, value in out.items()}
 
@@ -91,7 +93,7 @@ def _clean(value: Any, secrets: Redactor) -> Any:
 
 
 def canon(exchange: Exchange) -> Any:
-    """The request in canon; None when it cannot be read, or not any more."""
+    """The request in canon; None when the request cannot be read, or was shortened."""
     if not is_known(exchange.dialect):
         return None
     context = Context(exchange.dialect, exchange.dialect)
@@ -105,14 +107,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Raw):
         try:
             return msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeError):  # numbers beyond all doubles pass as they are
+        except (msgspec.DecodeError, UnicodeError):  # Numbers beyond all doubles stay as they are written.
             return bytes(value).decode("utf-8", "replace")
     raise TypeError(type(value).__name__)
 
 
 def usage(exchange: Exchange) -> dict[str, Any] | None:
-    """Tokens, as the upstream counted them. Of an answer that broke off: what it said so far, and an estimate of what
-    had come, called so."""
+    """Tokens, as the upstream counted them. For an answer that broke off: the counts so far, and an estimate of the
+    output, marked as an estimate."""
     taped = exchange.answered if exchange.answered is not None else exchange.told
     dialect = exchange.upstream_dialect if exchange.answered is not None else exchange.dialect
     if taped is None or not is_known(dialect):
@@ -127,7 +129,8 @@ def usage(exchange: Exchange) -> dict[str, Any] | None:
 
 
 def _is_stream(head: bytes) -> bool:
-    """Server-sent events begin with a word or a colon; of lines of JSON there are several."""
+    """Whether bytes are a stream. Server-sent events begin with a word or a colon; a stream of JSON lines has
+    several."""
     start = head.lstrip()
     return start[:1] not in (b"{", b"[") or b"}\n{" in start
 
@@ -138,10 +141,13 @@ def _whole_usage(body: bytes, dialect: str) -> dict[str, Any]:
 
 
 def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[str, Any]:
-    """From the beginning and the end of a stream of that size, of which the middle may be missing."""
+    """Usage from the beginning and the end of a stream of that size. The middle may be missing."""
     reader = get(dialect).reader(Context(dialect, dialect))
     if tail:
-        head, tail = b"".join(_frames(head)[:-1]), b"".join([one for one in _frames(tail)[1:] if _TELLING.search(one)])
+        head, tail = (
+            b"".join(_frames(head)[:-1]),
+            b"".join([one for one in _frames(tail)[1:] if _END_OR_USAGE.search(one)]),
+        )
     events: list[Event] = [*reader.feed(head), *reader.feed(tail), *reader.close()]
     found: dict[str, Any] = {}
     words = 0
@@ -179,15 +185,15 @@ def shown(body: bytes) -> str:
     return text if len(body) <= MAX_BODY else f"{text}... ({len(body)} bytes)"
 
 
-def _taped(said: Recording | bytes | None) -> str:
-    if said is None:
+def _recorded(recorded: Recording | bytes | None) -> str:
+    if recorded is None:
         return ""
-    tape = as_recording(said)
+    tape = as_recording(recorded)
     head, tail = tape.parts()
     kept = len(head) + len(tail)
     if kept == tape.size and not tail:
         return shown(head)
-    # Whole lines only: in half a line half a secret could stand, which nobody would find.
+    # Show whole lines only: half a line could hold half a secret, which no search would find.
     head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
     return f"{shown(head)}\n... ({tape.size - len(head) - len(tail)} bytes are not kept) ...\n{shown(tail)}"
 
@@ -197,7 +203,7 @@ def _hidden(exchange: Exchange, secrets: Iterable[str]) -> Redactor:
 
 
 def secrets_of(exchange: Exchange) -> set[str]:
-    """The keys that the client sent: nothing that is shown may repeat them."""
+    """The keys that the client sent. No report may repeat them."""
     found = {value for name, value in exchange.request.headers.items() if name in _SECRET_HEADERS}
     found |= {value.partition(" ")[2] for value in found}
     found |= query_secrets(exchange.request.query)
@@ -205,7 +211,7 @@ def secrets_of(exchange: Exchange) -> set[str]:
 
 
 def clean(value: Any, secrets: Redactor) -> Any:
-    """The value without secrets, however deep they are."""
+    """The value without secrets, at any depth."""
     if isinstance(value, str):
         return _SECRETS.sub(r"\1\2\3...", secrets.text(value))
     if isinstance(value, dict):
@@ -216,4 +222,5 @@ def clean(value: Any, secrets: Redactor) -> Any:
 
 
 def redacted_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Headers for a report; the values of headers with keys are replaced."""
     return {name: "..." if name in _SECRET_HEADERS else value for name, value in headers}

@@ -1,4 +1,7 @@
-"""The places of one exchange that has several: the order in which they are asked, and whose failures count."""
+"""The order in which an exchange tries several places, and which failures count for breakers.
+
+A place is one upstream and one model of a route.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,20 @@ from .upstream_request_headers import client_key
 
 
 class Failover:
-    """Places that stand in for each other. A route with one place needs none: its failures count for nothing."""
+    """Places that replace each other. A route with one place needs no Failover, because its failures do not count."""
 
     def __init__(self, choices: list[Choice], breakers: Breakers, headers: Mapping[str, str], body: bytes) -> None:
-        """`headers` and `body` are those of the client's request."""
+        """`headers` and `body` belong to the client's request."""
         self._choices, self._breakers, self._headers, self._body = choices, breakers, headers, body
         self._failed: list[tuple[Choice, Fault]] = []
 
     @cached_property
     def _client(self) -> str:
-        """The client: a digest of its key, so that no key is kept. Clients without one are one client."""
+        """A digest of the client's key, so that no key is kept. All clients without a key count as one."""
         return request_digest(client_key(self._headers).encode("utf-8", "replace")).hex()
 
     def ordered(self, tries: list[Try]) -> list[Choice]:
-        """The places in the order in which they are asked: those that rest come last. `tries` notes those."""
+        """The places in the order in which they are tried: resting ones last. Those are added to `tries`."""
         now, asked, resting = monotonic(), [], []
         for choice in self._choices:
             breaker = self._breakers[choice.name]
@@ -41,19 +44,19 @@ class Failover:
         return asked + resting
 
     def failed(self, choice: Choice, fault: Fault, row: FaultRow) -> None:
-        """A place has not served the request."""
+        """Note that a place has not served the request."""
         if row.breaker == "counted":
             self._failed.append((choice, fault))
         elif row.breaker == "rests" and serves_nothing(fault):
             self._breakers[choice.name].key_refused(choice.upstream, fault, monotonic())
 
     def served(self) -> None:
-        """A place has served the request: so the failures before were those of the upstreams."""
+        """Count the failures of earlier places: another place has served the request, so the request was sound."""
         for choice, fault in self._failed:
             breaker = self._breakers[choice.name]
             breaker.failed(choice.upstream, self._client, request_digest(self._body), fault, monotonic())
 
 
 def _resting(name: str, breaker: Breaker, now: float) -> str:
-    # Its last fault may tell of another client's request: administrators find it at /readyz.
-    return f"{name} rests for {breaker.wait(now):.0f} seconds and is asked last; /readyz tells administrators why"
+    # The last fault may quote another client's request. Administrators find it at /readyz.
+    return f"{name} rests for {breaker.wait(now):.0f} seconds and is tried last; /readyz shows administrators why"

@@ -1,7 +1,8 @@
-"""The messages of faults: never empty, and each names the upstream and its status; the gateway's own say what to do.
+"""The messages of faults. No message is empty. Each names the upstream and its status, and the gateway's own messages
+name the next step.
 
-What an upstream wrote stays as it is, and its name and status follow. Where an upstream wrote nothing that a person can
-read (no body, a web page, JSON without a message) the message says that.
+An upstream's message stays unchanged, and the upstream's name and the status follow. Where an upstream sent no readable
+message (no body, a web page, JSON without a message), our message states that.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from ...errors import TransportError
 from ...transport.retry import no_answer
 
 MAX_QUOTED = 300
-"""Characters of an odd body that a message quotes."""
+"""Characters of an unreadable body that a message quotes."""
 _ADVICE = {
     "connect": "Check the upstream's base_url, and that its host is up.",
-    "timeout": "Ask again; bounds.first_byte, bounds.idle and bounds.total say how long the gateway waits.",
-    "closed": "Ask again.",
+    "timeout": "Send the request again, or raise bounds.first_byte, bounds.idle or bounds.total.",
+    "closed": "Send the request again.",
     "upstream_bad": "Check that the upstream's base_url and dialect belong together.",
 }
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})", re.IGNORECASE)
@@ -28,7 +29,7 @@ _TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)\s*>|\Z)|<[^>]*(?
 
 
 def readable(fault: Fault) -> bool:
-    """Whether an upstream wrote a message that a person can read."""
+    """Whether an upstream's message is text for people."""
     words = fault.message.lstrip()
     return not words.startswith((NO_MESSAGE, "<", "{", "["))
 
@@ -52,14 +53,16 @@ def named(fault: Fault, upstream: str) -> Fault:
 
 
 def unanswered(error: TransportError, upstream: str) -> Fault:
-    """The fault of an upstream that did not answer, or not to the end."""
+    """The fault of an upstream that did not answer, or not completely."""
     fault = no_answer(error)
-    message = f"Upstream {upstream!r} gave no whole answer: {error}. {_ADVICE.get(error.kind, '')}".rstrip()
+    message = f"Upstream {upstream!r} gave no complete answer: {error}. {_ADVICE.get(error.kind, '')}".rstrip()
     return msgspec.structs.replace(fault, message=message)
 
 
 def redirected(upstream: str, status: int, location: str) -> Fault:
-    where = location or "nowhere"
+    """The fault of an upstream that answered with a redirect. The gateway follows none, because the new host would get
+    the key."""
+    where = location or "no address"
     message = (
         f"Upstream {upstream!r} answered with status {status}, a redirect to {where}. Set its base_url to that host."
     )
@@ -67,7 +70,7 @@ def redirected(upstream: str, status: int, location: str) -> Fault:
 
 
 def misread(upstream: str, status: int, dialect: str, problem: object, body: bytes) -> Fault:
-    """The fault of a good status whose answer is not in the upstream's dialect, or empty."""
+    """The fault of a good status with a body that is empty or not in the upstream's dialect."""
     message = f"Upstream {upstream!r} answered with status {status}, but not in its dialect {dialect}: {problem}."
     text = body[: MAX_QUOTED * 40].decode("utf-8", "replace").strip()
     quoted = _page_text(text) if text.startswith("<") else _short(text)
@@ -77,7 +80,7 @@ def misread(upstream: str, status: int, dialect: str, problem: object, body: byt
 
 
 def _page_text(page: str) -> str:
-    """What a web page says: its title, else its text."""
+    """The message of a web page: its title, or else its text."""
     found = _TITLE.search(page)
     return _short(html.unescape(found[1] if found else _TAG.sub(" ", page)))
 

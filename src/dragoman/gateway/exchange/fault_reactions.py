@@ -1,8 +1,8 @@
-"""What the gateway does with each class of fault: one table, read by the code and written into the docs.
+"""What the gateway does after each class of fault: one table, used by the code and shown in the docs.
 
-A class is where a fault comes from and its kind. The table says whether the same place is asked again, whether the next
-place is asked, what the breaker of the upstream makes of it, and as which kind the client receives it. Statuses and
-types of a kind are those of the client's dialect: `dialects/*/faults.py` has them.
+A class is the origin of a fault and its kind. The table holds whether the same place is tried again, whether the next
+place is tried, how the breaker of the upstream reacts, and the kind for the client. The statuses and types of a kind
+belong to the client's dialect (`dialects/*/faults.py`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Literal, NamedTuple, get_args
 from ...canon.events import FaultKind
 
 Origin = Literal["upstream", "client_key", "place", "gateway"]
-"""Where a fault comes from.
+"""The origin of a fault.
 
-- upstream: its answer, or its broken connection. The gateway asked with its own key, or with none.
+- upstream: its answer, or its broken connection. The gateway used its own key, or none.
 - client_key: the same, where the gateway passed the client's key on.
-- place: the gateway could not ask this one place (no key for it; the route tolerates less loss).
-- gateway: the gateway refused the request itself, whatever the place.
+- place: the gateway could not use this one place (no key for it; the route tolerates less loss).
+- gateway: the gateway refused the request itself, for every place.
 """
 Breaking = Literal["ignored", "counted", "rests"]
-"""What a breaker makes of a fault. counted: a failure, once another place has served the request; rests: the upstream
-rests at once, unless the fault is about one request or one model only (`upstream_keys.serves_nothing`)."""
+"""How a breaker reacts to a fault. counted: a failure, once another place has served the request. rests: the upstream
+rests at once, unless the fault is about one request or one model only (`upstream_key_faults.serves_nothing`)."""
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 TITLES: dict[Origin, str] = {
@@ -34,21 +34,21 @@ KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 
 class FaultRow(NamedTuple):
-    """What the gateway does with one class of fault."""
+    """The reaction to one class of fault."""
 
     retried: bool
-    """The same place is asked again, as often and as long as the route and the bounds allow."""
+    """The same place is tried again, as often and as long as the route and the bounds allow."""
     next_place: bool
-    """The next place of the route is asked."""
+    """The next place of the route is tried."""
     breaker: Breaking
     told_as: FaultKind
     """The kind under which the client receives the fault."""
 
 
 KEY_REFUSED = "upstream_key_refused"
-"""The code of faults about the gateway's own keys. Dialects whose clients misread the status of the kind declare
-another one (`Served.statuses`): Claude Code asks for a login after a 401, Codex 0.166.0 repeats a request after every
-4xx but 400 (measured 2026-11-16: docs/how-to/run-the-gateway.md has the table)."""
+"""The code of faults about the gateway's own keys. Some clients misread the status of this kind, so their dialects
+declare another status (`Served.statuses`). Claude Code asks for a login after a 401. Codex 0.166.0 repeats a request
+after every 4xx but 400 (measured 2026-11-16; docs/how-to/run-the-gateway.md has the table)."""
 
 
 def _row(
@@ -58,20 +58,20 @@ def _row(
 
 
 _UPSTREAM: dict[FaultKind, FaultRow] = {
-    # The request is at fault: it would be at the next place too.
+    # The request is wrong, and would be wrong at the next place too.
     "invalid_request": _row("invalid_request"),
     "unprocessable": _row("unprocessable"),
     "conflict": _row("conflict"),
     "cancelled": _row("cancelled"),
-    # This place cannot serve the request, another one perhaps can.
+    # This place cannot serve the request. Another place perhaps can.
     "context_too_long": _row("context_too_long", next_place=True),
     "too_large": _row("too_large", next_place=True),
     "not_found": _row("not_found", next_place=True),
     "permission": _row("permission", next_place=True),
-    # The gateway's key, or the account behind it: no request will be served here.
+    # The gateway's key is refused, or its account has no credit. No request will be served here.
     "auth": FaultRow(False, True, "rests", "invalid_request"),
     "billing": _row("billing", next_place=True, breaker="rests"),
-    # The upstream works, and wants fewer requests.
+    # The upstream works, and demands fewer requests.
     "rate_limit": _row("rate_limit", retried=True, next_place=True),
     # The upstream does not work.
     "server": _row("server", retried=True, next_place=True, breaker="counted"),
@@ -81,7 +81,7 @@ _UPSTREAM: dict[FaultKind, FaultRow] = {
 }
 _CLIENT_KEY: dict[FaultKind, FaultRow] = {
     **_UPSTREAM,
-    # One client's key says nothing of the others'.
+    # One client's key proves nothing about other keys.
     "auth": _row("auth", next_place=True),
     "billing": _row("billing", next_place=True),
 }

@@ -1,7 +1,8 @@
-"""Which headers cross: from the client to the upstream, and from the upstream's answer to the client.
+"""Which headers are forwarded: from the client to the upstream, and from the upstream's answer to the client.
 
-Both ways by a list of what may go, so hop-by-hop headers, cookies and keys never do. A header that belongs to one
-family of upstreams goes to that family alone; where it changes what a model does and has nowhere to go, it is a loss.
+Both directions use a list of allowed headers, so hop-by-hop headers, cookies and keys are never forwarded. A header of
+one family of upstreams goes to that family alone. A header that changes what a model does, and that the upstream does
+not know, is a loss.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from ...transport.known_response_heads import HeadShape, ResponseHead
 from ...transport.upstream import REHEARSAL
 
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})
-"""Headers that say the same to everybody."""
+"""Headers with the same meaning for all upstreams."""
 _ANSWERED = ("x-ratelimit-",)
 _ANSWERED_NAMES = ("x-should-retry", "cf-ray", "server-timing")
-"""Headers of answers that clients of the upstream's family get, whatever the family."""
+"""Headers of answers that clients of the upstream's own family get."""
 
 
 class _AllRules(NamedTuple):
-    """What the dialects declare of headers, taken together: any client may send any of them."""
+    """The header rules of all dialects together. Any client may send any of these headers."""
 
     never: frozenset[str]
     of_body: frozenset[str]
@@ -34,7 +35,8 @@ class _AllRules(NamedTuple):
     answered: frozenset[str]
     answered_begins: tuple[str, ...]
     ids: dict[str, int]
-    """Headers by which upstreams name a request; of several the one with the least number counts."""
+    """Headers that hold an upstream's id of a request. If an answer has several, the one with the least number
+    counts."""
 
 
 @small_cache(1)
@@ -53,7 +55,7 @@ def _all_rules() -> _AllRules:
 
 
 def family(dialect: str) -> str:
-    """Dialects of one family share their headers. Nobody ("") and the rehearsal belong to none."""
+    """The family of a dialect. Dialects of one family share their headers. "" and the rehearsal belong to no family."""
     return (endpoints(dialect).headers.family or dialect) if dialect not in ("", REHEARSAL) else dialect
 
 
@@ -64,7 +66,7 @@ def to_upstream(upstream: str, client: str, asked: Mapping[str, str]) -> dict[st
 
 
 def not_forwarded(upstream: str, client: str, asked: Mapping[str, str]) -> tuple[Loss, ...]:
-    """The client's headers that have nowhere to go, as losses."""
+    """The client's headers that are dropped, as losses."""
     lost = plan(upstream, client, tuple(asked))[1]
     if not lost:
         return ()
@@ -81,7 +83,8 @@ def _loss(name: str, value: str) -> Loss:
 
 @small_cache(512)
 def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of some headers, those that go on and those whose loss is told. Clients send the same names again and again."""
+    """Of some header names, those that are forwarded, and those whose loss is reported. Clients send the same names
+    again and again, so the result is remembered."""
     rules, own = _all_rules(), endpoints(upstream).headers
     taken = [
         name
@@ -94,11 +97,11 @@ def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str,
 
 
 def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out: Headers) -> Headers:
-    """Headers for the client: behind our own in `out` what the request is called, and what the upstream says that the
-    client understands.
+    """Headers for the client: our own in `out`, the id of the request, and the upstream's headers that the client
+    understands.
 
-    A request keeps the name that the upstream gave it, since that is the one its makers know; else it is `called` as
-    the client or the gateway does.
+    A request keeps the id that the upstream gave, because the upstream's support knows that id. Otherwise the id is
+    `called`, from the client or the gateway.
     """
     notes = answer.shape.notes
     found = notes.get((client, upstream))
@@ -120,8 +123,8 @@ def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out
 def _understood(
     client: str, upstream: str, shape: HeadShape
 ) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...], str]:
-    """Of an answer's headers, those that the client understands with their places, and the places of those that say
-    what the request is called, the most telling first; and the header in which the client looks for that as well."""
+    """The plan for the headers of an answer: the names and places of headers that the client understands; the places of
+    headers with the request's id, best first; and the client's own header for that id."""
     rules, kindred = _all_rules(), family(client) == family(upstream)
     names = list(enumerate(shape.names, 1))
     ids = sorted([(rules.ids[name], place) for place, name in names if name in rules.ids])

@@ -1,8 +1,8 @@
 """Finds the frames of a passed stream in which an upstream may repeat a secret.
 
-Frames within one dialect pass unread, so each is searched for the secrets that the upstream knows. A search for every
-spelling of a secret costs about ten times as much. Only frames that are no usual event, or that have an error, are
-searched like that.
+Frames within one dialect pass without being read, so each is searched for the secrets that the upstream knows. A search
+for every spelling of a secret costs about ten times as much. Only frames that are no usual event, or that hold an
+error, are searched for every spelling.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ...dialects import endpoints
 from ...transport.redaction import SHORTEST
 
 SHORTEST_RUN = 6
-"""Characters of the shortest part that stands for a whole secret: a shorter one is part of too many words."""
+"""Characters of the shortest part that stands for a whole secret. A shorter part occurs in too many words."""
 _UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]+")
 """Characters that neither JSON nor an address has to escape."""
 _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
-"""A frame with an error, in any dialect; `"error": null` is none."""
+"""A frame with an error, in any dialect; `"error": null` is no error."""
 
 
 def has_error(frames: bytes) -> bool:
@@ -39,7 +39,7 @@ class SecretSearch:
         self._parts = tuple(dict.fromkeys([_unescaped_part(one.encode("utf-8", "replace")) for one in self._secrets]))
 
     def beside(self, secrets: Iterable[str]) -> SecretSearch:
-        """One that knows more secrets."""
+        """A search for further secrets too."""
         return SecretSearch(self._dialect, [*self._secrets, *secrets])
 
     def is_suspicious(self, frames: bytes) -> bool:
@@ -54,6 +54,6 @@ class SecretSearch:
 
 
 def _unescaped_part(secret: bytes) -> bytes:
-    """The longest part of a secret that is written in one way only, or the secret where no part is long enough."""
+    """The longest part of a secret that has only one spelling, or the whole secret where no part is long enough."""
     found = max(_UNESCAPED.findall(secret), key=len, default=b"")
     return found if len(found) >= SHORTEST_RUN else secret

@@ -1,7 +1,8 @@
 """Items of a Responses request that the upstream completes from its own store, by their id.
 
-Where several clients share the gateway's key, such an id brings up whatever the upstream stores under that key. So the
-gateway finds these items, and passes on only ids that the client itself has received (`response_continuation.py`).
+Where several clients share the gateway's key, such an id gives access to everything that the upstream stores under that
+key. So the gateway finds these items, and forwards only ids that the client itself has received
+(`response_continuation.py`).
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from msgspec import Raw
 from ...codec import json_text
 
 _AROUND = frozenset({"id", "type", "status", "role", "phase", "summary"})
-"""Fields that are not the content of an item. A summary is none: OpenAI reads the stored thought by its id."""
+"""Fields that are not the content of an item. A summary does not count as content: OpenAI reads the stored reasoning by
+its id."""
 _EMPTY = frozenset({b"null", b'""', b"[]", b"{}"})
 _SPACE = b" \t\r\n"
 
 
 def item_fields(item: Raw) -> dict[str, Raw] | None:
-    """The fields of an item; None for what is no JSON object."""
+    """The fields of an item; None for a value that is no JSON object."""
     try:
         return json_text.fields(item)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -28,7 +30,7 @@ def item_fields(item: Raw) -> dict[str, Raw] | None:
 
 
 def reference(fields: dict[str, Raw]) -> str:
-    """The id of an item that has no content of its own; "" for any other item.
+    """The id of an item without content of its own; "" for any other item.
 
     The references of the Responses API (2026-03): `item_reference`, whose type may be left out; reasoning without
     `encrypted_content`; and calls such as `image_generation_call`, of which an id alone may be sent.
@@ -56,7 +58,7 @@ def _is_empty(value: Raw) -> bool:
 
 
 def _text(value: Raw) -> str:
-    """A string's value. What is no string is given as it is written, and so is known under no id."""
+    """The value of a string. Any other value is returned as written, and so matches no id."""
     try:
         found = json_text.decode(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -1,5 +1,8 @@
-"""Writes lines to a file descriptor from a thread of its own. A terminal or a pipe that nobody reads holds up nobody:
-what does not fit into the memory for waiting lines is dropped, and the number of dropped lines is written later."""
+"""Writes lines to a file descriptor, from a thread of its own.
+
+A terminal or a pipe that nobody reads does not delay the gateway. Lines beyond the memory for waiting lines are
+dropped, and their number is written later.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import threading
 MAX_WAITING = 1_000_000
 """Bytes of lines that wait to be written."""
 MAX_WRITE = 4096
-"""Bytes of one write: up to this size the lines of several processes do not mix in a pipe."""
+"""Bytes of one write. Up to this size the lines of several processes do not mix in a pipe (POSIX, PIPE_BUF)."""
 
 
 class LineWriter:
@@ -26,7 +29,7 @@ class LineWriter:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self.broken = False
-        """The descriptor takes no more: lines are dropped."""
+        """The descriptor is closed or failed: lines are dropped."""
 
     def write(self, lines: list[bytes]) -> None:
         """Hand lines over; each ends with a line feed. Returns at once."""
@@ -45,7 +48,7 @@ class LineWriter:
             self._thread.start()
 
     def close(self, seconds: float) -> None:
-        """Wait so long at most until all is written."""
+        """Wait until all lines are written, for at most `seconds`."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -66,7 +69,7 @@ class LineWriter:
             try:
                 for piece in _pieces(lines):
                     self._write(piece)
-            except OSError:  # the terminal is gone, or the pipe: serving goes on without a log
+            except OSError:  # The terminal or the pipe is gone. The gateway goes on without a log.
                 self.broken = True
                 return
 
@@ -74,7 +77,7 @@ class LineWriter:
         while piece:
             try:
                 piece = piece[os.write(self._descriptor, piece) :]
-            except BlockingIOError:  # somebody has made the descriptor so
+            except BlockingIOError:  # Another process has made the descriptor non-blocking.
                 select.select([], [self._descriptor], [])
 
 

@@ -1,7 +1,8 @@
-"""The vault in memory: seals that wait for their clients to come back, the oldest forgotten when it is full.
+"""The vault in memory: seals that wait for the next request of their client. The oldest are dropped when the vault is
+full.
 
-Each worker has its own, and it is gone with the process. Every client has a vault of its own in it (`of`): what one
-client received is found by that client alone.
+Each worker has its own vault, which ends with the process. Every client has its own part of the vault (`of`): only the
+client that received a seal finds it.
 """
 
 from __future__ import annotations
@@ -19,38 +20,42 @@ class ClientVault:
         self._owner = owner
 
     def get(self, key: str) -> str | None:
+        """The value that this client's vault keeps under a key."""
         return self._all.get(self._owner, key)
 
     def put(self, key: str, value: str) -> None:
+        """Keep a value for this client."""
         self._all.put(self._owner, key, value)
 
     def filled(self) -> ClientVault | None:
-        """This vault, or None where nothing is kept for the client: then its requests need no search for seals."""
+        """This vault, or None where nothing is kept for the client. Then its requests need no search for seals."""
         return self if self._owner in self._all.owners else None
 
 
 class BoundedVault:
-    """The vaults of all clients, which together hold at most so many bytes."""
+    """The vaults of all clients, with one limit in bytes."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.owners: dict[str, int] = {}
-        """How many keys each client has."""
+        """Number of keys of each client."""
         self._kept: OrderedDict[str, str] = OrderedDict()
         self._size = 0
 
     def of(self, owner: str) -> ClientVault:
-        """The vault of one client. `owner` is the digest that says who the client is (`gateway/client_identity.py`)."""
+        """The vault of one client. `owner` is the digest that identifies the client (`gateway/client_identity.py`)."""
         return ClientVault(self, owner)
 
     def get(self, owner: str, key: str) -> str | None:
-        name = f"{owner}/{key}"  # neither has a slash: both are written in hexadecimal
+        """The value that is kept for an owner under a key."""
+        name = f"{owner}/{key}"  # Neither has a slash, because both are hexadecimal.
         found = self._kept.get(name)
         if found is not None:
             self._kept.move_to_end(name)
         return found
 
     def put(self, owner: str, key: str, value: str) -> None:
+        """Keep a value, and drop the oldest values beyond the limit."""
         name = f"{owner}/{key}"
         before = self._kept.pop(name, None)
         if before is not None:

@@ -1,6 +1,7 @@
-"""How one kind of client asks one place, and how it is answered: found out once, and remembered.
+"""Plans for requests to upstreams: everything that is the same for all requests of one kind of client to one place.
 
-What is remembered is bounded, and nothing of what one client says reaches the upstream for another.
+A plan is made once and remembered. The number of plans is limited. No plan carries data of one client's request to the
+request of another client.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ from .routes import Choice
 from .upstream_request_headers import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
-"""The header with the gateways that a request came through."""
+"""The header with the ids of the gateways that a request came through."""
 INSTANCE = os.urandom(8).hex()
-"""This one. Workers inherit it."""
+"""The id of this gateway. Workers inherit it."""
 MAX_KNOWN = 200
-"""Kinds of requests that are remembered,"""
+"""Number of plans that are remembered."""
 MAX_POSTS = 32
-"""and headers for each."""
+"""Number of prepared headers that are remembered for each plan."""
 MAX_LENGTH = 4096
-"""Letters in the headers of one that is."""
+"""Characters in the headers of a request whose plan is remembered."""
 _STREAMS = ("text/event-stream", "application/x-ndjson")
 
 
 class UpstreamPlan:
-    """How one kind of client asks one place: whatever stays the same from request to request, found out once."""
+    """How one kind of client uses one place: all facts that stay the same from request to request."""
 
     def __init__(
         self,
@@ -54,38 +55,39 @@ class UpstreamPlan:
         *,
         stream: bool,
     ) -> None:
-        """`names` are those of the client's headers; `stream`: it wants one."""
+        """`names` are the names of the client's headers. `stream`: the client wants a stream."""
         upstream, route = choice.upstream, choice.route
         endpoint, framing = get(upstream.dialect).endpoint, get(upstream.dialect).framing
         spoken, asker = endpoints(upstream.dialect).upstream, endpoints(client)
         self.choice = choice
         self.finds_project = spoken.finds_project and not upstream.project
-        """It says which project the account has."""
+        """The account's project has to be looked up at the upstream."""
         self.refused = asker.served.refused
-        """The fault for losses after which the client has to ask otherwise."""
+        """Finds the fault for losses after which the client has to send another request."""
         taken, self.lost = plan(upstream.dialect, client, names)
-        """`lost`: headers of the client that have nowhere to go, and whose loss is told."""
+        """`lost`: headers of the client that are dropped, and whose loss is reported."""
         self.address = address(upstream)
         self.stream = stream if upstream.stream == "auto" else upstream.stream == "always"
-        """It is asked for a stream."""
+        """The upstream is asked for a stream."""
         self.target = target(upstream, choice.model, stream=self.stream)
         self.google = auth(upstream) == "google"
-        """It wants an access token."""
+        """The upstream needs an access token of Google."""
 
         self.kindred = upstream.dialect == client
-        """It speaks the client's dialect."""
+        """Client and upstream use the same dialect."""
         self.untouched = self.kindred and route.repair != "refuse"
-        """So the client's bytes go on as they are, broken ones too,"""
+        """The client's bytes are sent unchanged, even if they break a rule."""
         called = host(upstream)
         self.passes = self.untouched and (called is None or hosts.lookup(called, client) is None)
-        """and without a look, since it is not known to differ from the dialect."""
+        """The client's bytes are sent without being read: the host is not known to differ from the dialect."""
         alike: tuple[bool | None, ...] = (self.stream,)
         if endpoint.path != endpoint.stream_path or (self.kindred and upstream.stream == "auto"):
-            alike = (None, False, True)  # it is not for the body to say, or the client has said it
+            alike = (None, False, True)  # The path decides, not the body; or the client's own value stays.
         elif self.stream == (self.kindred and asker.stream.unasked):
-            alike = (None, self.stream)  # which is what silence means there
+            alike = (None, self.stream)  # A body without the field means the same in that dialect.
         self.said = alike
-        """What the body may say about a stream; else we do."""
+        """Values of the body's stream field that need no change (None: the field is absent). Any other value is
+        overwritten."""
         self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
         self.options = make_options(
             source=client,
@@ -100,52 +102,54 @@ class UpstreamPlan:
             same_account=route.same_account,
             vault_later=True,
         )
-        """On which the client's request is translated for the upstream."""
+        """Options for the translation of the client's request."""
         self.enveloped = spoken.with_project is not None
-        """It has a place for the project, which only the configuration knows."""
+        """The upstream's envelope has a field for the project, which only the configuration knows."""
         self._sse = framing == "sse"
         streamed = "text/event-stream; charset=utf-8" if self._sse else "application/x-ndjson"
         self.kind = (streamed if self.stream else "application/json").encode()
-        """What a good answer mostly says it is."""
+        """The content type that a good answer usually has."""
 
         self.watch = SecretSearch(upstream.dialect, upstream_secrets(upstream, environment))
-        """Finds frames of its streams that may repeat its key."""
+        """Finds frames of the upstream's streams that may repeat its key."""
         self._environment = environment
         self._own = route.client_key or auth(upstream) == "client"
         self.origin: Origin = "client_key" if self._own else "upstream"
-        """Of the faults that it answers with."""
+        """The origin of the faults that the upstream answers with."""
         shown = key_headers() if self._own else ()
         varying = [name for name in names if name in taken or name in shown or name == HOPS]
         self._varying = itemgetter(*varying) if varying else None
         self._made: dict[object, Post] = {}
 
     def post(self, asked: Mapping[str, str], token: str = "") -> Post:
-        """A request, but for its body. ConfigError where there is no key, TransportError where it cannot be sent."""
-        told = token if self._varying is None else (token, self._varying(asked))
-        found = self._made.get(told)
+        """A request without its body. ConfigError where there is no key, TransportError where the request cannot be
+        sent."""
+        varying = token if self._varying is None else (token, self._varying(asked))
+        found = self._made.get(varying)
         if found is None:
             upstream = self.choice.upstream
             made = headers(upstream, self._environment, self._client, asked, token, pass_key=self._own)
-            if not self.address.secure:  # those that know TLS are nobody's loopback
+            # An address with TLS is never a gateway on loopback, so it needs no check for loops.
+            if not self.address.secure:
                 made.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".lstrip()))
             found = prepared(self.address, self.target, tuple(made))
             if self._varying is None or sum(map(len, self._varying(asked))) <= MAX_LENGTH:
                 if len(self._made) >= MAX_POSTS:
                     self._made.clear()
-                self._made[told] = found
+                self._made[varying] = found
         return found
 
     def unread(self, body: bytes, head: Looked, asked: str, marked: bool = False) -> Translation | None:
-        """The client's request, where it passes; None where something is to be done all the same. `asked`: the model
+        """The client's request, if it can be sent without being read; None where it needs a change. `asked`: the model
         that the client named."""
         return pass_request(body, head, dialect=self._client, model=self.choice.model, asked=asked, marked=marked)
 
     def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
-        """The upstream's answer to a request, for the client. `vault`: the client's own."""
+        """The upstream's answer to a request, for the client. `vault` is the client's own."""
         return answer_with(body, self._dialect, self._client, asked, None, created, self._seals, vault)
 
     def events(self, asked: Translation, created: int, vault: Vault) -> StreamTranslator:
-        """The same for a stream."""
+        """A translator for the upstream's stream."""
         return StreamTranslator(
             source=self._dialect,
             target=self._client,
@@ -156,7 +160,7 @@ class UpstreamPlan:
         )
 
     def streams(self, answer: Answer) -> bool:
-        """Whether an answer is a stream: it may come in the other shape than the one that was asked for."""
+        """Whether an answer is a stream. An upstream may send the other shape than the request demanded."""
         kind = answer.header("content-type")
         if self.stream:
             return not (self._sse and kind.startswith("application/json"))
@@ -164,9 +168,9 @@ class UpstreamPlan:
 
 
 class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
-    """How clients ask, of whatever kind they are: those that were there lately are known.
+    """The plans for recent kinds of requests.
 
-    By the choice, the client's dialect, whether it wants a stream, and the names of its headers.
+    The key holds the choice, the client's dialect, whether the client wants a stream, and the names of its headers.
     """
 
     __slots__ = ("_environment", "known")
@@ -175,19 +179,19 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
         super().__init__()
         self._environment = environment
         self.known: dict[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = {}
-        """What `find` gives, by the choice, whether a stream is wanted, and a head that is known: from that follows the
-        rest. The relay looks here itself, since it does so with every request."""
+        """The results of `find`, by the choice, whether a stream is wanted, and a known head, which determines all
+        other values. The relay reads this dictionary itself, because it does so for every request."""
 
     def find(
         self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: KnownHead | None
     ) -> tuple[UpstreamPlan, Post | None]:
-        """How requests with such headers are sent, and what is sent before their body; None where that depends on the
-        hour, or cannot be made."""
+        """The plan for requests with such headers, and the prepared request without its body. The latter is None where
+        it depends on the time, or cannot be made."""
         kind = choice, client, stream, *asked
         sending = self[kind]
         found: Post | None = None
         if not sending.google:
-            with suppress(ConfigError, TransportError):  # who needs it will ask again, and be told why
+            with suppress(ConfigError, TransportError):  # The request itself makes it again, and reports the error.
                 found = sending.post(asked)
         if head is not None and found is not None and kind in self:
             if len(self.known) >= MAX_KNOWN:

@@ -1,7 +1,7 @@
-"""What went through lately: one record an exchange, kept in memory, bounded by count and by bytes.
+"""The recent exchanges: one record for each, kept in memory, limited by number and by bytes.
 
-On the way nothing is made but references to bytes that are there anyway. What a reader sees (canon, usage, text without
-secrets) is made when someone looks: see `exchange_report.py`.
+During an exchange only references to existing bytes are kept. The data for readers (canon, usage, text without secrets)
+is made on request (`exchange_report.py`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ..http.server import IncomingRequest
 HEAD = 16 * 1024
 """Bytes of a stream that are kept from its beginning."""
 TAIL = 16
-"""Pieces that are kept of its end,"""
+"""Pieces of a stream that are kept from its end."""
 TAIL_BYTES = 64 * 1024
-"""and bytes at most: of a fast upstream one piece may have hundreds of thousands."""
+"""Bytes that these pieces may hold. One piece of a fast upstream may have hundreds of thousands of bytes."""
 MAX_HEADER = 2000
 """Characters of a header that lists losses or repairs."""
 
 
 class Recording:
-    """The bytes that came, or went: the beginning, and the last pieces of a long one."""
+    """The bytes of an answer: the beginning, and the last pieces of a long one."""
 
     __slots__ = ("_tail_size", "head", "size", "tail")
 
@@ -39,9 +39,10 @@ class Recording:
         self.tail: deque[bytes] | None = None
         self._tail_size = 0
         self.size = 0
-        """Bytes in all."""
+        """Bytes in all, kept or not."""
 
     def add(self, piece: bytes) -> None:
+        """Add a piece of a stream."""
         size, more = self.size, len(piece)
         self.size = size + more
         if size < HEAD:
@@ -53,7 +54,7 @@ class Recording:
         self._end(piece)
 
     def _end(self, piece: bytes) -> None:
-        """The last piece so far: it takes the place of earlier ones, in number and in bytes."""
+        """Keep the last piece so far. It replaces earlier ones beyond the limits of number and bytes."""
         if len(piece) > TAIL_BYTES:
             piece = piece[-TAIL_BYTES:]
         tail = self.tail
@@ -66,21 +67,21 @@ class Recording:
         self._tail_size = size
 
     def whole(self, body: bytes) -> None:
-        """All of an answer that came, or went, in one piece: it is kept whole."""
+        """Record an answer that came or went in one piece. It is kept whole."""
         self.head, self.tail, self.size = [body], None, len(body)
 
     def __len__(self) -> int:
-        """Bytes that it holds, with what a piece costs."""
+        """Bytes that the recording holds, with the cost of each piece."""
         pieces = self.head if self.tail is None else [*self.head, *self.tail]
         return sum(map(len, pieces)) + 50 * len(pieces)
 
     def parts(self) -> tuple[bytes, bytes]:
-        """The beginning and the end; no end when the beginning is all there is."""
+        """The beginning and the end; the end is empty when the beginning is everything."""
         head, tail = b"".join(self.head), b"".join(self.tail or ())
         return (head + tail, b"") if len(head) + len(tail) == self.size else (head, tail)
 
     def shorten(self, most: int) -> None:
-        """Keep only so much of a beginning in one large piece."""
+        """Keep only the first `most` bytes."""
         head, _ = self.parts()
         self.head, self.tail = [head[:most]], None
 
@@ -96,9 +97,9 @@ class Try(NamedTuple):
 
 
 class Exchange:
-    """One request of a client, and what became of it.
+    """One request of a client, and its outcome.
 
-    What is not yet known of it is found in the class.
+    A fact that is not known yet has its default from the class.
     """
 
     model: str = ""
@@ -109,24 +110,24 @@ class Exchange:
     status: int = 0
     error: str = ""
     note: str = ""
-    """How the upstream broke off once the answer was whole, of which the client noticed nothing."""
+    """How the upstream broke off after the complete answer. The client noticed nothing."""
     losses: tuple[Loss, ...] = ()
     repairs: tuple[Repair, ...] = ()
     answer_after: float | None = None
-    """Seconds until the upstream's head was there."""
+    """Seconds until the head of the upstream's answer came."""
     first_byte: float | None = None
     """Seconds until the first byte went to the client."""
     seconds: float | None = None
     sent: bytes = b""
-    """What went to the upstream."""
+    """The body that went to the upstream."""
     answer_status: int = 0
     answer_headers: Iterable[tuple[str, str]] = ()
     answered: Recording | bytes | None = None
-    """What came from it; all in one piece, where it is no stream."""
+    """The body that came from the upstream; in one piece where it is no stream."""
     told: Recording | bytes | None = None
-    """What went to the client."""
+    """The body that went to the client."""
     size: int = 0
-    """Bytes that were counted for it, while it is kept."""
+    """Bytes that were counted for the exchange when it was kept."""
 
     def __init__(self, name: str, began: float, dialect: str, request: IncomingRequest) -> None:
         self.id = name
@@ -135,14 +136,14 @@ class Exchange:
         self.request = request
         self.attempts = 0
         self.tries: list[Try] = []
-        """Attempts that failed, and upstreams that were passed over."""
+        """Attempts that failed, and upstreams that were skipped."""
 
     def answered_by_us(self) -> bool:
-        """Whether the upstream is a gateway of our kind."""
+        """Whether the upstream is a dragoman gateway."""
         return any(name == "dragoman-exchange" for name, _ in self.answer_headers)
 
     def kept(self) -> int:
-        """Bytes that it holds."""
+        """Bytes that the exchange holds."""
         asked, sent, answered, told = self.request.body, self.sent, self.answered, self.told
         size = 2000 + len(asked)
         if sent is not asked:
@@ -154,46 +155,47 @@ class Exchange:
         return size
 
     def shorten(self, most: int) -> None:
-        """Keep the beginnings only."""
+        """Keep only the first `most` bytes of each body."""
         request, self.sent = self.request, self.sent[:most]
         self.request = msgspec.structs.replace(request, headers=request.told(), body=request.body[:most], known=None)
         self.answered, self.told = _shortened(self.answered, most), _shortened(self.told, most)
 
 
-def _shortened(said: Recording | bytes | None, most: int) -> Recording | None:
-    if said is not None:
-        said = as_recording(said)
-        said.shorten(most)
-    return said
+def _shortened(recorded: Recording | bytes | None, most: int) -> Recording | None:
+    if recorded is not None:
+        recorded = as_recording(recorded)
+        recorded.shorten(most)
+    return recorded
 
 
-def as_recording(said: Recording | bytes) -> Recording:
-    """For those who look: the beginning and the end of anything."""
-    if isinstance(said, Recording):
-        return said
+def as_recording(recorded: Recording | bytes) -> Recording:
+    """A recording of any body."""
+    if isinstance(recorded, Recording):
+        return recorded
     tape = Recording()
-    tape.whole(said)
+    tape.whole(recorded)
     return tape
 
 
 LAST_ANSWERS = 8
-"""Answers of an upstream that are searched for the header of a gateway."""
+"""Number of an upstream's last answers that are searched for the header of a dragoman gateway."""
 
 
 class Exchanges:
-    """The last exchanges, newest last."""
+    """The recent exchanges, newest last."""
 
     def __init__(self, most: int, most_bytes: int = 16 * 1024 * 1024) -> None:
         self.most = most
         self.most_bytes = most_bytes
         self._kept: deque[Exchange] = deque()
         self.size = 0
-        """Bytes that they hold."""
+        """Bytes that the exchanges hold."""
 
     def add(self, exchange: Exchange) -> None:
+        """Keep an exchange, and drop the oldest beyond the limits."""
         most_bytes, kept = self.most_bytes, self._kept
         size = exchange.kept()
-        if size * 8 > most_bytes:  # one picture-laden request is not worth all the others
+        if size * 8 > most_bytes:  # One request full of pictures must not push out all others.
             exchange.shorten(most_bytes // 64)
             size = exchange.kept()
         exchange.size = size
@@ -206,20 +208,22 @@ class Exchanges:
         self.size = size
 
     def bound(self, most: int, most_bytes: int) -> None:
-        """Other bounds, which hold at once."""
+        """Set other limits, which hold at once."""
         self.most, self.most_bytes = most, most_bytes
         while len(self._kept) > most or self.size > most_bytes:
             self.size -= self._kept.popleft().size
 
     def get(self, name: str) -> Exchange | None:
+        """The exchange with this id, or None."""
         return next((exchange for exchange in self._kept if exchange.id == name), None)
 
     def is_answered_by_us(self, upstream: str) -> bool:
-        """Whether one of the upstream's last answers came from a gateway of our kind."""
+        """Whether one of the upstream's last answers came from a dragoman gateway."""
         last = (exchange for exchange in reversed(self._kept) if exchange.upstream == upstream)
         return any(exchange.answered_by_us() for exchange in islice(last, LAST_ANSWERS))
 
     def all(self) -> list[Exchange]:
+        """All kept exchanges, oldest first."""
         return list(self._kept)
 
 
@@ -227,24 +231,24 @@ _kind = attrgetter("code", "severity")
 
 
 def compact(losses: tuple[Loss, ...]) -> str:
-    """Losses for a header: each code with its severity and how often."""
+    """Losses for a header: each code with its severity and count."""
     return _listed(tuple(map(_kind, losses)))
 
 
 def compact_repairs(repairs: tuple[Repair, ...]) -> str:
-    """Repairs for a header: each with how often."""
+    """Repairs for a header: each name with its count."""
     return _listed(tuple([(repair.name,) for repair in repairs]))
 
 
-@small_cache(256)  # an agent's requests lose the same again and again
+@small_cache(256)  # The requests of one agent have the same losses again and again.
 def _listed(found: tuple[tuple[str, ...], ...]) -> str:
     counts = Counter(found)
     out, left = "", len(counts)
     for words, count in counts.items():
         word = ";".join(words)
-        said = f"{word};n={count}" if count > 1 else word
-        if len(out) + len(said) > MAX_HEADER - 20:
+        entry = f"{word};n={count}" if count > 1 else word
+        if len(out) + len(entry) > MAX_HEADER - 20:
             return f"{out}, more;n={left}"
-        out = f"{out}, {said}" if out else said
+        out = f"{out}, {entry}" if out else entry
         left -= 1
     return out

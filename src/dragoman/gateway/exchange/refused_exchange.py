@@ -1,4 +1,4 @@
-"""How an exchange ends that is not served: the fault for the client, in its dialect, and when to ask again."""
+"""How an exchange ends that is not served: the fault for the client, in the client's dialect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Refused(Exception):
     """The exchange ends with a fault for the client."""
 
     def __init__(self, fault: Fault, body: bytes = b"", status: int = 0) -> None:
-        """`body` and `status`: an upstream of the client's dialect said it so."""
+        """`body` and `status`: the unchanged answer of an upstream of the client's dialect."""
         self.fault = fault
         self.body = body
         self.status = status
@@ -26,17 +26,17 @@ class Refused(Exception):
 
     def reply(self, dialect: str) -> tuple[int, list[tuple[str, str]], bytes]:
         """Status, headers and body for the client."""
-        status, told, body = fault_reply(dialect, self.fault)
-        return (self.status, told, self.body) if self.body else (status, told, body)
+        status, headers, body = fault_reply(dialect, self.fault)
+        return (self.status, headers, self.body) if self.body else (status, headers, body)
 
 
 def nested() -> Fault:
-    """The fault for a request whose JSON no decoder or writer here can walk through."""
-    return Fault("invalid_request", "the request is nested too deeply", 400)
+    """The fault for a request whose JSON is too deep for our decoders and writers."""
+    return Fault("invalid_request", "the JSON of the request is nested too deeply", 400)
 
 
 def not_json(body: bytes) -> Fault | None:
-    """The fault for a request body that is no JSON, with the byte where it breaks; None for any JSON."""
+    """The fault for a request body that is no JSON, with the byte of the mistake; None for any JSON."""
     if not body.strip():
         return Fault("invalid_request", "The request body is empty. Send a JSON object.", 400, "invalid_json")
     try:
@@ -46,7 +46,7 @@ def not_json(body: bytes) -> Fault | None:
         at, why = (found[1], str(error)[: found.start()].strip()) if found else (len(body), str(error))
         return Fault("invalid_request", f"The request body is not JSON (byte {at}: {why}).", 400, "invalid_json")
     except UnicodeDecodeError as error:
-        why = f"The request body is not JSON (byte {error.start}: it is not UTF-8)."
+        why = f"The request body is not JSON (byte {error.start}: not UTF-8)."
         return Fault("invalid_request", why, 400, "invalid_json")
     except RecursionError:
         return nested()
@@ -58,7 +58,7 @@ _skimmed = msgspec.json.Decoder(Raw).decode
 
 
 def untranslated(error: WireError | LossError | RepairError) -> Fault:
-    """The fault for a request that cannot be translated: what is wrong, and where."""
+    """The fault for a request that cannot be translated: the problem, and its place."""
     if isinstance(error, WireError):
         return Fault("invalid_request", str(error), 400, param=named(error.path))
     if isinstance(error, LossError):
@@ -69,36 +69,39 @@ def untranslated(error: WireError | LossError | RepairError) -> Fault:
 
 
 def named(path: str) -> str:
-    """A place as faults name one: `messages[0].content` for the pointer `/messages/0/content`."""
+    """A place in the form that faults use: `messages[0].content` for the pointer `/messages/0/content`."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
     return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
 
 
 def looped() -> Fault:
-    why = "the request comes from this gateway itself: an upstream's base_url leads back to it. Change that base_url."
+    """The fault for a request that this gateway has sent to itself."""
+    why = "the request comes from this gateway itself: the base_url of an upstream points here. Change that base_url."
     return Fault("invalid_request", why, 400, "loop")
 
 
 def no_model(model: str, config: Config) -> Fault:
+    """The fault for a request whose model no upstream serves, or that names no model."""
     known = ", ".join([name for name in config.upstreams if name != REHEARSAL]) or REHEARSAL
     if not model:
         return Fault("invalid_request", "the request names no model. Set `model`.", 400, "model_required", "model")
-    why = f"no upstream serves the model {model!r}; say upstream/model (upstreams: {known}) or add a route"
+    why = f"no upstream serves the model {model!r}. Name it as upstream/model (upstreams: {known}), or add a route"
     return Fault("not_found", why, 404, "model_not_found", "model")
 
 
 def failed(error: Exception) -> str:
-    """The message for a mistake of the gateway itself."""
-    return f"the gateway failed: {type(error).__name__}. What happened is on its standard error."
+    """The message for a mistake in the gateway itself."""
+    return f"the gateway failed: {type(error).__name__}. Its standard error has the traceback."
 
 
 def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
-    """A fault in the client's dialect."""
-    body, status, told = get(dialect).write_fault(fault)
+    """Status, headers and body of a fault, in the client's dialect."""
+    body, status, headers = get(dialect).write_fault(fault)
     if fault.code:
         status = endpoints(dialect).served.statuses.get(fault.code, status)
-    return status, [("content-type", "application/json"), *told.items()], body
+    return status, [("content-type", "application/json"), *headers.items()], body
 
 
 def unknown_path(path: str) -> dict[str, Any]:
-    return {"error": {"message": f"there is nothing at {path}", "type": "not_found"}}
+    """The body of an answer to an unknown path of the gateway itself."""
+    return {"error": {"message": f"no endpoint has the path {path}", "type": "not_found"}}

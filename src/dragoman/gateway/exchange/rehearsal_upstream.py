@@ -1,6 +1,7 @@
-"""The rehearsal as an upstream: answers in canon, written in the client's dialect, nothing sent anywhere.
+"""The rehearsal as an upstream: its answers in canon are written in the client's dialect. Nothing is sent anywhere.
 
-It is as strict as the real ones: what breaks a rule of the dialect (`dragoman lint`) is refused, and nothing is mended.
+The rehearsal is as strict as a real upstream. A request that breaks a rule of the dialect (`dragoman lint`) is refused,
+and nothing is repaired.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from ..http.server import Reply
 Headers = list[tuple[str, str]]
 
 _CLOSED = ("tool_choice", "response_format", "think")
-"""Fields with few legal values; one that was not understood is none of them."""
+"""Fields with few legal values. A value that the reader did not understand is illegal."""
 _SEALS = frozenset({"ANT-012", "GEM-008", "GEM-009"})
-"""Rules by which a seal of the rehearsal is a stranger's, or is missing: it looks at its seals itself."""
+"""Rules about foreign or missing seals. They are skipped, because the rehearsal checks its own seals."""
 
 
 def read(body: bytes, call: Call, model: str) -> Request | Fault:
-    """The client's request in canon, for the rehearsal to answer."""
+    """The client's request in canon, for the rehearsal."""
     dialect = get(call.dialect)
     try:
-        # Read as for an upstream of another dialect: tools that come by an item in mid-conversation are tools.
+        # Read as for an upstream of another dialect, so that tools of an item in mid-conversation become tools.
         context = Context(call.dialect, REHEARSAL)
         request = _read_request(body, dialect, context)
     except WireError as error:
@@ -57,23 +58,26 @@ def _read_request(body: bytes, dialect: Dialect, context: Context) -> Request:
 
 
 def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
-    """The same, with what upstreams of this dialect refuse refused. `asked` is the model that the client named."""
+    """The client's request in canon, or the fault that upstreams of this dialect would answer. `asked` is the model
+    that the client named."""
     if not asked:
-        return _refused("the request names no model", "model", "model_required")
+        return _refused("the request names no model. Set `model`.", "model", "model_required")
     request = read(body, call, model)
     if isinstance(request, Fault):
         return request
     form = endpoints(call.dialect).rehearsal
     limit, least = request.settings.max_tokens, form.least_tokens
     if limit is not None and least is not None and limit < least:
-        return _refused(f"the limit of tokens is {limit}; it must be {least} at least", "max_tokens")
+        return _refused(f"the token limit is {limit}. It must be at least {least}.", "max_tokens")
     for extra in (request.extra, request.choice.extra if request.choice is not None else None):
         unread = extra.get(call.dialect, {}) if extra is not None else {}
         for name in _CLOSED:
             if name in unread and name not in form.passed_over:
-                return _refused(f"{name} has a value that is not known", name)
+                return _refused(
+                    f"{name} has an unknown value. Use a value of the dialect, or leave the field out.", name
+                )
     for finding in lint(body, dialect=call.dialect, kind="request", model=asked):
-        # A rule about what is inside an envelope names the rule that is broken there.
+        # A rule about the inside of an envelope names the inner rule that is broken.
         if finding.severity == "error" and _SEALS.isdisjoint((finding.rule, finding.message.partition(":")[0])):
             return _refused(f"{finding.path or '/'}: {finding.message} ({finding.rule})", finding.path.lstrip("/"))
     settings = request.settings
@@ -88,7 +92,7 @@ def _refused(why: str, param: str, code: str = "") -> Fault:
 
 
 def tokens(request: Request) -> int:
-    """An estimate of what a request costs."""
+    """An estimate of the tokens in a request."""
     from ... import rehearsal
 
     return rehearsal.estimate(request)
@@ -104,8 +108,8 @@ async def answer_rehearsal(
     streamed: Headers,
     stream: bool,
 ) -> Fault | None:
-    """Answer; None when the client has its answer."""
-    from ... import rehearsal  # only gateways that rehearse load it
+    """Send the rehearsal's answer; None when the client has its answer."""
+    from ... import rehearsal  # Only gateways that use the rehearsal load it.
 
     dialect = get(call.dialect)
     answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.echoes else "ignored")

@@ -1,11 +1,10 @@
 """One exchange: a client's request to an upstream, the upstream's answer to the client.
 
-Tries the places that the route gives, one after the other, as long as no byte has reached the client. Translation is
-the library's; here is what happens in between: waiting, retrying, giving up, and saying so in the client's dialect.
+The relay tries the places of a route in turn, as long as no byte has reached the client. The library translates. The
+relay owns the rest: waiting, retrying, giving up, and the report in the client's dialect.
 
-Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. What
-happens when it does not is in `_again` (the same place) and at the end of `run` (the next one). After which faults
-that is done, `fault_reactions.py` says.
+Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. `_again`
+tries the same place again, the end of `run` tries the next place. `fault_reactions.py` decides after which faults.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ class Relay:
         exchange: Exchange,
         earlier: PreviousResponses | None = None,
     ) -> None:
-        """`earlier` has the turns that the request refers to and does not bring."""
+        """`earlier` holds the turns that the request refers to without containing them."""
         self._desk = desk
         self._earlier = earlier
         self._call = call
@@ -121,9 +120,8 @@ class Relay:
         self._reply = reply
         self._exchange = exchange
         self._faults = UpstreamFaults(desk, call.dialect, request.headers, exchange)
-        self._vault: ClientVault | NotedVault = desk.vault.of(
-            request.owner
-        )  # the client's own: nobody else finds what it received
+        # The client's own part of the vault: no other client finds its seals.
+        self._vault: ClientVault | NotedVault = desk.vault.of(request.owner)
         self._bounds = bounds = desk.config.bounds
         self._began = began = monotonic()
         self._end = began + bounds.total
@@ -131,8 +129,8 @@ class Relay:
         self._pouring: StreamReply | None = None
         self._head: Peek | None = None
         self._long = False  # the request is translated in a child
-        self._known: Known | None = None  # what was seen before of a request that goes on
-        self._waited = 0.0  # seconds in all
+        self._known: Known | None = None  # the remembered beginning of a conversation that continues
+        self._waited = 0.0  # seconds of all pauses
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
@@ -148,8 +146,8 @@ class Relay:
             self._pouring = StreamReply(
                 self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames
             )
-        told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
-        passing = False  # the client may ask again after it
+        told: Fault | None = None  # the first fault after which the client may try again, or else the first of all
+        passing = False  # the client may try again after it
         failover: Failover | None = None
         try:
             if len(choices) > 1:
@@ -175,7 +173,8 @@ class Relay:
             if not self._reply.started:
                 raise
             told = refused.fault
-        except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+        # A mistake in the gateway: the client gets 500, the operator the traceback.
+        except Exception as error:  # noqa: BLE001
             print_failure(error, self._desk.redactor)
             told = Fault("server", failed(error), 500, "gateway_failed")
         finally:
@@ -185,7 +184,7 @@ class Relay:
             self._give_up(told)
 
     def _give_up(self, fault: Fault) -> None:
-        """Nobody served the request: the client is told, by an event of its stream if that has begun."""
+        """End an exchange that no place served, with a fault: by an event if the client's stream has begun."""
         if self._pouring is None or not self._reply.started:
             raise (
                 Refused(*self._faults.verbatim)
@@ -196,7 +195,7 @@ class Relay:
         self._pouring.fail(fault, self._told())
 
     def _choices(self) -> list[Choice]:
-        """The places that may serve the request: by the model, which its address names or its body."""
+        """The places that may serve the request, by the model in its path or its body."""
         call, exchange, request = self._call, self._exchange, self._request
         if HOPS in request.headers and INSTANCE in request.headers[HOPS]:
             raise Refused(looped())
@@ -218,7 +217,7 @@ class Relay:
         return choices
 
     def _goes_on(self) -> bool:
-        """Whether a long request is short but for what was seen before."""
+        """Whether a long request is short except for a beginning that is remembered."""
         body = self._request.body
         if len(body) > LARGE:
             return False
@@ -230,12 +229,12 @@ class Relay:
             self._head = peek(self._request.body)
             if self._head is None and (broken := not_json(self._request.body)) is not None:
                 raise Refused(broken)
-        return self._head or Peek()  # the reader of the dialect will say what is wrong, and where
+        return self._head or Peek()  # the dialect's reader will report the mistake and its place
 
     # One place.
 
     async def _ask(self, choice: Choice) -> Fault | None:
-        """Ask one place; None when the client has its answer."""
+        """Use one place; None when the client has its answer."""
         desk, exchange, upstream = self._desk, self._exchange, choice.upstream
         exchange.upstream = choice.name
         exchange.upstream_model = choice.model
@@ -264,16 +263,16 @@ class Relay:
         return fault
 
     def _shows_well(self, fault: Fault | None) -> bool:
-        """Whether an upstream has shown that it works: by a good answer, or by a fault that is not its own."""
+        """Whether an upstream has proved that it works: by a good answer, or by a fault that is not its own."""
         if fault is None:
-            return not self._exchange.error  # a stream that broke off shows nothing
+            return not self._exchange.error  # a stream that broke off proves nothing
         return (
             self._faults.origin in ("upstream", "client_key")
             and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
         )
 
     async def _again(self, sending: UpstreamPlan, asked: Translation, fault: Fault | None) -> Fault | None:
-        """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
+        """Try a place again after its fault, as long as that may help; None when the client has its answer."""
         choice, reply, attempt = sending.choice, self._reply, 0
         unsealed = False
         while fault is not None:
@@ -299,8 +298,8 @@ class Relay:
         return None
 
     def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
-        """Seconds until a place is asked again; None when it is not: once the client has a byte, when it had all its
-        time, after a fault that stays, and when the exchange would wait too long in all."""
+        """Seconds until the place is tried again. None: not again, because the client has a byte, the time is over, the
+        fault is lasting, or the exchange would wait too long in all."""
         if self._reply.started or fault is self._faults.late or attempt >= route.retries:
             return None
         if not TABLE[self._faults.origin, fault.kind].retried:
@@ -311,8 +310,8 @@ class Relay:
         return seconds
 
     async def _mended(self, sending: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
-        """A request with what is broken in it mended, after its bytes went as they were and were refused; None when
-        nothing was, or it is not to be mended."""
+        """The request with its history repaired, after the upstream refused the unchanged bytes; None when nothing
+        needs a repair, or repairs are off."""
         if fault.kind != "invalid_request" or not sending.untouched or sending.choice.route.repair != "report":
             return None
         if asked.repairs or self._reply.started:
@@ -324,8 +323,8 @@ class Relay:
         return mended if mended.repairs else None
 
     async def _without_seals(self, sending: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
-        """The request without seals, after the upstream has refused one; None for any other fault, and for a request
-        that has none."""
+        """The request without seals, after the upstream has refused a seal; None for any other fault, and for a request
+        without seals."""
         if self._reply.started or not refuses_seals(fault, self._exchange.answered):
             return None
         try:
@@ -333,7 +332,7 @@ class Relay:
                 bare = await self._translated_apart(sending, unsealed=True)
             else:
                 bare = self._translated(sending, unsealed=True)
-        except LossError:  # the route tolerates no such loss: the upstream's fault stays
+        except LossError:  # the route does not tolerate the loss: the upstream's fault stays
             return None
         return None if bare.body == asked.body else bare
 
@@ -361,8 +360,8 @@ class Relay:
     # The request.
 
     def _translated(self, sending: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
-        """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
-        with `mend`, and seals are taken out only with `unsealed`, once the upstream has refused them."""
+        """The request for one place. Within one dialect the bytes pass unchanged. Only with `mend` is a broken history
+        repaired; only with `unsealed` are seals removed."""
         try:
             return self._noted(sending, self._crossed(sending, mend=mend, unsealed=unsealed))
         except (WireError, RepairError) as error:
@@ -377,7 +376,7 @@ class Relay:
         def work() -> child_tasks.Light:
             asked = self._crossed(sending, mend=mend, unsealed=unsealed)
             if asked.body is body:
-                asked.body = b""  # the gateway has it
+                asked.body = b""  # the gateway has these bytes already
             return child_tasks.lightened(asked)
 
         try:
@@ -406,7 +405,7 @@ class Relay:
         return asked
 
     def _noted(self, sending: UpstreamPlan, asked: Translation) -> Translation:
-        """What was translated, written down in the exchange."""
+        """Record the translated request in the exchange."""
         exchange, call = self._exchange, self._call
         if call.model:
             asked.asked = call.model
@@ -420,7 +419,7 @@ class Relay:
         return asked
 
     def _unusual(self, sending: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
-        """The same for a request that was refused, or that refers to earlier turns."""
+        """The translation of a request that was refused, or that refers to earlier turns."""
         body, earlier = self._request.body, self._earlier
         if earlier is not None:
             body = earlier.body_for(sending.choice)
@@ -432,8 +431,8 @@ class Relay:
         return translate_with(body, options, self._vault.filled(), self._exchange.model)
 
     def _passed(self, sending: UpstreamPlan, head: Peek) -> Translation:
-        """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
-        which knows them, and is known by its answers."""
+        """The client's own bytes, if they can be sent unchanged. Seals under our mark go only to a dragoman gateway,
+        which understands them; the headers of its answers identify it."""
         body, model = self._request.body, self._exchange.model
         asked = sending.unread(body, head, model)
         marked = asked is None and body.find(MARK_BYTES) >= 0
@@ -444,7 +443,7 @@ class Relay:
     # One attempt, and its answer.
 
     async def _once(self, sending: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
-        """Ask a place once; None when the client has its answer. `post` is what goes before the body, if known."""
+        """Use a place once; None when the client has its answer. `post` is the request without its body, if known."""
         exchange, bounds, pool = self._exchange, self._bounds, self._desk.pool
         exchange.attempts += 1
         answer: Answer | None = None
@@ -479,12 +478,12 @@ class Relay:
             exchange.answer_after = now - self._began
             exchange.answer_status = status = answer.status
             exchange.answer_headers = self._heading = heading = answer.heading
-            if exchange.tries:  # what was said then is of no more interest
+            if exchange.tries:  # the answers of earlier attempts are not reported
                 exchange.answered = exchange.told = None
             if status >= 300:
                 return await self._faults.read(sending.choice, answer)
             streams = sending.stream
-            if heading.values[heading.shape.kind] != sending.kind:  # it may come in the other shape
+            if heading.values[heading.shape.kind] != sending.kind:  # the answer may have the other shape
                 streams = sending.streams(answer)
             if streams and self._pouring is not None:
                 translator = self._translator(sending, asked)
@@ -509,7 +508,7 @@ class Relay:
         return await self._tell(sending, asked, body, streams)
 
     async def _token(self, sending: UpstreamPlan, asked: Translation) -> str:
-        """The access token for a request. Its body names the project, if it has to."""
+        """The access token for a request. The request's body gets the project's name where it needs one."""
         desk, upstream = self._desk, sending.choice.upstream
         token = await desk.tokens.get(upstream.credentials)
         if token and sending.finds_project:
@@ -528,8 +527,8 @@ class Relay:
         return sending.events(asked, int(self._desk.now()), self._vault)
 
     async def _tell(self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
-        """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
-        `streamed`: it came as a stream."""
+        """Send a whole answer to the client, in the shape that the client demanded; or return the fault in an answer
+        with a good status. `streamed`: the answer came as a stream."""
         exchange, pouring = self._exchange, self._pouring
         try:
             if takes_long(body):
@@ -542,7 +541,7 @@ class Relay:
         except WireError as error:
             return self._faults.misread(sending, asked, error, body)
         except RecursionError:
-            return self._faults.misread(sending, asked, "it is nested too deeply", body)
+            return self._faults.misread(sending, asked, "the JSON is nested too deeply", body)
         if isinstance(found, str):
             return self._faults.misread(sending, asked, found, body)
         told, losses = found
@@ -558,17 +557,16 @@ class Relay:
     def _answer(
         self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
-        """A whole answer in the client's dialect and in the shape it asked for, and what was lost; or what is wrong
-        with it."""
+        """A whole answer in the client's dialect and shape, with its losses; or a text about the mistake in it."""
         first = body.lstrip()[:1]
         if streamed or (first == b"[" and stream_or_whole.comes_as_array(asked.target)):
             body = stream_or_whole.whole(body, asked.target)
         elif first != b"{":
-            return "it is no JSON object"
+            return "the body is no JSON object"
         if self._pouring is not None:
             return self._in_events(sending, asked, body)
         if sending.kindred and not asked.wrapped and json_text.is_document(body):
-            return (body, ()) if is_answer(body, get(asked.target)) else "nothing is in it"
+            return (body, ()) if is_answer(body, get(asked.target)) else "the body is empty"
         answer = sending.response(body, asked, int(self._desk.now()), self._vault)
         return answer.body, answer.losses
 
@@ -589,7 +587,7 @@ class Relay:
         if isinstance(found, str):
             return found
         told, losses, kept = found
-        for key, value in kept.items():  # meanwhile another answer may have claimed the key
+        for key, value in kept.items():  # another answer may have claimed the key meanwhile
             keep(self._vault, key, value)
         return told or body, losses
 
@@ -597,7 +595,7 @@ class Relay:
         """A whole answer for a client that wants a stream."""
         client = self._call.dialect
         if not sending.kindred and stream_or_whole.has_broken_call(body, asked.target, client):
-            # As a stream of the upstream's dialect it would end with the token limit, of which nobody spoke.
+            # A stream of the upstream's dialect would end with a token limit, which the upstream never reported.
             answer = sending.response(body, asked, int(self._desk.now()), self._vault)
             return stream_or_whole.streamed(answer.body, client), answer.losses
         translator = self._translator(sending, asked)
@@ -606,7 +604,7 @@ class Relay:
             raise FaultError(translator.fault)
         return told, translator.losses
 
-    # What the client is told.
+    # Answers to the client.
 
     def _told(self) -> Recording:
         if not isinstance(self._exchange.told, Recording):
@@ -614,7 +612,7 @@ class Relay:
         return self._exchange.told
 
     def refuse(self, refused: Refused) -> None:
-        """Send the fault that the exchange ends with."""
+        """Send the fault that ends the exchange."""
         out = self.headers("application/json")
         known = dict(out)
         if not refused.fault.request_id:
@@ -624,7 +622,7 @@ class Relay:
         self._reply.send(status, [*out, *[one for one in more if one[0] not in known]], body)
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
-        """The headers of an answer to the client, which goes out with them."""
+        """The headers of an answer that is sent now."""
         exchange, dialect = self._exchange, self._call.dialect
         exchange.first_byte = monotonic() - self._began
         name = exchange.id

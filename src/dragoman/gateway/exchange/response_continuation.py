@@ -1,7 +1,7 @@
-"""Conversations that go on: what a Responses request refers to is found again, and what is answered is kept.
+"""Responses that continue earlier ones: finds what a Responses request refers to, and stores its answer.
 
-A request that names an earlier response or a conversation gets its turns from the store, whatever upstream serves it.
-An answer is kept before its last byte leaves, so that the next request finds it at once.
+A request that names an earlier response or a conversation gets the earlier turns from the store, whichever upstream
+serves it. An answer is stored before its last byte is sent, so that the next request finds it at once.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n
 _NATIVE = "openai-responses"
 _NAMED = b'"response":{"id":"'
 _ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
-_FORGOTTEN = "what was asked with store false is not, and what is old is forgotten"
+_FORGOTTEN = "requests with store false are never stored, and old entries are dropped"
 
 
 class Asked(NamedTuple):
-    """What a request says about what is kept."""
+    """The references of a request, and whether its answer is to be stored."""
 
     items: tuple[Raw, ...]
-    """Its own input."""
+    """The request's own input."""
     previous: str
-    """The response that it goes on from."""
+    """The id of the response that the request continues."""
     talk: str
-    """The conversation that it belongs to."""
+    """The id of the conversation that the request belongs to."""
     store: bool
     unreadable: str = ""
-    """The field whose value is of no known kind, or BODY where the whole request is no JSON object."""
+    """The field whose value has an unknown type, or BODY where the whole request is no JSON object."""
 
 
 class _Body(Struct):
-    """Values as they are written: a value of a wrong kind must not hide the others."""
+    """Fields as written: a value of a wrong type must not hide the others."""
 
     input: Raw = Raw()
     previous_response_id: Raw = Raw()
@@ -76,7 +76,7 @@ _conversation = msgspec.json.Decoder(str | _Named | None).decode
 
 
 def asked(body: bytes) -> Asked:
-    """What a request refers to, as far as that can be read."""
+    """The references of a request, as far as they can be read."""
     known = _asked(body)
     mended = without_surrogates(body) if known.unreadable == BODY else None
     return known if mended is None else _asked(mended)
@@ -88,12 +88,12 @@ def _asked(body: bytes) -> Asked:
     items: list[Raw] = []
     try:
         found = _body(body)
-        said = memoryview(found.input)  # a copy may be large
+        written = memoryview(found.input)  # a copy may be large
         field = "input"
-        if bytes(said[:1]) == b'"':
+        if bytes(written[:1]) == b'"':
             items = [json_text.raw({"type": "message", "role": "user", "content": found.input})]
         else:
-            items = _items(said) if said not in _NONE else []
+            items = _items(written) if written not in _NONE else []
         field = "previous_response_id"
         if bytes(found.previous_response_id) not in _NONE:
             previous = _string_or_null(found.previous_response_id) or ""
@@ -104,12 +104,12 @@ def _asked(body: bytes) -> Asked:
         store = bytes(found.store) != b"false"
         field = ""
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        pass  # the field says so
+        pass  # `field` holds the name of the field that failed.
     return Asked(tuple(items), previous, talk, store, field)
 
 
 class PreviousResponses:
-    """The turns before a request's own. It is the library's resolver: what it does not know, it refuses."""
+    """The turns before a request's own. This is the library's resolver: it refuses ids that it does not know."""
 
     def __init__(
         self,
@@ -121,9 +121,9 @@ class PreviousResponses:
         apart: bool,
         holders: dict[str, str] | None = None,
     ) -> None:
-        """`holder` is the upstream that gave the response which the request goes on from, if that response is kept for
-        this client. `apart`: clients have identities of their own, so ids are not asked for on trust. `holders` are the
-        upstreams that gave this client the items which the request refers to by their ids."""
+        """`holder` is the upstream of the response that the request continues, if that response is stored for this
+        client. `apart`: clients have identities of their own, so no upstream is asked for an unknown id. `holders` are
+        the upstreams of the items that the request refers to by their ids."""
         self._body = body
         self._known = known
         self._named = named
@@ -138,17 +138,17 @@ class PreviousResponses:
         found = self._named.get(name)
         if found is not None:
             return found
-        why = f"{name!r} is not kept here: {_FORGOTTEN}"
+        why = f"{name!r} is not stored here: {_FORGOTTEN}"
         if name == self._known.talk:
             raise Refused(Fault("not_found", why, 404, "conversation_not_found", "conversation"))
         raise Refused(Fault("invalid_request", why, 400, "previous_response_not_found", "previous_response_id"))
 
     def body_for(self, choice: Choice) -> bytes:
-        """The request as it goes to a place: with the earlier turns in it where nobody else puts them in.
+        """The request for a place, with the earlier turns inserted where the upstream does not do that itself.
 
-        An upstream that speaks the dialect itself and gave the last answer has the turns before it. One that is asked
-        for what was never kept here may have them too; where clients have identities of their own, such an id goes
-        only to an upstream that sees the client's own key: with the gateway's key it could be anybody's.
+        An upstream of the same dialect that gave the last answer has the turns before it. An upstream may also know an
+        id that was never stored here. Where clients have identities of their own, such an id goes only to an upstream
+        that gets the client's own key: with the gateway's key the id could belong to any client.
         """
         native = choice.upstream.dialect == _NATIVE
         if not native:
@@ -166,24 +166,24 @@ class PreviousResponses:
         return self._with_own_items(body, choice.name) if shared else body
 
     def _with_own_items(self, body: bytes, upstream: str) -> bytes:
-        """The body with items that stand in it, or that the upstream gave to this client. Every field is written once:
-        of a field that stands there twice the upstream might read the other value."""
+        """The body with only those items that are complete, or that the upstream gave to this client. Every field is
+        written once: an upstream might read the other value of a repeated field."""
         fields = fields_tolerant(body)
-        said = bytes(fields.get("input", b""))
-        if not said.startswith(b"["):
+        written = bytes(fields.get("input", b""))
+        if not written.startswith(b"["):
             return json_text.encode(fields)
         out: list[Any] = []
-        for item in _items(said):
+        for item in _items(written):
             found = item_fields(item)
             name = reference(found) if found is not None else ""
             holder = self._holders.get(name, "") if name else upstream
             if not holder:
-                why = f"the item {name!r} is not kept here: {_FORGOTTEN}"
+                why = f"the item {name!r} is not stored here: {_FORGOTTEN}"
                 raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
             if holder == upstream:
                 out.append(item if found is None else found)
-            elif _alone(item):  # a thought without its seal is left out, as in the turns before
-                why = f"the item {name!r} was given by another upstream, {holder!r}. Send the item itself."
+            elif _alone(item):  # Reasoning without its seal is left out, as in the turns before.
+                why = f"the item {name!r} belongs to another upstream, {holder!r}. Send the whole item, not its id."
                 raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
         return json_text.encode({**fields, "input": out})
 
@@ -203,8 +203,8 @@ class PreviousResponses:
 
 
 def _unambiguous(body: bytes, known: Asked) -> bytes:
-    """The body with each reference written once, as it was read here: of a field that stands there twice an upstream
-    might take the other one, which nobody has looked at."""
+    """The body with each reference written once, as it was read here. An upstream might use the other value of a
+    repeated field, which the gateway has not checked."""
     if not known.talk and not ambiguous(body):
         return body
     fields = fields_tolerant(body)
@@ -214,18 +214,18 @@ def _unambiguous(body: bytes, known: Asked) -> bytes:
 
 
 def ambiguous(body: bytes) -> bool:
-    """Whether a reference may stand in a body twice, or with escaped letters in its name."""
+    """Whether a reference may occur twice in a body, or with escaped letters in its name."""
     count = body.count
     return count(b'"previous_response_id"') > 1 or count(b'"conversation"') > 1 or may_escape_letters(body)
 
 
 def may_escape_letters(body: bytes) -> bool:
-    """Whether letters of ASCII are written as escapes somewhere, as in `previous\\u005fresponse_id`."""
+    """Whether ASCII letters are written as escapes somewhere, as in `previous\\u005fresponse_id`."""
     return b"\\u00" in body and _ESCAPED_ASCII.search(body) is not None
 
 
 def _unread(body: bytes) -> bool:
-    """Whether a body that refers to nothing, as it is read here, may refer to something for an upstream."""
+    """Whether a body without references, as it is read here, may contain a reference for an upstream."""
     doubtful = ambiguous(body)
     if not doubtful and not any(name in body for name in (b'"previous_response_id"', b'"conversation"')):
         return False
@@ -235,7 +235,7 @@ def _unread(body: bytes) -> bool:
 
 
 def _alone(item: Raw) -> bool:
-    """Whether an item means anything to an upstream that did not write it: a thought without its seal does not."""
+    """Whether an item has a meaning for an upstream that did not write it. Reasoning without its seal has none."""
     return json_text.kind(item) != "reasoning" or "encrypted_content" in json_text.fields(item)
 
 
@@ -243,24 +243,25 @@ def _unreadable(field: str) -> Fault:
     if field == BODY:
         return Fault("invalid_request", "the request body is not a JSON object", 400, "invalid_json")
     kinds = {"input": "a string or a list of items", "conversation": "a string or an object with an id"}
-    why = f"{field} is not {kinds.get(field, 'a string')}. Mend it, or leave it out."
+    why = f"{field} is not {kinds.get(field, 'a string')}. Correct the field, or leave it out."
     return Fault("invalid_request", why, 400, "invalid_type", field)
 
 
 def may_name_items(body: bytes) -> bool:
-    """Whether a body may have items with ids, as far as a glance tells."""
+    """Whether a body may have items with ids, judged by a search of its bytes."""
     return b'"id"' in body or may_escape_letters(body)
 
 
 async def recall(
     stored: ClientStored, body: bytes, known: Asked, children: ChildProcesses, *, apart: bool
 ) -> PreviousResponses | None:
-    """What a request refers to; None for most, which refer to nothing. `apart`: clients have identities."""
+    """The earlier turns that a request refers to; None for most requests, which refer to nothing. `apart`: clients have
+    identities of their own."""
     if not known.talk and not known.previous:
         if not apart:
             return None
         if len(body) > LARGE:
-            await asyncio.sleep(0)  # the body has just been read: others have their turn
+            await asyncio.sleep(0)  # The body has just been read, so let other exchanges have their turn.
         if not await done(children, body, partial(_is_doubtful, body, known)):
             return None
     named: dict[str, tuple[Raw, ...]] = {}
@@ -283,16 +284,17 @@ async def recall(
 
 
 def _is_doubtful(body: bytes, known: Asked) -> bool:
-    """Whether a body that goes on from nothing, as it is read here, may refer to something at an upstream."""
+    """Whether a body without references, as it is read here, may refer to something at an upstream."""
     return bool(known.unreadable) or may_name_items(body) or _unread(body)
 
 
 async def chain(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
-    """All items up to a response, its own included, and who answered; None when one of them is forgotten."""
+    """All items up to and including a response, and the upstream that answered; None when one of them is no longer
+    stored."""
     pieces: list[tuple[Raw, ...]] = []
     seen: set[str] = set()
     holder = ""
-    while name and name not in seen:  # an upstream may give one name twice
+    while name and name not in seen:  # An upstream may give one id twice.
         seen.add(name)
         found = await stored.get(name)
         if not isinstance(found, Kept):
@@ -309,7 +311,7 @@ class _Output(Struct):
 
 
 def with_answer(kept: Kept, response: bytes) -> Kept:
-    """A kept response as its upstream gives it now: one in the background has its output later."""
+    """A stored response with the upstream's present answer. A background response gets its output later."""
     try:
         found = msgspec.json.decode(response, type=_Output)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -325,9 +327,9 @@ def output(response: bytes) -> tuple[Raw, ...]:
 
 
 class ResponseKeeping(ReplyWrapper):
-    """A reply that is kept: its end waits until the store has it (`finish`).
+    """A reply that is stored. Its end waits until the store has the answer (`finish`).
 
-    Other dialects' ids may be invented or repeated, so the response gets a random id.
+    The ids of other dialects may be invented or repeated, so the response gets a random id.
     """
 
     __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_stored", "_whole")
@@ -339,18 +341,19 @@ class ResponseKeeping(ReplyWrapper):
         self._exchange = exchange
         self._fresh = f"resp_{os.urandom(16).hex()}"
         self._old = b""
-        self._final = b""  # the response, once it is there
-        self._frame = bytearray()  # of a stream, what has gone out since the last frame ended
+        self._final = b""  # the response, once it is complete
+        self._frame = bytearray()  # bytes of a stream since the last complete frame
         self._held: list[bytes] = []
         self._whole: list[tuple[str, str]] | None = None
         self._end = False
 
     @property
     def _name(self) -> str:
-        """The response's name; "" where it keeps the one it has."""
+        """The response's new id; "" where the upstream's id stays."""
         return self._fresh if self._exchange.upstream_dialect != _NATIVE else ""
 
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
+        """Hold a good answer back until `finish`; send any other at once."""
         if status != 200:
             super().send(status, headers, body)
             return
@@ -360,13 +363,14 @@ class ResponseKeeping(ReplyWrapper):
         self._whole, self._final = list(headers), body
 
     def write(self, data: bytes) -> None:
+        """Send a piece of a stream. The last event is held back until `finish`."""
         if self._name and _NAMED in data:
             data = self._renamed(data)
         if not self._final:
             seen = max(0, len(self._frame) - 1)
             self._frame += data.replace(b"\r\n", b"\n")
             end = self._frame.rfind(b"\n\n", seen)
-            if end >= 0:  # a frame is whole: only then is there something to look for, however many pieces it came in
+            if end >= 0:  # Search only when a frame is complete, however many pieces it came in.
                 self._final = _last(bytes(self._frame))
                 del self._frame[: end + 2]
             if not self._final:
@@ -375,18 +379,19 @@ class ResponseKeeping(ReplyWrapper):
         self._held.append(data)
 
     def _renamed(self, data: bytes) -> bytes:
-        """Frames of ours: each comes whole, and the response in it begins with its id."""
+        """Our frames with the new id. Each frame is complete, and the response in it begins with its id."""
         if not self._old:
             self._old = data.partition(_NAMED)[2].partition(b'"')[0]
         return data.replace(_NAMED + self._old + b'"', _NAMED + self._name.encode() + b'"')
 
     def end(self) -> None:
+        """End the stream, unless its last event waits for `finish`."""
         self._open, self._end = False, True
         if not self._final:
             self.inner.end()
 
     async def finish(self) -> None:
-        """Keep the answer, and let go what was held back."""
+        """Store the answer, then send the bytes that were held back."""
         if self._final:
             await keep(self._stored, self._known, self._final, self._exchange.upstream)
         if self._whole is not None:
@@ -398,7 +403,7 @@ class ResponseKeeping(ReplyWrapper):
 
 
 def _last(frames: bytes) -> bytes:
-    """The response in the event that ends a stream, when all of that event is there."""
+    """The response in the last event of a stream; b"" as long as that event is incomplete."""
     found = _END.search(frames)
     if found is None:
         return b""
@@ -410,10 +415,11 @@ def _last(frames: bytes) -> bytes:
 
 
 async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: str) -> None:
+    """Store an answer for its client, and add it to its conversation."""
     try:
         name = msgspec.json.decode(response, type=_Output).id
     except msgspec.DecodeError:
-        return  # an upstream of the same dialect said something else; the client has it as it is
+        return  # An upstream of the same dialect sent something else. The client gets those bytes unchanged.
     if not name:
         return
     if known.talk:
@@ -423,14 +429,14 @@ async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: st
             added = [with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]
             await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))
     if sum(map(len, known.items)) > LARGE:
-        await asyncio.sleep(0)  # others have their turn before
-    # Copies: an item that was read is a view of the whole request.
+        await asyncio.sleep(0)  # Let other exchanges have their turn first.
+    # Copy the items, because each is a view of the whole request.
     items = tuple([item.copy() for item in known.items])
     await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream, ids(output(response))))
 
 
 def with_id(item: Raw, name: str) -> Raw:
-    """An item under an id of its own, or as it is when it has one."""
+    """An item with an id: its own, or else a new one."""
     fields = json_text.fields(item)
     if fields.get("id") and bytes(fields["id"]) != b"null":
         return item

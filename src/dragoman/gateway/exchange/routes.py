@@ -1,4 +1,4 @@
-"""From a model's name to the upstreams that may serve it, in the order to try them."""
+"""From a model's name to the upstreams that may serve it, in the order of the attempts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..config import REHEARSAL, Config, Route, Target, Upstream
 
 DEFAULT = Route("*", ())
 MAX_KNOWN = 1000
-"""Names of models that are remembered."""
+"""Number of model names that are remembered."""
 MAX_NAME = 500
-"""Letters in one that is."""
+"""Characters of a model name that is remembered."""
 
 
 class Choice:
-    """One place to try: the upstream, the model's name there, and the route that leads to it.
+    """One place to try: an upstream, the model's name there, and the route that leads to the place.
 
-    What leads to the same place is the same object, as long as it is remembered: others remember by it.
+    The same place is the same object, as long as it is remembered. Other modules use the object as a key.
     """
 
     __slots__ = ("model", "name", "route", "upstream")
@@ -31,7 +31,7 @@ class Choice:
 
 
 class Routes:
-    """The routes of one configuration: routes first, then `upstream/model`, then the upstreams' own models."""
+    """Finds places: first by the routes, then by `upstream/model`, then by the upstreams' own models."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -40,12 +40,13 @@ class Routes:
             (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
         ]
         self.found: dict[str, tuple[Route, list[Choice]]] = {}
-        """What `find` gives where no weight decides, for names asked for lately. The relay looks here itself, since it
-        does so with every request."""
-        self._places: dict[tuple[int, str, str], Choice] = {}  # where routes lead to
+        """The results of `find` that no weight decides, for recent names. The relay reads this dictionary itself,
+        because it does so for every request."""
+        self._places: dict[tuple[int, str, str], Choice] = {}  # the places that routes lead to
 
     def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
-        """The route for a model, and where to try in which order; no choices when nobody serves it.
+        """The route for a model, and the places in the order of the attempts; no places when no upstream serves the
+        model.
 
         `draw` picks one of several weights.
         """
@@ -73,7 +74,7 @@ class Routes:
 
     def _choice(self, route: Route, target: Target, model: str) -> Choice:
         name, model = target.upstream, target.model or model
-        kind = (id(route), name, model)  # routes live as long as this does
+        kind = (id(route), name, model)  # routes live as long as this object
         found = self._places.get(kind)
         if found is None:
             found = Choice(name, self.config.upstreams[name], model, route)
@@ -84,7 +85,7 @@ class Routes:
         return found
 
     def known(self) -> list[tuple[str, str]]:
-        """Models that can be named: (name, upstream). Patterns are left out, since they are no names."""
+        """Models with a name of their own: (name, upstream). Patterns are left out."""
         found = [(route.match, target.upstream) for _, route in self._routes for target in route.to[:1]]
         found += [(f"{name}/{model}" if "/" not in model else model, name) for name, model in self._named()]
         return [(model, upstream) for model, upstream in dict.fromkeys(found) if "*" not in model]
@@ -95,7 +96,7 @@ class Routes:
 
 
 def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
-    """Targets in the order to try them: those with a weight as they are drawn, then the others as written."""
+    """Targets in the order of the attempts: those with a weight as they are drawn, then the others as written."""
     left = [target for target in targets if target.weight]
     if not left:
         return list(targets)

@@ -1,8 +1,9 @@
-"""Recognises an upstream's refusal of a seal: a signature or encrypted reasoning that it did not make, or that is gone.
+"""Recognises an upstream's refusal of a seal: a signature or encrypted reasoning that the upstream did not make, or
+that is missing.
 
-The providers refuse such a request with 400 and say so in words; only OpenAI has a code for it. A seal is refused where
-the account, the region or the route of a model has changed between two turns. The request is then worth one more try
-without its seals.
+The providers refuse such a request with 400 and a message; only OpenAI has a code for it. A seal is refused where the
+account, the region or the route of a model has changed between two turns. Then the request is sent once more without
+its seals.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from ...canon.events import Fault
 
 LOOKED = 8000
-"""Bytes of a body that are looked into."""
+"""Bytes of a body that are searched."""
 _REFUSALS = re.compile(
     # Gemini: "Function call is missing a thought_signature in functionCall parts" (langgenius/dify issue 29187,
     # 2025-12), "Thought signature is not valid" (decolua/9router issue 301, 2026-03), "Corrupted thought signature".
@@ -28,10 +29,10 @@ _REFUSALS = re.compile(
 
 
 def refuses_seals(fault: Fault, body: object) -> bool:
-    """Whether an upstream's fault is about a seal in the request. `body` is what the fault was read from, if that was
-    one whole answer."""
+    """Whether an upstream's fault is about a seal in the request. `body` is the upstream's answer, if it was one whole
+    body."""
     if fault.kind != "invalid_request":
         return False
     found = body[:LOOKED] if isinstance(body, bytes) else fault.message[:LOOKED].encode("utf-8", "replace")
-    # Quotes inside of quoted errors are escaped: OpenRouter repeats its provider's error as text.
+    # Quotes inside quoted errors are escaped: OpenRouter repeats its provider's error as text.
     return _REFUSALS.search(found.replace(b"\\", b"")) is not None

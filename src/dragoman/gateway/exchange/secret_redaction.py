@@ -1,4 +1,4 @@
-"""Which secrets the gateway holds: no client, log or report may see them, so a `Redactor` takes them out."""
+"""The gateway's secrets. A `Redactor` removes them, so that no client, log or report shows them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..config import Config
 
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 PASSED_ON = 8
-"""Characters of the shortest client key that is looked for: clients that need no key show words such as `none`."""
+"""Characters of the shortest client key that is searched. Clients that need no key send words such as `none`."""
 
 
 def redactor(config: Config, environment: Mapping[str, str]) -> Redactor:
-    """Knows every secret that the configuration names: keys of upstreams, clients and administrators, passwords."""
+    """A redactor of every secret in the configuration: keys of upstreams, clients and administrators, and passwords."""
     listen = config.listen
     found = {*listed(listen.key_env, environment, "key_env")}
     found |= {*listed(listen.admin_key_env, environment, "admin_key_env")}
@@ -34,7 +34,7 @@ def passed_on(config: Config, headers: Mapping[str, str]) -> list[str]:
 
 
 def print_failure(error: BaseException, hidden: Redactor) -> None:
-    """Print a failure of the gateway itself for whoever runs it."""
+    """Print a failure of the gateway itself, for the operator."""
     sys.stderr.write(hidden.text("".join(traceback.format_exception(error))))
 
 

@@ -1,4 +1,5 @@
-"""Questions to an upstream beside the exchanges: counts, lists of models, session calls. Short, whole, asked once."""
+"""Requests to an upstream beside the exchanges: counts, model lists, session calls. Each is short, whole, and sent
+once."""
 
 from __future__ import annotations
 
@@ -24,10 +25,12 @@ from .secret_redaction import passed_on
 from .upstream_key_faults import key_missing, key_refused, refuses_key
 
 PATIENCE = 30.0
+"""Seconds to wait for an answer."""
 LARGEST = 16 * 1024 * 1024
+"""Bytes of the largest answer."""
 _WITH_WORDS = ("error", "detail", "message")
 _OF_ERRORS = frozenset({*_WITH_WORDS, "code", "details", "object", "param", "request_id", "status", "type", "user_id"})
-"""Fields of error bodies. A body with any other field is an answer: a response that failed has an `error` too."""
+"""Fields of error bodies. A body with any other field is an answer: a failed response has an `error` too."""
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
@@ -39,7 +42,7 @@ class SideAnswer(NamedTuple):
     body: bytes
 
     def fault(self, dialect: str) -> Fault:
-        """The fault that it says, for a status that is one."""
+        """The fault in an answer with an error status."""
         return get(dialect).read_fault(self.body, self.status, dict(self.headers))
 
 
@@ -53,7 +56,8 @@ async def ask_upstream(
     body: bytes = b"",
     seconds: float = PATIENCE,
 ) -> SideAnswer | Fault:
-    """What an upstream answers; a Fault when it could not be asked. `asked` are the headers of a client."""
+    """The answer of an upstream, or a Fault when the upstream could not be reached. `asked` are the headers of a
+    client."""
     try:
         token = (
             await desk.tokens.get(upstream.credentials) if upstream_request_headers.auth(upstream) == "google" else ""
@@ -64,17 +68,17 @@ async def ask_upstream(
             async with await desk.pool.request(
                 upstream_request_headers.address(upstream), method, place, headers, body
             ) as answer:
-                # An upstream may repeat the key that it does not take, whatever its status is.
+                # An upstream may repeat the key that it refuses, with any status.
                 found = _redactor(desk, asked).data(await answer.read(LARGEST))
-                told = SideAnswer(answer.status, answer.heading, found)
-        error = _error_with_good_status(told, upstream.dialect)
-        if error is not None or told.status in (400, 401, 403):
-            return _about_our_key(told, desk, upstream, error) or error or told
-        return told
+                found_answer = SideAnswer(answer.status, answer.heading, found)
+        error = _error_with_good_status(found_answer, upstream.dialect)
+        if error is not None or found_answer.status in (400, 401, 403):
+            return _about_our_key(found_answer, desk, upstream, error) or error or found_answer
+        return found_answer
     except ConfigError as error:
         return _for_client(key_missing(_name(desk, upstream), error))
     except TimeoutError:
-        return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds", 504)
+        return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds. Send the request again.", 504)
     except TransportError as error:
         why = _redactor(desk, asked).text(str(error))
         return Fault("timeout" if error.kind == "timeout" else "upstream_bad", why, 502)
@@ -84,26 +88,26 @@ def _redactor(desk: Services, asked: Mapping[str, str]) -> Redactor:
     return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])
 
 
-def _error_with_good_status(told: SideAnswer, dialect: str) -> Fault | None:
-    """The fault in a body that is nothing but an error, though its status is good."""
-    if told.status >= 300:
+def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:
+    """The fault in a body that holds only an error, though the status is good."""
+    if answer.status >= 300:
         return None
     try:
-        body = told.body.lstrip()
-        first = _list(body)[0] if body.startswith(b"[") else body  # Google's servers write lists of errors
+        body = answer.body.lstrip()
+        first = _list(body)[0] if body.startswith(b"[") else body  # Google's servers write lists of errors.
         fields = json_text.fields(first)
         if not fields.keys() <= _OF_ERRORS or all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
             return None
-        return error_in(told.body, get(dialect))
+        return error_in(answer.body, get(dialect))
     except (msgspec.DecodeError, IndexError, RecursionError, UnicodeError):
         return None
 
 
-def _about_our_key(told: SideAnswer, desk: Services, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
+def _about_our_key(answer: SideAnswer, desk: Services, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
     """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
-    read, where the status is not the fault's."""
-    fault = fault or told.fault(upstream.dialect)
-    if upstream_request_headers.auth(upstream) == "client" or not refuses_key(fault, told.body):
+    already read, where the status is good."""
+    fault = fault or answer.fault(upstream.dialect)
+    if upstream_request_headers.auth(upstream) == "client" or not refuses_key(fault, answer.body):
         return None
     return _for_client(key_refused(fault, _name(desk, upstream), upstream))
 

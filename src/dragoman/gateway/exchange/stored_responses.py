@@ -1,7 +1,7 @@
-"""What the gateway keeps for clients of the Responses dialect: responses and conversations, under owner and id.
+"""The store for clients of the Responses dialect: responses and conversations, by owner and id.
 
-`Stored` is the interface; `MemoryStored` keeps the latest, bounded by number and by bytes, while the process lives.
-`ClientStored` is what one client sees of a store. For everybody else an entry does not exist.
+`Stored` is the interface. `MemoryStored` keeps the latest entries, limited by number and by bytes, as long as the
+process runs. `ClientStored` is one client's view of a store: entries of other clients do not exist for it.
 """
 
 from __future__ import annotations
@@ -13,67 +13,73 @@ from msgspec import Raw, Struct
 
 
 class Kept(Struct, frozen=True):
-    """A response, as the client got it, and what it had asked."""
+    """A response as the client got it, and the input of its request."""
 
     id: str
     owner: str
-    """Digest of the client that it is kept for (`gateway/client_identity.py`)."""
+    """Digest of the client that owns the entry (`gateway/client_identity.py`)."""
     response: bytes
     input: tuple[Raw, ...]
-    """The items of this request alone; those before it are behind `previous` or in the conversation."""
+    """The items of this request alone. Earlier items are found by `previous` or in the conversation."""
     previous: str = ""
-    """The id of the response that this one went on from."""
+    """The id of the response that this one continues."""
     upstream: str = ""
-    """Who answered: it may hold the response too, under the same id."""
+    """The upstream that answered. It may store the response too, under the same id."""
     item_ids: tuple[str, ...] = ()
     """The ids of the items in the response."""
 
     @property
     def size(self) -> int:
+        """Bytes that the entry counts for."""
         return len(self.response) + sum([len(item) for item in self.input]) + 200 * (1 + len(self.item_ids))
 
 
 class Conversation(Struct, frozen=True):
-    """A conversation that clients add to."""
+    """A conversation that clients add items to."""
 
     id: str
     owner: str
-    """Digest of the client that it is kept for (`gateway/client_identity.py`)."""
+    """Digest of the client that owns the entry (`gateway/client_identity.py`)."""
     created: int
     metadata: Raw
     items: tuple[Raw, ...] = ()
-    """Each with an id."""
+    """Each item has an id."""
 
     @property
     def size(self) -> int:
+        """Bytes that the entry counts for."""
         return len(self.metadata) + sum([len(item) for item in self.items]) + 200
 
 
 class Stored(Protocol):
-    """Keeps responses and conversations. What was put is found from the moment `put` has returned.
+    """Stores responses and conversations. An entry can be read as soon as `put` has returned.
 
-    Two owners may have entries with one id: upstreams are free to give an id twice.
+    Two owners may have entries with the same id, because upstreams may give an id twice.
     """
 
-    async def put(self, one: Kept | Conversation) -> None: ...
+    async def put(self, one: Kept | Conversation) -> None:
+        """Store an entry, in place of an older one with the same owner and id."""
+        ...
 
-    async def get(self, owner: str, name: str) -> Kept | Conversation | None: ...
+    async def get(self, owner: str, name: str) -> Kept | Conversation | None:
+        """The entry of an owner with this id, or None."""
+        ...
 
     async def drop(self, owner: str, name: str) -> bool:
-        """Forget one; False when it was not there."""
+        """Remove an entry; False when there was none."""
         ...
 
     async def owners(self, name: str) -> list[str]:
-        """All who have an entry with this id."""
+        """All owners of an entry with this id."""
         ...
 
     async def holder(self, owner: str, item: str) -> str:
-        """The upstream that gave this owner a kept response with this item; "" when there is none."""
+        """The upstream of the stored response that has this item and this owner; "" when there is none."""
         ...
 
 
 class ClientStored:
-    """What one client sees of a store: its own entries; with `every`, those of all owners behind its own."""
+    """One client's view of a store: its own entries; with `every`, also the entries of all other owners."""
 
     def __init__(self, stored: Stored, owner: str, *, every: bool = False) -> None:
         self.owner = owner
@@ -81,10 +87,11 @@ class ClientStored:
         self._every = every
 
     async def put(self, one: Kept | Conversation) -> None:
-        """Keep a new entry of this client, or a changed one of its owner."""
+        """Store a new entry of this client, or a changed entry of its owner."""
         await self._stored.put(one)
 
     async def get(self, name: str) -> Kept | Conversation | None:
+        """The entry with this id that the client may see, or None."""
         found = await self._stored.get(self.owner, name)
         if found is None and self._every:
             for owner in await self._stored.owners(name):
@@ -92,6 +99,7 @@ class ClientStored:
         return found
 
     async def drop(self, one: Kept | Conversation) -> None:
+        """Remove an entry."""
         await self._stored.drop(one.owner, one.id)
 
     async def holder(self, item: str) -> str:
@@ -100,7 +108,7 @@ class ClientStored:
 
 
 class MemoryStored:
-    """The latest, in memory."""
+    """Keeps the latest entries in memory."""
 
     def __init__(self, most_bytes: int = 16 * 1024 * 1024, most: int = 10_000) -> None:
         self._most = most
@@ -108,9 +116,10 @@ class MemoryStored:
         self._bytes = 0
         self._kept: OrderedDict[tuple[str, str], Kept | Conversation] = OrderedDict()
         self._items: dict[tuple[str, str], Kept] = {}
-        """The response in which an owner's item stands, by owner and item id."""
+        """The response that contains an owner's item, by owner and item id."""
 
     async def put(self, one: Kept | Conversation) -> None:
+        """Store an entry, and drop the oldest beyond the limits."""
         await self.drop(one.owner, one.id)
         self._kept[one.owner, one.id] = one
         self._bytes += one.size
@@ -128,20 +137,24 @@ class MemoryStored:
                     del self._items[one.owner, item]
 
     async def get(self, owner: str, name: str) -> Kept | Conversation | None:
+        """The entry of an owner with this id, or None."""
         found = self._kept.get((owner, name))
         if found is not None:
             self._kept.move_to_end((owner, name))
         return found
 
     async def drop(self, owner: str, name: str) -> bool:
+        """Remove an entry; False when there was none."""
         found = self._kept.pop((owner, name), None)
         if found is not None:
             self._forget(found)
         return found is not None
 
     async def owners(self, name: str) -> list[str]:
+        """All owners of an entry with this id."""
         return [owner for owner, known in self._kept if known == name]
 
     async def holder(self, owner: str, item: str) -> str:
+        """The upstream that gave an owner this item; "" when none is known."""
         found = self._items.get((owner, item))
         return found.upstream if found is not None else ""

@@ -1,7 +1,7 @@
-"""An answer that came in the other shape than the client asked for: a stream to a whole answer, and the reverse. And a
-request that asks for the one or the other.
+"""Answers in the other shape than the client demanded: a stream to a whole answer, and the reverse. Also the request
+field for a stream.
 
-All within the upstream's own dialect: what comes out is what it would have said, and is translated as that.
+Everything stays within the upstream's dialect: the result is what the upstream would have sent, and is then translated.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ...translate.error_answers import read_answer
 
 
 def whole(stream: bytes, dialect: str) -> bytes:
-    """The answer that a stream tells. FaultError if it ends in one."""
+    """A stream as a whole answer. FaultError if the stream ends with a fault."""
     reader = get(dialect).reader(Context(dialect, dialect))
-    told = fold([*reader.feed(stream), *reader.close()])
-    if isinstance(told, Fault):
-        raise FaultError(told)
+    folded = fold([*reader.feed(stream), *reader.close()])
+    if isinstance(folded, Fault):
+        raise FaultError(folded)
     known, context = get(dialect), Context(dialect, dialect)
-    return known.write_response(ended(told, context, known.broken_calls), context)
+    return known.write_response(ended(folded, context, known.broken_calls), context)
 
 
 def comes_as_array(dialect: str) -> bool:
@@ -34,14 +34,14 @@ def comes_as_array(dialect: str) -> bool:
 
 
 def streamed(body: bytes, dialect: str) -> bytes:
-    """The stream that tells an answer, all of it at once. FaultError if it is none."""
+    """A whole answer as a stream, in one piece. FaultError if the body is a fault."""
     response = read_answer(body, get(dialect), Context(dialect, dialect))
     writer = get(dialect).writer(Context(dialect, dialect))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
 
 
 def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
-    """Whether an answer has a call that is left out for a client: its arguments are no JSON object."""
+    """Whether an answer has a call that is left out for a client, because its arguments are no JSON object."""
     if get(client).broken_calls == "text":
         return False
     parts = read_answer(body, get(dialect), Context(dialect, dialect)).parts
@@ -50,5 +50,5 @@ def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
 
 
 def asking(body: bytes, dialect: str, *, stream: bool) -> bytes:
-    """A request that asks for a stream, or for none."""
+    """A request whose body demands a stream, or a whole answer."""
     return json_text.encode(endpoints(dialect).stream.asking(json_text.fields(body), stream))

@@ -1,8 +1,8 @@
-"""A stream to the client: when its head is sent, signs of life while the upstream is silent, and how it ends.
+"""A stream to the client: when its head is sent, keep-alives while the upstream is silent, and how the stream ends.
 
-The head is sent with the first event, not before: until then a fault has its own status, and other places can be
-tried. A client, or a proxy before it, that hears nothing for a minute gives up, though; so after `bounds.patience`
-seconds the head goes out with a sign of life, and a fault that comes then is an event of the stream.
+The head is sent with the first event, not before. Until then a fault has its own status, and other places can be tried.
+But many clients and proxies give up after a minute without a byte. So after `bounds.patience` seconds the head is sent
+with a keep-alive, and a later fault is an event of the stream.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .frame_secret_search import SecretSearch, has_error
 from .recent_exchanges import Recording
 
 BURST = 4096
-"""Bytes of a stream that come at once, and then some."""
+"""Bytes of a piece that is translated in two steps when a stream begins."""
 FIRST = 1024
-"""Of these, what is translated first."""
+"""Bytes of such a piece that are translated first."""
 SLICE = 64 * 1024
-"""More than this is translated and sent in slices: a client that reads slowly then holds one slice, and other exchanges
-have their turn in between."""
+"""Bytes. A longer piece is translated and sent in slices. So a slow client holds only one slice in memory, and other
+exchanges have their turn in between."""
 
 
 class Translator(Protocol):
@@ -41,25 +41,31 @@ class Translator(Protocol):
 
     fault: Fault | None
     note: str
-    """How the upstream broke off once the answer was whole."""
+    """How the upstream broke off after the complete answer."""
 
     @property
-    def losses(self) -> tuple[Loss, ...]: ...
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses so far."""
+        ...
 
-    def feed(self, chunk: bytes, /) -> bytes: ...
+    def feed(self, chunk: bytes, /) -> bytes:
+        """The client's bytes for a piece of the upstream's stream."""
+        ...
 
-    def close(self, fault: Fault | None = None) -> bytes: ...
+    def close(self, fault: Fault | None = None) -> bytes:
+        """The last bytes for the client; with `fault`, the stream ends with that fault."""
+        ...
 
 
 class StreamReply:
     """The stream of one exchange, through all its attempts."""
 
-    # What few streams set, and what they set late, is found in the class until they do.
+    # Attributes that few streams set have their defaults in the class.
     _frame: array_frames | None = None
     _timer: asyncio.TimerHandle | None = None
     _silent = False
     watch: SecretSearch | None = None
-    """Finds frames of the upstream's own that may repeat a secret; None where all frames are written here."""
+    """Finds frames of the upstream that may repeat a secret; None where the gateway writes all frames itself."""
 
     def __init__(
         self,
@@ -69,7 +75,7 @@ class StreamReply:
         headers: Callable[[str], list[tuple[str, str]]],
         redact: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """`redact` takes secrets out of frames, however they are spelled."""
+        """`redact` removes secrets from frames, in every spelling."""
         self._redact = redact
         self._dialect = call.dialect
         self._reply = reply
@@ -84,9 +90,9 @@ class StreamReply:
     async def pour(
         self, answer: Answer, translator: Translator, answered: Recording, told: Recording, upstream: str = ""
     ) -> Fault | None:
-        """The upstream's stream, as it comes: all events of one read in one write. Both tapes are new.
+        """Send the upstream's stream as it comes: all events of one read in one write. Both recordings are new.
 
-        Gives the fault that it broke off with, of which the client knows if anything has been sent to it.
+        Returns the fault that ended the stream. If any byte was sent, the client has got the fault too.
         """
         reply, feed, most = self._reply, translator.feed, self._bounds.answer
         try:
@@ -95,9 +101,9 @@ class StreamReply:
                 if answered.size > most:
                     raise TransportError("upstream_bad", f"the stream is longer than {most} bytes")
                 if not reply.started and len(piece) > BURST and type(translator) is not PassThrough:
-                    # The first events need not wait until all the others are translated.
+                    # The first events do not wait until all others are translated.
                     self._begin(feed(piece[:FIRST]), translator, told)
-                    await asyncio.sleep(0)  # lets them go
+                    await asyncio.sleep(0)  # sends the first events
                     piece = piece[FIRST:]
                 if reply.started:
                     if len(piece) > SLICE:
@@ -120,7 +126,7 @@ class StreamReply:
         return translator.fault
 
     async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], told: Recording) -> bytes:
-        """Translate and send a long piece but for its last slice, which is given back."""
+        """Translate and send a long piece, except for its last slice, which is returned."""
         at = 0
         while len(piece) - at > SLICE:
             out = feed(piece[at : at + SLICE])
@@ -128,11 +134,11 @@ class StreamReply:
             if out:
                 self._tell(out, told)
             await self._reply.drain()
-            await asyncio.sleep(0)  # others have their turn
+            await asyncio.sleep(0)  # let other exchanges have their turn
         return piece[at:]
 
     def _begin(self, out: bytes, translator: Translator, told: Recording) -> None:
-        """The first events. Those of a stream that begins with a fault are none: the fault is the answer."""
+        """Send the first events. If the stream begins with a fault, nothing is sent: the fault is the answer."""
         if out and (self._reply.started or translator.fault is None):
             if not self._reply.started:
                 self.open()
@@ -149,14 +155,14 @@ class StreamReply:
         self._reply.write(out)
 
     def open(self) -> None:
-        """The head goes out, with whatever is written next. Nothing can be tried any more."""
+        """Send the head with the next bytes. From now on no other place can be tried."""
         self.stop()
         self._reply.start(200, self._headers(self._media))
         if self._beat and self._bounds.keep_alive:
             self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
 
     def finish(self, rest: bytes, told: Recording) -> None:
-        """The last bytes."""
+        """Send the last bytes."""
         self.stop()
         if not self._reply.started:
             self._reply.start(200, self._headers(self._media))
@@ -170,11 +176,11 @@ class StreamReply:
         self._reply.end()
 
     def fail(self, fault: Fault, told: Recording) -> None:
-        """End a stream that has only been opened."""
+        """End a stream that has only a head, with a fault."""
         self.finish(get(self._dialect).writer(Context(self._dialect, self._dialect)).send(fault), told)
 
     def stop(self) -> None:
-        """No more signs of life."""
+        """Send no more keep-alives."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -184,7 +190,7 @@ class StreamReply:
         self._reply.write(self._beat)
 
     def _tick(self) -> None:
-        # Twice in the time that may pass, so that nothing has to be written down for each piece but that it came.
+        # The timer runs twice in each period, so that a piece only has to reset a flag.
         if self._silent:
             self._reply.write(self._beat)
         self._silent = True
@@ -193,5 +199,5 @@ class StreamReply:
 
 @lru_cache(maxsize=64)
 def _framed(dialect: str, array: bool) -> tuple[str, bytes]:
-    """The content type of a stream, and what is a sign of life in it."""
+    """The content type of a stream, and its keep-alive bytes."""
     return media_type(dialect, array=array), b"" if array else keep_alive(dialect)

@@ -1,6 +1,6 @@
-"""The faults of one exchange's upstreams: read from answers, described for the client, and without secrets.
+"""The faults of one exchange's upstreams: read from answers, described for the client, without secrets.
 
-An upstream may repeat a key in what it writes about that key, so each text of a fault is redacted.
+An upstream may repeat a key in a message about that key, so each text of a fault is redacted.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class UpstreamFaults:
     __slots__ = ("_desk", "_dialect", "_exchange", "_headers", "late", "origin", "verbatim")
 
     def __init__(self, desk: Services, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
-        """`dialect` and `headers` are the client's."""
+        """`dialect` and `headers` belong to the client."""
         self._desk = desk
         self._dialect = dialect
         self._headers = headers
         self._exchange = exchange
         self.origin: Origin = "upstream"
-        """Of the last fault."""
+        """The origin of the last fault."""
         self.verbatim: tuple[Fault, bytes, int] | None = None
-        """A fault, with the body and status that an upstream of the client's dialect gave it."""
+        """A fault, with the body and status that an upstream of the client's dialect sent."""
         self.late: Fault | None = None
-        """The fault of an upstream that timed out; it is not retried."""
+        """The fault of an upstream that timed out. It is not tried again."""
 
     async def read(self, choice: Choice, answer: Answer) -> Fault:
-        """What an upstream says that does not serve the request."""
+        """The fault in an upstream's answer with an error status."""
         bounds = self._desk.config.bounds
         body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
         self._exchange.answered = body
@@ -62,18 +62,21 @@ class UpstreamFaults:
         return fault
 
     def described(self, fault: Fault, choice: Choice, body: bytes = b"") -> Fault:
-        """An upstream's fault with a message that says whose it is; one about the gateway's key is another fault."""
+        """An upstream's fault with a message that names the upstream. A refusal of the gateway's key becomes another
+        fault."""
         if self.origin == "upstream" and refuses_key(fault, body):
             return key_refused(fault, choice.name, choice.upstream)
         return fault_messages.named(fault, choice.name)
 
     def misread(self, sending: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
+        """The fault of a good status whose body is not in the upstream's dialect."""
         status = self._exchange.answer_status
-        # What is quoted of it is cut: half a secret would not be found afterwards.
+        # Redact before the quotation is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
         return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
 
     def redactor(self) -> Redactor:
+        """A redactor of all secrets that an upstream of this exchange may know."""
         desk = self._desk
         return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, self._headers)])
 
@@ -87,7 +90,7 @@ class UpstreamFaults:
         return found
 
     def watch(self, sending: UpstreamPlan) -> SecretSearch:
-        """Finds frames that may repeat what the upstream was shown."""
+        """A search for frames that may repeat a key which the upstream got."""
         desk = self._desk
         if sending.google:
             return sending.watch.beside(desk.tokens.known())
@@ -96,4 +99,5 @@ class UpstreamFaults:
         return sending.watch
 
     def redacted_frames(self, frames: bytes) -> bytes:
+        """Frames without secrets."""
         return self.redactor().data(frames)

@@ -1,10 +1,11 @@
-"""Faults about the gateway's own keys: an upstream that refuses a key, or wants one that the gateway does not have.
+"""Faults about the gateway's own keys: an upstream refuses a key, or demands one that the gateway does not have.
 
-Such a fault is not the client's. A client that receives a 401 takes it for its own login and asks again for minutes. So
-it gets another fault (`fault_reactions.py`), whose message names the upstream and the variable to set.
+Such a fault is not the client's. A client that receives a 401 takes it for a problem with its own login, and tries
+again for minutes. So the client gets another fault (`fault_reactions.py`), whose message names the upstream and the
+variable to set.
 
-A 401 is always about the key. A 403 is only where its body says so: most are about one request (moderation, a region, a
-model that the account may not use), and those stay the refusal of that request.
+A 401 is always about the key. A 403 is about the key only where its body proves that. Most are about one request
+(moderation, a region, a model that the account may not use), and remain the refusal of that request.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from .fault_reactions import KEY_REFUSED
 from .upstream_request_headers import auth
 
 LOOKED = 4000
-"""Characters of a message and of a body that are looked into."""
+"""Characters of a message and of a body that are searched."""
 _REASON = re.compile(
     rb'"(?:reason|code|type|error_type)"\s*:\s*"(?:API_KEY_[A-Z_]{1,40}|CONSUMER_(?:SUSPENDED|INVALID)|SERVICE_DISABLED'
     rb"|BILLING_DISABLED|ACCESS_TOKEN_[A-Z_]{1,40}|CREDENTIALS_MISSING|ACCOUNT_STATE_INVALID|VALIDATION_REQUIRED"
     rb'|invalid_api_key|account_deactivated|authentication_error|authentication)"'
 )
-"""Google's ErrorInfo reasons (googleapis error_reason.proto, 2026-11) and the codes that OpenAI's and Anthropic's hosts
-have for a key. A request-level refusal has none of them."""
+"""Google's ErrorInfo reasons (googleapis error_reason.proto, 2026-11), and the codes for a key of OpenAI's and
+Anthropic's hosts. A refusal of one request has none of them."""
 _KEY = r"(?:api[ _-]?keys?|(?:access|oauth2?|bearer|auth|security) token|credentials?|\bkey|authentication)"
 _GONE = (
     r"(?:invalid|incorrect|not valid|expired|revoked|disabled|deactivated|suspended|blocked|leaked|missing|deleted"
@@ -47,11 +48,11 @@ _SAYS_REQUEST = re.compile(
     re.IGNORECASE,
 )
 _WRONG_KEY = re.compile(r"\s*(?:incorrect api key provided|api key not valid)\b", re.IGNORECASE)
-"""The beginning of a 400 that is about the key: xAI's and Gemini's (2026-11)."""
+"""The beginning of a 400 that is about the key, of xAI and Gemini (2026-11)."""
 
 
 def refuses_key(fault: Fault, body: bytes = b"") -> bool:
-    """Whether an upstream's fault is about the key it was asked with. `body` is what the fault was read from."""
+    """Whether an upstream's fault is about the gateway's key. `body` is the answer that holds the fault."""
     if fault.kind == "auth":
         return True
     words = fault.message[:LOOKED]
@@ -65,38 +66,43 @@ def refuses_key(fault: Fault, body: bytes = b"") -> bool:
 
 
 def serves_nothing(fault: Fault) -> bool:
-    """Whether no request will be served with the key of a fault about keys or credit. A quota may be one model's (Code
-    Assist's are), and OpenRouter refuses what an account cannot pay and serves smaller requests (2026-11)."""
+    """Whether the key of a fault about keys or credit can serve no request at all. A quota may be for one model (as
+    Code Assist's are), and OpenRouter refuses a request that the account cannot pay and serves smaller ones
+    (2026-11)."""
     if fault.kind == "billing":
         return (fault.status == 402 or fault.code == "insufficient_quota") and "can only afford" not in fault.message
     return True
 
 
 def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
-    """The fault of an upstream that refuses the gateway's key: which variable to set, and the upstream's words, which
-    are without secrets by now."""
+    """The fault of an upstream that refuses the gateway's key: the variable to set, and the upstream's message, which
+    is already redacted."""
     words = " ".join(fault.message.split()) if readable(fault) else ""
-    said = f"status {fault.status}: {words}" if words else f"status {fault.status}"
+    answer = f"status {fault.status}: {words}" if words else f"status {fault.status}"
     if upstream.key_env:
         message = (
-            f"Upstream {name!r} refused the key in {upstream.key_env} ({said}). "
+            f"Upstream {name!r} refused the key in {upstream.key_env} ({answer}). "
             f"Set {upstream.key_env} to a valid key, and start the gateway again."
         )
     elif auth(upstream) == "google":
         message = (
-            f"Upstream {name!r} refused the Google credentials ({said}). "
+            f"Upstream {name!r} refused the Google credentials ({answer}). "
             f"Log in again, or set upstreams.{name}.credentials to a valid file."
         )
     else:
         message = (
-            f"Upstream {name!r} wants a key, and the gateway has none for it ({said}). "
+            f"Upstream {name!r} needs a key, and the gateway has none for it ({answer}). "
             f"Set upstreams.{name}.key_env to the name of the variable with the key."
         )
     return msgspec.structs.replace(fault, kind="auth", message=message, code=KEY_REFUSED, extra=None)
 
 
 def key_missing(name: str, error: ConfigError) -> Fault:
-    """The fault of a place that cannot be asked, since the gateway has no key for it."""
+    """The fault of a place that cannot be used, because the gateway has no key for it."""
     why = error.problem or str(error)
-    message = f"Upstream {name!r} was not asked, since the gateway has no key for it: {why}. Set it, and start again."
+
+    message = (
+        f"Upstream {name!r} was not used, because the gateway has no key for it: {why}. "
+        "Set it, and start the gateway again."
+    )
     return Fault("auth", message, 401, KEY_REFUSED)

@@ -1,4 +1,4 @@
-"""How an upstream is addressed for a client: its path, its headers, its key or the client's."""
+"""The address of an upstream for a client: its path, its headers, and its key or the client's key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 @lru_cache(maxsize=1)
 def key_headers() -> tuple[str, ...]:
-    """Headers in which clients show who they are; in the first a word stands before the key."""
+    """Headers in which clients send a key. In the first of them a scheme stands before the key."""
     declared = [endpoints(name).upstream.auth for name in installed()]
     return tuple(dict.fromkeys([*_KEYS, *[name for name in declared if name not in ("bearer", "google", "none")]]))
 
@@ -47,8 +47,8 @@ def headers(
     *,
     pass_key: bool = False,
 ) -> list[tuple[str, str]]:
-    """The headers of a request to an upstream. `asked` are the client's, `token` is Google's where it wants one;
-    with `pass_key` the client's own key goes on."""
+    """The headers of a request to an upstream. `asked` are the client's headers, `token` is an access token of Google.
+    With `pass_key` the client's own key is sent."""
     more = to_upstream(upstream.dialect, client_dialect, asked)
     own = pass_key or auth(upstream) == "client"
     shown = _passed(upstream.dialect, client_dialect, asked) if own else None
@@ -56,25 +56,26 @@ def headers(
 
 
 def beside(post: Post, wanted: Mapping[str, str]) -> Post:
-    """A request with headers beside its own, which something in its body wants."""
+    """A request with further headers, which something in its body needs."""
     return prepared(post.address, post.target, tuple(addressing.beside(post.headers, wanted)))
 
 
 def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
-    """The client's own key, in the header where the upstream looks for one."""
+    """The client's own key, in the header that the upstream uses."""
     if dialect == client:
         return {name: asked[name] for name in key_headers() if name in asked}
     key = client_key(asked)
     if not key:
         return {}
     kind = endpoints(dialect).upstream.auth
-    if kind in ("google", "none") or key.startswith("ya29."):  # a Google access token is a bearer's wherever it goes
+    # Google's access tokens are always sent as bearer tokens (RFC 6750, October 2012).
+    if kind in ("google", "none") or key.startswith("ya29."):
         kind = "bearer"
     return {"authorization": f"Bearer {key}"} if kind == "bearer" else {kind: key}
 
 
 def client_key(asked: Mapping[str, str]) -> str:
-    """The key a client sent, in whichever header its dialect has for it."""
+    """The key that a client sent, in any header."""
     for name in key_headers()[1:]:
         if key := asked.get(name):
             return key

@@ -1,1 +1,1 @@
-"""HTTP between clients and the gateway: the server, its replies, who may connect, how the gateway starts."""
+"""HTTP between clients and the gateway: the server, its replies, the checks of Host and Origin, start and stop."""

@@ -1,8 +1,8 @@
-"""Which names the gateway answers to: the check of every request's Host against DNS rebinding.
+"""Checks the Host of every request, as a defence against DNS rebinding.
 
-A web page can make its own name point at this machine (DNS rebinding) and then ask the gateway as if it were the page's
-own server. Only names can be rebound. So addresses, `localhost` and the machine's own names are accepted, and any other
-name has to be listed in `listen.hosts`.
+A web page can make its own name point at this machine (DNS rebinding), and then send requests to the gateway as if the
+gateway were the page's own server. Only names can be rebound. So addresses, `localhost` and the machine's own names are
+accepted. Any other name has to be listed in `listen.hosts`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...canon.events import Fault
 from ..config import Listen
 
 MAX_REMEMBERED = 256
-"""Values of Host whose verdict is remembered."""
+"""Number of Host values whose verdict is remembered."""
 _HOST = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+(?:%[0-9A-Za-z._~-]+)?)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]*))?"
 )
@@ -27,7 +27,7 @@ class AllowedHosts:
     """The names that the gateway answers to."""
 
     def __init__(self, listen: Listen, machine: Iterable[str] | None = None) -> None:
-        """`machine` are the machine's own names; None: as the system has them."""
+        """`machine` are the machine's own names; None: the names that the system gives."""
         known = {"localhost", listen.host, *(own_names() if machine is None else machine)}
         known |= {_origin_host(origin) for origin in listen.origins}
         named = [name.lower().removesuffix(".") for name in listen.hosts]
@@ -38,7 +38,8 @@ class AllowedHosts:
         self._verdicts: dict[str, Fault | None] = {}
 
     def refusal(self, host: str | None, *, required: bool = True) -> Fault | None:
-        """Why a request with this Host is not served. `required`: HTTP/1.1, where a request without one is refused."""
+        """Why a request with this Host is not served, or None. `required`: the request is of HTTP/1.1, where the header
+        is a must (RFC 9112, 3.2, June 2022)."""
         if not host:
             return _malformed("the request has no Host header") if required else None
         if host in self._verdicts:
@@ -60,15 +61,15 @@ class AllowedHosts:
         except ValueError:
             return _malformed(f"the Host header {host[:300]!r} is no host")
         if isinstance(name, str) and not self.named(name):
-            why = f"this gateway does not answer to the host {name!r}; listen.hosts lists the names that it answers to"
-            return Fault("permission", f'{why} ("*" switches the check off)', 403, "host_not_allowed")
+            why = f"this gateway does not answer to the host {name!r}. Add the name to listen.hosts"
+            return Fault("permission", f'{why} ("*" there switches the check off).', 403, "host_not_allowed")
         return None
 
 
 def host_name(value: str) -> str | IPv4Address | IPv6Address:
-    """The host that stands before an optional port: an address, or a name in lower case without its final dot.
+    """The host in front of an optional port: an address, or a name in lower case without its final dot.
 
-    ValueError for everything else: users, paths, several hosts, IPv6 addresses without brackets, ports that are none.
+    ValueError for everything else: users, paths, several hosts, IPv6 addresses without brackets, invalid ports.
     """
     found = _HOST.fullmatch(value)
     if found is None or int(found["port"] or "0") > 65535:
@@ -85,25 +86,26 @@ def host_name(value: str) -> str | IPv4Address | IPv6Address:
 
 
 def target_authority(target: str) -> str:
-    """The host and port in a request target of absolute form, `http://host:port/path` (RFC 9112, 3.2.2)."""
+    """The host and port in a request target of absolute form, `http://host:port/path` (RFC 9112, 3.2.2, June 2022)."""
     return target.partition("://")[2].partition("/")[0]
 
 
 def without_authority(target: str) -> str:
-    """The path of a request target: of the absolute form that clients send to a proxy, too. `*` stays as it is."""
+    """The path of a request target. The absolute form, which clients send to a proxy, loses its scheme and host. `*`
+    stays."""
     scheme, found, rest = target.partition("://")
     return f"/{rest.partition('/')[2]}" if found and scheme.lower() in ("http", "https") else target
 
 
 def own_names() -> set[str]:
-    """What the machine calls itself. No DNS query is made: an attacker can control DNS answers."""
+    """The names that the machine gives itself. No DNS query is made, because an attacker can control DNS answers."""
     name = socket.gethostname().lower().removesuffix(".")
     first = name.partition(".")[0]
     return {name, first, f"{first}.local"} if first else set()
 
 
 def origin_host(origin: str) -> str | IPv4Address | IPv6Address:
-    """The host of an origin, `https://host:port`. ValueError when it is no such thing."""
+    """The host of an origin, `https://host:port`. ValueError for any other text."""
     scheme, found, place = origin.partition("://")
     if not found or scheme.lower() not in ("http", "https"):
         raise ValueError(origin)
@@ -118,4 +120,4 @@ def _origin_host(origin: str) -> str:
 
 
 def _malformed(why: str) -> Fault:
-    return Fault("invalid_request", f"{why}; HTTP/1.1 wants exactly one, as HOST or HOST:PORT", 400, "bad_host")
+    return Fault("invalid_request", f"{why}. HTTP/1.1 demands exactly one, as HOST or HOST:PORT.", 400, "bad_host")

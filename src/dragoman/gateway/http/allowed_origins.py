@@ -1,8 +1,8 @@
-"""Which web pages may ask. Which keys may is in `gateway/client_identity.py`, which names the gateway has in
-`allowed_hosts.py`.
+"""Checks which web pages may send requests. `gateway/client_identity.py` checks keys, `allowed_hosts.py` checks host
+names.
 
-A browser sends what any page tells it to, also to a gateway on its own machine. So requests that come from a page are
-taken only from pages on loopback, and from those that the configuration names.
+Any page can make a browser send a request, also to a gateway on the browser's own machine. So requests of a web page
+are accepted only from pages on loopback, and from pages that the configuration names.
 """
 
 from __future__ import annotations
@@ -22,22 +22,27 @@ _EXPOSED = (
 
 
 def parameter_in(query: str, name: str) -> str:
-    """A parameter of an address, such as the key that Google's clients may show there."""
+    """A parameter of a query, such as the key that Google's clients may send there."""
     return parse_qs(query).get(name, [""])[-1]
 
 
 def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -> Headers | Fault | None:
-    """For a request that a web page makes: the headers that let the page read the answer, or why it may not ask.
+    """For a request of a web page: the headers that let the page read the answer, or the fault for a page that is not
+    allowed.
 
-    None: it comes from no page, or from the gateway's own. Programs with pages of their own (editors, desktop apps) are
-    no web pages. The request's Host was checked before.
+    None: the request comes from no page, or from the gateway's own page. Programs with pages of their own (editors,
+    desktop apps) do not count as web pages. The request's Host was checked before.
     """
     origin = headers.get("origin", "")
-    if not origin or origin.partition("://")[2] == headers.get("host"):  # the gateway's own page says where it is from
+    # The gateway's own page has the gateway's host in its Origin.
+    if not origin or origin.partition("://")[2] == headers.get("host"):
         return None
     web = origin.lower().startswith(("http:", "https:")) or origin == "null" or "," in origin
     if web and not _may_ask(origin, listen, names):
-        why = f"pages from {origin} may not ask; listen.origins names pages that may, listen.hosts names hosts"
+        why = (
+            f"web pages from {origin} may not send requests. "
+            "Add the origin to listen.origins, or the host to listen.hosts."
+        )
         return Fault("permission", why, 403)
     wanted = headers.get("access-control-request-headers", "")
     out = [("access-control-allow-origin", origin), ("vary", "origin"), ("access-control-expose-headers", _EXPOSED)]
@@ -51,8 +56,8 @@ def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -
 
 
 def _may_ask(origin: str, listen: Listen, names: AllowedHosts) -> bool:
-    """Whether a page from elsewhere may ask: by the list of hosts, or by that of origins. An address is accepted on
-    loopback only: a page that is served from any other address is as foreign as one with a name."""
+    """Whether a page of another host may send requests, by the list of hosts or the list of origins. An address is
+    accepted on loopback only. A page from any other address is as foreign as a page from another name."""
     if origin in listen.origins or "*" in listen.origins or names.anything:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Whether the other side has closed a connection that is not being read from."""
+"""Finds out whether the other side has closed a connection whose bytes are not being read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import select
 
 _CLOSED = getattr(select, "POLLRDHUP", 0)
-"""The other side will send no more. Linux knows this; elsewhere only a connection that is wholly gone is noticed."""
+"""The other side will send no more. Only Linux reports this. On other systems only a fully closed connection is
+noticed."""
 
 
 def has_left(transport: asyncio.BaseTransport) -> bool:
-    """Whether a client has closed its side, though its bytes have not all been read."""
+    """Whether a client has closed its side, though some of its bytes are not read yet."""
     found = transport.get_extra_info("socket")
     if found is None or found.fileno() < 0 or not hasattr(select, "poll"):
         return False

@@ -1,4 +1,4 @@
-"""One request of a client, as the server hands it on."""
+"""One request of a client, as the server gives it to the gateway."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ class IncomingRequest(Struct, eq=False):
 
     method: str
     path: str
-    """As it was sent: not decoded."""
+    """As the client sent the path: percent signs are not decoded."""
     query: str
     headers: Mapping[str, str]
-    """Names in lower case; of several with one name the values are joined. Those of a known head are the same for all
-    its requests, and say nothing of the body's length."""
+    """Names in lower case; values of a repeated name are joined. All requests with a known head share one mapping,
+    which leaves out the length of the body."""
     body: bytes
-    """Empty as long as `pieces` has some."""
+    """The body; empty as long as `pieces` holds the body."""
     known: KnownHead | None = None
-    """Its head, where others have come with the same."""
+    """The remembered head, if an earlier request had the same one."""
     keep_alive: bool = True
-    """The client may ask more on this connection."""
+    """The client may send more requests on this connection."""
     chunks: bool = True
-    """It understands a body in chunks."""
+    """The client understands a chunked body."""
     refusal: tuple[int, str] | None = None
-    """Why the server itself refuses the request, for the handler to say in the client's words."""
+    """Status and reason with which the server itself refuses the request. The handler writes them in the client's
+    dialect."""
     owner: str = ""
-    """Hex digest that says who the client is (`gateway/client_identity.py`); "" until the client is admitted. Whatever
-    is kept for a client is kept under this name."""
+    """Hex digest that identifies the client (`gateway/client_identity.py`); "" until the client is admitted. Everything
+    that is kept for a client is kept under this name."""
     admin: bool = False
     """The client showed an admin key."""
     pieces: list[bytes] | None = None
-    """A large body that is not joined yet."""
+    """The pieces of a large body that is not joined yet."""
 
     def told(self) -> Mapping[str, str]:
-        """All its headers, that of the length too."""
+        """All headers of the request, with the length of the body."""
         if self.known is None or self.headers is not self.known.headers:
             return self.headers
         return {**self.headers, "content-length": f"{len(self.body)}"}

@@ -1,12 +1,12 @@
-"""Heads of requests that are known by their bytes: a client sends the same again and again, but for the length of what
-follows.
+"""Memory of request heads by their bytes. A client sends the same head again and again, except for the length of the
+body.
 
-A head is kept only if the parser's headers, joined again, equal its bytes. It belongs to a POST of HTTP/1.1 with one
-plain length, and nothing in it changes how the body is read. So a head with the same bytes, but for the digits of the
-length, would be parsed to the same headers. A head that differs in any other byte is parsed.
+A head is kept only if the parser's headers, joined again, equal its bytes. The head belongs to a POST of HTTP/1.1 with
+one plain length, and nothing in the head changes how the body is read. So a head with the same bytes, except for the
+digits of the length, would give the same headers in the parser. A head that differs in any other byte is parsed.
 
-They are looked up by hash and compared only where that is the same, so the time it takes tells nobody about a key in
-somebody else's head.
+Heads are looked up by hash, and compared only if the hashes are equal. So the time of a lookup shows nothing about a
+key in another client's head.
 """
 
 from __future__ import annotations
@@ -20,50 +20,50 @@ from ...codec.cache_budget import small_cache
 from ...transport.http_bytes import lower
 
 MAX_KNOWN = 256
-"""Most heads kept."""
+"""Number of heads that are kept."""
 MAX_LENGTH = 4096
-"""Longest head kept, in bytes."""
+"""Length of the longest head that is kept, in bytes."""
 MAX_DIGITS = 15
-"""Of a body's length; whoever sends more has zeros in front, or a body that nobody wants."""
+"""Digits of a body's length. A longer number has leading zeros, or is far beyond the limit for bodies."""
 LENGTH = b"ength: "
-"""How the name of the length ends, with whichever capitals it is written."""
+"""The end of the header name Content-Length. Only its first letters differ in their capitals between clients."""
 _ROUND = len(LENGTH) + MAX_DIGITS + len(b"\r\n\r\n\r\n")
 """Bytes of a head that stand neither before the length nor behind it."""
 _UNUSUAL = frozenset({"expect", "http2-settings", "trailer", "transfer-encoding", "upgrade"})
-"""Headers that change how a body is read, or what is said before it comes."""
+"""Headers that change how a body is read, or what is answered before the body."""
 
 
 class KnownHead(Struct, eq=False):
-    """What a head says, but for the length of the body."""
+    """The parsed content of a head, without the length of the body."""
 
     url: bytes
     path: str
     query: str
     headers: Mapping[str, str]
-    """But for the length. All requests with this head have the same."""
+    """Without the length. All requests with this head share the mapping."""
     size: int
-    """Its bytes, where the length has as many digits as are read here."""
+    """Bytes of the head, with the longest length that is accepted here."""
     note: Any = None
-    """What the handler has found out about requests with this head,"""
+    """What the handler found out about requests with this head: it depends on `rests`."""
     rests: object = None
-    """and what that rests on."""
+    """The object that must be unchanged for `note` to be valid."""
 
 
 class KnownHeads:
-    """Those that came lately."""
+    """The heads of recent requests."""
 
     __slots__ = ("known",)
 
     def __init__(self) -> None:
         self.known: dict[tuple[bytes, bytes], KnownHead] = {}
-        """By what stands before the length and behind it, as `learn` has it. The server looks here itself, since it
-        does so with every request."""
+        """Heads by the bytes before the length and behind it, as `learn` keeps them. The server reads this dictionary
+        itself, because it does so for every request."""
 
     def learn(
         self, head: bytes, url: bytes, lines: list[tuple[bytes, bytes]], headers: dict[str, str], path: str, query: str
     ) -> KnownHead | None:
-        """Keep a head of which the parser told all the rest: that of a POST of HTTP/1.1 which leaves the connection
-        open. None where it is not as plain as it must be."""
+        """Keep a head that the parser has read. The head must belong to a POST of HTTP/1.1 that leaves the connection
+        open. None where the head is not plain enough."""
         if len(head) > MAX_LENGTH or len(headers) < len(lines) or not _UNUSUAL.isdisjoint(headers):
             return None
         if headers.get("connection", "keep-alive").lower() != "keep-alive":
@@ -81,22 +81,24 @@ class KnownHeads:
         return found
 
 
-@small_cache(512)  # clients ask for the same few again and again
+@small_cache(512)  # Clients use the same few addresses again and again.
 def parted(url: bytes) -> tuple[str, str]:
-    """Path and query."""
+    """Path and query of an address."""
     path, _, query = url.decode("latin-1").partition("?")
     return path, query
 
 
 @small_cache(64)
 def method(name: bytes) -> str:
+    """The name of an HTTP method as text."""
     return name.decode("latin-1")
 
 
 def joined(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers of which some came more than once."""
+    """Headers as a mapping, where some names came more than once. Their values are joined by commas (RFC 9110, 5.3,
+    June 2022)."""
     out: dict[str, str] = {}
     for name, value in lines:
-        key, told = lower(name), value.decode("latin-1")
-        out[key] = f"{out[key]}, {told}" if key in out else told
+        key, text = lower(name), value.decode("latin-1")
+        out[key] = f"{out[key]}, {text}" if key in out else text
     return out

@@ -1,7 +1,7 @@
-"""The other workers of the same gateway: each answers for the exchanges that went through it.
+"""The other workers of the same gateway. Each worker knows the exchanges that went through it.
 
-Workers share a port and nothing else, so whoever looks at exchanges is served by one of them, which asks the others.
-They listen on sockets in a folder that is their supervisor's own.
+Workers share a port and nothing else. A request for exchanges reaches one worker, which asks the others. Each worker
+listens on a Unix socket in a folder that belongs to their supervisor alone.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 SECONDS = 2.0
-"""A worker that does not answer so soon is left out."""
+"""A worker that does not answer in this time is left out."""
 
 EVERYBODY = "*"
-"""Stands for all owners, where exchanges are asked for."""
+"""Stands for all owners."""
 
 Tell = Callable[[str, str], bytes]
-"""What this worker knows for an owner, or for EVERYBODY: of one exchange by its name, of all for "" (JSON; b"" for
-nothing)."""
+"""The exchanges of this worker as JSON, for an owner or for EVERYBODY: one exchange by its name, or all exchanges for
+""; b"" for none."""
 
 
 class OtherWorkers:
@@ -31,6 +31,8 @@ class OtherWorkers:
         self._server: asyncio.Server | None = None
 
     async def start(self, tell: Tell) -> None:
+        """Begin to answer other workers, with the bytes that `tell` gives."""
+
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             viewer, _, name = (await reader.readline()).decode("utf-8", "replace").rstrip("\n").partition(" ")
             writer.write(tell(viewer, name))
@@ -39,12 +41,13 @@ class OtherWorkers:
         self._server = await asyncio.start_unix_server(answer, self._own)
 
     def stop(self) -> None:
+        """Close and remove this worker's socket."""
         if self._server is not None:
             self._server.close()
         self._own.unlink(missing_ok=True)
 
     async def ask(self, viewer: str, name: str) -> list[bytes]:
-        """What the others say to an owner, or to EVERYBODY."""
+        """The exchanges of all other workers, for an owner or for EVERYBODY."""
         others = [place for place in sorted(self._folder.iterdir()) if place != self._own]
         return [said for said in await asyncio.gather(*[_asked(place, viewer, name) for place in others]) if said]
 
@@ -59,4 +62,4 @@ async def _asked(place: Path, viewer: str, name: str) -> bytes:
             finally:
                 writer.close()
     except (OSError, TimeoutError):
-        return b""  # it has died, or is busy
+        return b""  # The worker has died, or is busy.

@@ -1,4 +1,4 @@
-"""A reply whose bytes are written down as well."""
+"""A reply whose bytes are recorded as well."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .server import Reply
 
 
 class RecordingReply(ReplyWrapper):
-    """Hands everything on, and keeps it on a tape."""
+    """Passes everything on, and adds the body to a recording."""
 
     __slots__ = ("_tape",)
 
@@ -19,9 +19,11 @@ class RecordingReply(ReplyWrapper):
         self._tape = tape
 
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
+        """Send and record a whole answer."""
         self._tape.whole(body)
         super().send(status, headers, body)
 
     def write(self, data: bytes) -> None:
+        """Write and record a piece of an answer."""
         self._tape.add(data)
         super().write(data)

@@ -16,7 +16,7 @@ _line = ": ".join
 
 
 class _Beginnings(dict[int, str]):
-    """The first line of an answer, by its status."""
+    """The status line of an answer, by its status."""
 
     def __missing__(self, status: int) -> str:
         return f"HTTP/1.1 {status} Unknown"
@@ -26,41 +26,43 @@ _BEGINNINGS = _Beginnings({status.value: f"HTTP/1.1 {status.value} {status.phras
 
 
 class Gone(Exception):
-    """The client has left."""
+    """The client has closed its connection."""
 
 
 class Reply:
-    """The answer to one request: whole by `send`, or piece by piece by `start`, `write` and `end`.
+    """The answer to one request: whole by `send`, or in pieces by `start`, `write` and `end`.
 
-    A connection, which answers one request after the other, has one for all of them.
+    A connection answers one request after the other, and uses the same Reply for all of them.
     """
 
     def __init__(self, client: _Client) -> None:
         self._client = client
         self.status = 0
-        """0: it has not begun."""
+        """0: the answer has not begun."""
         self.chunks = True
-        """The client understands a body in chunks."""
-        self._open = False  # pieces are to come
+        """The client understands a chunked body (HTTP/1.1; RFC 9112, 7.1, June 2022)."""
+        self._open = False  # more pieces will come
         self._chunked = False
-        self._unsent = b""  # the head, until there is something to write with it
+        self._unsent = b""  # the head, until the first piece is written with it
 
     @property
     def started(self) -> bool:
+        """Whether the head was sent, or waits for the first piece."""
         return self.status != 0
 
     @property
     def ended(self) -> bool:
+        """Whether the whole answer was written."""
         return self.status != 0 and not self._open
 
     def peer(self) -> str:
-        """The address of whoever is at the other end of the connection; "" when it is not known."""
+        """The address of the other end of the connection; "" when it is not known."""
         transport = self._client.transport
         found = transport.get_extra_info("peername") if transport is not None else None
         return str(found[0]) if isinstance(found, tuple) and found else ""
 
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
-        """A whole answer, in one write."""
+        """Send a whole answer, in one write."""
         self.status = status
         head = self._head(status, headers, f"content-length: {len(body)}")
         transport = self._client.transport
@@ -71,7 +73,7 @@ class Reply:
                 transport.write(head + body)
 
     def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
-        """The head of an answer whose body comes in pieces. It is written with the first of them."""
+        """Begin an answer whose body comes in pieces. The head is written with the first piece."""
         self.status = status
         self._open = True
         self._chunked = self.chunks
@@ -79,6 +81,7 @@ class Reply:
         self._unsent = self._head(status, headers, how)
 
     def write(self, data: bytes) -> None:
+        """Write a piece of the body."""
         transport = self._client.transport
         if data and transport is not None:
             if self._chunked:
@@ -88,7 +91,7 @@ class Reply:
             transport.write(data)
 
     async def drain(self) -> None:
-        """Wait while the client reads more slowly than we write. Raises Gone when it has left."""
+        """Wait while the client reads more slowly than we write. Raises Gone when the client has left."""
         client = self._client
         if client.transport is None:
             raise Gone
@@ -96,6 +99,7 @@ class Reply:
             await client.drained()
 
     def end(self) -> None:
+        """End a body that came in pieces. Without chunks the body ends with the connection."""
         self._open = False
         transport = self._client.transport
         last, self._unsent = self._unsent + (b"0\r\n\r\n" if self._chunked else b""), b""
@@ -105,7 +109,8 @@ class Reply:
             self._client.keep_alive = False
 
     def cut(self) -> None:
-        """The answer cannot be finished: break the connection off, so that the client does not take it for whole."""
+        """Break the connection off, because the answer cannot be finished. So the client does not take the answer for
+        whole."""
         self._client.abort()
 
     def _head(self, status: int, headers: Collection[tuple[str, str]], how: str) -> bytes:

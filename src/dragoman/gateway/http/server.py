@@ -1,12 +1,12 @@
-"""HTTP/1.1 to clients: bytes to requests, replies to bytes. Knows no dialect, no route, no upstream.
+"""The HTTP/1.1 server for clients: bytes to requests, replies to bytes. Knows no dialect, no route, no upstream.
 
-Written by hand because of what it costs (78 microseconds of CPU for a proxied request against uvicorn's 135, measured
-on two cores, see bench/) and because of what a gateway must know at once: that a client has gone (its upstream is then
-let go in the same moment), and that it reads slowly. Parsing is httptools' (llhttp); what it has read before is known
-by its bytes, see `known_request_heads.py`.
+It is written by hand for two reasons. It costs less: 78 microseconds of CPU for a proxied request, against 135 with
+uvicorn (measured on two cores, see bench/). And a gateway must notice at once that a client has gone, because it then
+closes the upstream's connection, and that a client reads slowly. httptools (llhttp) parses requests. Heads that were
+parsed before are recognised by their bytes (`known_request_heads.py`).
 
-Bounds: size of heads and bodies, requests under way, time to send a head, time between two pieces of a body, time to
-send a body, time between two requests. Each breach is answered, by the handler's own words where it has some, and
+Limits: size of heads and bodies, requests under way, time to send a head, time between two pieces of a body, time to
+send a body, time between two requests. Each breach is answered, in the client's dialect where the handler knows it, and
 closes the connection.
 """
 
@@ -35,40 +35,42 @@ Handler = Callable[["IncomingRequest", "Reply"], Awaitable[None]]
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER = 2.0
-"""Seconds in which what a refused client still sends is thrown away: cut off at once, it would not read the answer."""
-_LATE = "the request did not come to its end in time"
+"""Seconds in which further bytes of a refused client are thrown away. A client that is cut off at once might not read
+the answer."""
+_LATE = "the request was not complete in time"
 _OFFER = frozenset({"connection", "upgrade", "http2-settings"})
 _READ_AHEAD = 64 * 1024
-"""Bytes that are read while a request is answered. The end of a connection stands behind what the client has sent, so
-that a client which left is noticed only if its bytes are read."""
+"""Bytes that are read ahead while a request is answered. The end of a connection is seen only after all bytes before it
+are read, so reading ahead shows that a client has left."""
 _LOOK_SECONDS = 1.0
-"""How often a connection is looked at whose client has sent more than that."""
+"""Time between two checks of a connection whose client has sent more than that."""
 _ALWAYS = 1024 * 1024
-"""Bytes of a body that are taken however much others have sent."""
+"""Bytes of a body that are always accepted, also when other clients have used up the limit for all bodies."""
 _STRANGE = 8
-"""Heads in a row that were not known, after which those of a connection are taken to differ from each other."""
+"""Unknown heads in a row after which a connection is no longer searched for known heads."""
 
 
 class Bounds(Struct, frozen=True):
-    """What a client may ask of the server."""
+    """Limits on the requests of a client."""
 
     head: int = 64 * 1024
     body: int = 64 * 1024 * 1024
     head_seconds: float = 30.0
     body_seconds: float = 60.0
-    """Between two pieces of a body."""
+    """Seconds between two pieces of a body."""
     request_seconds: float = 300.0
-    """For a whole body, from its first piece to its last. Bodies that drip would hold a connection without end."""
+    """Seconds for a whole body, from its first piece to its last. Without this limit a body that drips would hold a
+    connection forever."""
     idle_seconds: float = 75.0
-    """Between two requests on one connection."""
+    """Seconds between two requests on one connection."""
     bodies: int = 256 * 1024 * 1024
-    """Of all requests together that came in several pieces and are not answered yet."""
+    """Bytes of all requests together that came in several pieces and are not answered yet."""
     drain_seconds: float = 60.0
-    """A client that takes nothing for so long is let go."""
+    """Seconds after which the connection to a client that reads nothing is closed."""
 
 
 class _Client(asyncio.Protocol):
-    """One connection of a client: one request after the other."""
+    """One connection of a client, which sends one request after the other."""
 
     __slots__ = (
         "_ahead",
@@ -111,24 +113,24 @@ class _Client(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.full: asyncio.Future[None] | None = None
         self.keep_alive = True
-        """There may be another request after the one that is being answered."""
+        """Another request may follow the one that is being answered."""
         self._server = server
         self._heads = server.heads.known
         self._loop = asyncio.get_running_loop()
         self._body: list[bytes] = []
-        self.on_body = self._body.append  # what the parser tells most often
+        self.on_body = self._body.append  # the callback that the parser calls most often
         self._parser: Any = httptools.HttpRequestParser(self)
         self.task: asyncio.Task[None] | None = None  # serves all requests of the connection, from the first one on
-        self._waiter: asyncio.Future[IncomingRequest] | None = None  # what it waits for between two
+        self._waiter: asyncio.Future[IncomingRequest] | None = None  # what the task waits for between two requests
         self._refused = False
-        self._ready: deque[IncomingRequest] = deque()  # requests that wait for the one before them
-        self._early: deque[bytes] = deque()  # bytes that came while a request was being answered,
-        self._ahead = 0  # and how many they are
-        self._known: KnownHead | None = None  # the head of a request whose body is gathered without the parser,
-        self._missing = 0  # and what of it is not yet there
-        self._strange = 0  # heads in a row that were not known
+        self._ready: deque[IncomingRequest] = deque()  # requests that wait until the one before them is answered
+        self._early: deque[bytes] = deque()  # bytes that came while a request was being answered
+        self._ahead = 0  # number of bytes in _early
+        self._known: KnownHead | None = None  # the known head of a request whose body is gathered without the parser
+        self._missing = 0  # bytes that are still missing from that body
+        self._strange = 0  # unknown heads in a row
         self._rested = 0.0  # when the last answer was sent
-        self._watched = False  # a deadline is set that is no later than that of an idle connection
+        self._watched = False  # a deadline is set that is no later than the deadline of an idle connection
         self._reset()
         self._held = 0  # bytes that the server counts for this connection
 
@@ -136,24 +138,25 @@ class _Client(asyncio.Protocol):
         self._url = b""
         self._lines: list[tuple[bytes, bytes]] = []
         self._headers: dict[str, str] = {}
-        self._size = self._reads = 0  # of the body, as far as it was counted
+        self._size = self._reads = 0  # of the body, as far as its pieces were joined and counted
         self._fed = 0
-        self._body_end = 0.0  # when all of the body has to be there; 0 before its first piece
+        self._body_end = 0.0  # when the whole body has to be there; 0 before its first piece
         self._in_body = self._begun = False
-        self._behind = False  # it began in the same piece in which another ended: not all of it was counted
+        # the request began in the same piece in which another ended, so _fed does not count all its bytes
+        self._behind = False
         self._refusal: tuple[int, str] | None = None
-        self._opening = b""  # the head of what the parser was given, if a request began with it
-        self._parsing = self._strange >= _STRANGE  # what comes next is not looked for among the heads that are known
+        self._opening = b""  # the head that the parser was given, if a request began with it
+        self._parsing = self._strange >= _STRANGE  # the next bytes are not searched for a known head
 
     @property
     def busy(self) -> bool:
-        """A request is being answered."""
+        """Whether a request is being answered."""
         return self.task is not None and self._waiter is None
 
-    # What the transport tells.
+    # Callbacks of the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is no subclass of asyncio.Transport
         self._server.clients.add(self)
         self.keep_alive = not self._server.draining
         self._server.deadlines.expect(self, self._server.bounds.head_seconds)
@@ -163,10 +166,10 @@ class _Client(asyncio.Protocol):
         self._release()
         self._server.clients.discard(self)
         self._server.deadlines.forget(self)
-        self._parser = None  # it holds this object too
+        self._parser = None  # the parser holds a reference to this object
         if self.full is not None and not self.full.done():
             self.full.set_exception(Gone())
-            self.full.exception()  # nobody may be waiting
+            self.full.exception()  # marks the exception as seen, because nobody may be waiting
         if self.task is not None:
             self.task.cancel()
             if self.busy:
@@ -182,7 +185,7 @@ class _Client(asyncio.Protocol):
         self.full = None
 
     def eof_received(self) -> bool:
-        # A client that closes its half has either gone or waits for the answer; SDKs that go close both.
+        # A client that closes its half has either gone or waits for the answer. SDKs that leave close both halves.
         return False
 
     def data_received(self, data: bytes) -> None:
@@ -209,7 +212,7 @@ class _Client(asyncio.Protocol):
         self._begin(IncomingRequest("POST", known.path, known.query, known.headers, body, known))
 
     def _put_off(self, data: bytes) -> None:
-        """What came before it is answered first."""
+        """Keep bytes until the request before them is answered."""
         if self._refused:
             return
         self._early.append(data)
@@ -219,7 +222,7 @@ class _Client(asyncio.Protocol):
             self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Notice that a client has left behind bytes that are not read yet."""
+        """Abort the connection if its client has left behind bytes that are not read yet; else check again later."""
         transport = self.transport
         if transport is None or not self._early:
             return
@@ -229,10 +232,10 @@ class _Client(asyncio.Protocol):
             self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _gather(self, data: bytes, head: KnownHead, body: bytes, missing: int) -> None:
-        """A request whose head is known, and whose body is not all there."""
+        """Begin a request whose head is known and whose body is not complete."""
         bounds = self._server.bounds
         if missing < 0 or len(body) + missing > bounds.body or head.size > bounds.head:
-            self._feed(data)  # several at once, or one that is refused
+            self._feed(data)  # several requests at once, or one that is refused
             return
         self._strange = 0
         self._known, self._missing = head, missing
@@ -242,7 +245,7 @@ class _Client(asyncio.Protocol):
         self._hold(len(body))
 
     def _go_on(self, data: bytes) -> None:
-        """More of what has begun."""
+        """Take more bytes of a request that has begun."""
         head, pieces = self._known, self._body
         if head is None:
             if not self._refused:
@@ -264,7 +267,7 @@ class _Client(asyncio.Protocol):
             self._put_off(data[missing:])
 
     def _give_body(self, request: IncomingRequest) -> None:
-        """The body that has come, or its pieces where it is large."""
+        """Give a request its complete body, or the pieces of a large body."""
         pieces = self._body
         if len(pieces) > 1 and is_large(pieces):
             request.pieces = pieces.copy()
@@ -273,15 +276,16 @@ class _Client(asyncio.Protocol):
         pieces.clear()
 
     def _hold(self, size: int) -> None:
-        """Count a piece of a body that is not whole yet. The request is refused where all of them are too many."""
+        """Count a piece of an incomplete body. Refuse the request if the bodies of all clients are too large
+        together."""
         self._held += size
         held = self._server.held = self._server.held + size
         most = self._server.bounds.bodies
         if held > most and self._held > _ALWAYS and not self._refused:
-            self._refuse(503, f"{most} bytes of requests are held already. Ask again in a moment, or send less")
+            self._refuse(503, f"the gateway already holds {most} bytes of requests. Send the request again in a moment")
 
     def _release(self) -> None:
-        """The body is not held any longer."""
+        """Count the body no longer."""
         self._server.held -= self._held
         self._held = 0
 
@@ -308,8 +312,8 @@ class _Client(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._refusal = self._refusal or (400, f"the request is not HTTP: {error}")
         if self._refusal is not None and self._ready:
-            self._begin(self._ready.popleft())  # what came before is answered first
-        elif self._refusal is not None:  # not every callback's exception stops the parser
+            self._begin(self._ready.popleft())  # the request before the refused one is answered first
+        elif self._refusal is not None:  # an exception in a callback does not always stop the parser
             self._refuse(*self._refusal)
         elif self._ready:
             self._begin(self._ready.popleft())
@@ -320,10 +324,10 @@ class _Client(asyncio.Protocol):
             self._hold(len(data))
 
     def _stay(self, rest: bytes) -> None:
-        """A client offers to switch protocols. There is none to switch to: it is answered as if it had not.
+        """Answer a client that offers to switch protocols as if it had not, because there is no other protocol here.
 
-        The parser leaves out the body of such a request; so where there is one (Java's client offers HTTP/2 with every
-        request), all of it is read again without the offer.
+        A server may ignore Upgrade (RFC 9110, 7.8, June 2022). The parser skips the body of such a request. Java's
+        client offers HTTP/2 with every request. So a request with a body is parsed again, without the offer.
         """
         request = self._ready[-1]
         headers = request.headers
@@ -338,11 +342,10 @@ class _Client(asyncio.Protocol):
             self._begin(self._ready.popleft())
 
     def _overlong(self) -> tuple[int, str] | None:
-        """Why a request of which so much has come is not waited for any longer. The parser tells nothing of a header
-        before its end, nor of what stands around chunks and behind them: in chunks of one byte that is five times the
-        body."""
+        """The refusal of a request that is already too long, or None. The parser reports no header before its end, and
+        no bytes around chunks or behind them. With chunks of one byte these are five times the body."""
         bounds, pieces, read = self._server.bounds, self._body, self._reads
-        if len(pieces) > read:  # one for each time that something came, however small the chunks are
+        if len(pieces) > read:  # Join the pieces of each read into one, however small the chunks are.
             pieces[read:] = [b"".join(pieces[read:])]
             self._reads += 1
             self._size += len(pieces[read])
@@ -351,7 +354,7 @@ class _Client(asyncio.Protocol):
             return 413, _too_long("body", bounds.body)
         return (431, _too_long("head", bounds.head)) if self._fed > bounds.head + 6 * size else None
 
-    # What the parser tells.
+    # Callbacks of the parser.
 
     def on_message_begin(self) -> None:
         self._begun = self._parsing = True
@@ -361,7 +364,7 @@ class _Client(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._in_body:  # behind a body: too late to say anything about the request
+        if not self._in_body:  # a trailer, behind the body, is too late to change the request
             self._lines.append((name, value.strip(b" \t")))  # the parser leaves blanks behind a value
 
     def on_headers_complete(self) -> None:
@@ -379,6 +382,7 @@ class _Client(asyncio.Protocol):
         if length.isdigit() and int(length) > bounds.body:
             self._refusal = (413, _too_long("body", bounds.body))
             raise _Stop
+        # The client waits for this answer before it sends the body (RFC 9110, 10.1.1, June 2022).
         if "expect" in headers and headers["expect"].lower() == "100-continue" and self.transport is not None:
             self.transport.write(_CONTINUE)
 
@@ -401,14 +405,14 @@ class _Client(asyncio.Protocol):
     # Requests and replies.
 
     def _refuse(self, status: int, why: str) -> None:
-        """Answer a request that is not read to its end, and close."""
+        """Answer a request that is not read to its end, and close the connection."""
         self._refused = self._parsing = True
         known = self._known
         if known is not None:
             length = sum(map(len, self._body)) + self._missing
             self._url, self._headers = known.url, {**known.headers, "content-length": f"{length}"}
             self._known = None
-        headers = self._headers or joined(self._lines)  # those that have come, where the head is not all there
+        headers = self._headers or joined(self._lines)  # the headers that have come, where the head is incomplete
         path = self._url.partition(b"?")[0].decode("latin-1")
         self._begin(IncomingRequest("", path, "", headers, b"", keep_alive=False, refusal=(status, why)))
 
@@ -420,7 +424,7 @@ class _Client(asyncio.Protocol):
             self.task = self._loop.create_task(self._serve(request))
 
     async def _serve(self, request: IncomingRequest) -> None:
-        """One request after the other: a task for each would cost more than waiting for the next."""
+        """Serve one request after the other. A task for each request would cost more than one task that waits."""
         server, loop, reply = self._server, self._loop, Reply(self)
         handler = server.handler
         try:
@@ -440,7 +444,7 @@ class _Client(asyncio.Protocol):
                 if not self.keep_alive:
                     self._leave(transport)
                     return
-                del request  # its body is not kept while nothing happens
+                del request  # do not keep the body while the connection is idle
                 self._waiter = waiter = loop.create_future()
                 self._rested = loop.time()
                 if not self._watched:
@@ -448,10 +452,10 @@ class _Client(asyncio.Protocol):
                     server.deadlines.expect(self, server.bounds.idle_seconds)
                 if self._ready or self._refusal is not None or self._early:
                     self._next(transport)
-                    await asyncio.sleep(0)  # others have their turn between two that came together
+                    await asyncio.sleep(0)  # let other clients have their turn between two requests that came together
                 request = await waiter
         except Gone:
-            pass  # nobody is there to be told
+            pass  # nobody is left to get an answer
         except asyncio.CancelledError:
             if self.transport is not None:
                 self.abort()
@@ -463,10 +467,11 @@ class _Client(asyncio.Protocol):
         finally:
             self.task = self._waiter = None
             if not reply.ended:
-                self.abort()  # also when the handler failed: nobody waits for what will not come
+                # also after a failure of the handler: the client must not wait for an end that never comes
+                self.abort()
 
     def _leave(self, transport: asyncio.Transport) -> None:
-        """After the last answer."""
+        """Close the connection after its last answer."""
         if self._refused and not self._server.draining and transport.can_write_eof():
             transport.write_eof()
             self._watched = False
@@ -475,7 +480,7 @@ class _Client(asyncio.Protocol):
             transport.close()
 
     def _next(self, transport: asyncio.Transport) -> None:
-        """What has come while a request was being answered."""
+        """Begin the next request that came while another was being answered."""
         if self._ready:
             self._begin(self._ready.popleft())
         elif self._refusal is not None:
@@ -484,13 +489,15 @@ class _Client(asyncio.Protocol):
             self._take_early(transport)
 
     def _take_early(self, transport: asyncio.Transport) -> None:
-        """Read what came while a request was being answered, up to the next request."""
+        """Read the bytes that came while a request was being answered, up to the next request."""
         early, before = self._early, self._ahead
         while early and not self.busy:
             data = early.popleft()
             self._ahead -= len(data)
             if not self._begun:
-                data = data.lstrip(b"\r\n")  # old clients send one line end too many behind a request
+                # Old clients send an extra line end behind a request. A server should ignore it (RFC 9112, 2.2, June
+                # 2022).
+                data = data.lstrip(b"\r\n")
             if data:
                 self.data_received(data)
         if before > _READ_AHEAD >= self._ahead:
@@ -509,7 +516,8 @@ class _Client(asyncio.Protocol):
             self.transport.abort()
 
     def late(self) -> None:
-        """Asked by the deadlines: nothing has come for too long, unless an answer was sent since that was set."""
+        """Called when the deadline has passed: refuse or close, unless an answer was sent since the deadline was
+        set."""
         if self.transport is None:
             return
         seconds = self._server.bounds.idle_seconds
@@ -524,11 +532,11 @@ class _Client(asyncio.Protocol):
 
 
 def _too_long(what: str, most: int) -> str:
-    return f"the {what} of the request is longer than {most} bytes, which bounds.{what} allows"
+    return f"the {what} of the request is longer than {most} bytes. Send less, or raise bounds.{what}."
 
 
 class _Stop(Exception):
-    """Ends parsing; why is in `_refusal`."""
+    """Stops the parser. `_refusal` holds the reason."""
 
 
 class Server:
@@ -539,7 +547,7 @@ class Server:
         self.bounds = bounds or Bounds()
         self.clients: set[_Client] = set()
         self.leaving: set[asyncio.Task[None]] = set()
-        """What served clients that have gone, until it has noticed."""
+        """Tasks that serve clients which have left, until each task has ended."""
         self.heads = KnownHeads()
         self.draining = False
         self.held = 0
@@ -549,11 +557,11 @@ class Server:
 
     @property
     def busy(self) -> int:
-        """Requests that are being answered."""
+        """Number of requests that are being answered."""
         return sum([client.busy for client in self.clients]) + len(self.leaving)
 
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:
-        """Begin to listen; gives the port, which the system chooses for 0."""
+        """Begin to listen. Returns the port; for 0 the system chooses one."""
         loop = asyncio.get_running_loop()
         self.deadlines = Deadlines(loop)
         self._listening = await loop.create_server(
@@ -564,7 +572,8 @@ class Server:
         return number
 
     async def stop(self, seconds: float) -> bool:
-        """Take no more connections, let requests under way finish for so long; False when some had to be broken off."""
+        """Take no more connections, and let requests under way finish for `seconds`. False when some had to be broken
+        off."""
         self.draining = True
         if self._listening is not None:
             self._listening.close()

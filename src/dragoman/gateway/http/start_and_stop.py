@@ -1,9 +1,9 @@
-"""Start, reload and stop the gateway. With several workers a supervisor starts them, all on one port, and starts those
-again that die.
+"""Start, reload and stop the gateway. With several workers a supervisor starts them on one port, and replaces those
+that die.
 
-SIGHUP reads the configuration again; exchanges under way go on with the old one. SIGTERM (or SIGINT) ends: `/readyz`
-says no at once, after `listen.grace` seconds the port is closed, exchanges under way have `listen.drain` seconds to
-finish; SIGINT, which a person sends, skips the grace. A second signal ends at once.
+SIGHUP reads the configuration again; exchanges under way keep the old one. SIGTERM and SIGINT stop the gateway:
+`/readyz` answers 503 at once, the port is closed after `listen.grace` seconds, and exchanges under way then have
+`listen.drain` seconds to finish. SIGINT comes from a person, and skips the grace. A second signal ends at once.
 """
 
 from __future__ import annotations
@@ -36,18 +36,20 @@ from .server import Bounds, Server
 Load = Callable[[], Config]
 Announce = Callable[[Config, int], None]
 
-_TOLD = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
-"""What the supervisor tells its workers."""
+_WORKER_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+"""The signals that the supervisor sends to its workers."""
 STABLE = 5.0
-"""Seconds after which a worker's death is not held against the next one."""
+"""A worker that lived this many seconds counts as stable: the next one starts without a longer pause."""
 MAX_PAUSE = 10.0
-"""The longest pause before a worker that keeps dying is started again."""
+"""Seconds of the longest pause before a worker that keeps dying is started again."""
 
 
 def serve(load: Load, environment: Mapping[str, str], announce: Announce) -> int:
-    """Serve until told to stop. `load` gives the configuration, again on SIGHUP; `announce` is told the port."""
+    """Serve until a signal. `load` gives the configuration, again on SIGHUP. `announce` gets the configuration and the
+    port."""
     config = load()
-    secret = installation_secret(environment, _say)  # once for all workers, also where it cannot be kept
+    # One secret for all workers, also where it cannot be kept in a file.
+    secret = installation_secret(environment, _say)
     if config.listen.processes <= 1:
         return _run(_serve(load, environment, announce, secret))
     return _Supervisor(load, environment, config, secret).run(announce)
@@ -60,12 +62,12 @@ def _run(serving: Any) -> int:
 
         runner = uvloop.run
     except ImportError:
-        pass  # on systems without it the standard loop does the same work, more slowly
+        pass  # Without uvloop the standard loop does the same work, more slowly.
     return int(runner(serving))
 
 
 async def _serve(load: Load, environment: Mapping[str, str], announce: Announce, secret: bytes) -> int:
-    """One process that serves alone."""
+    """Serve in one process."""
     config = load()
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
@@ -94,8 +96,9 @@ async def _work(
     *,
     first: bool,
 ) -> int:
-    """One worker among several, on the port and with the folder of `place`. `ready` is told when it listens; when
-    `alive` ends, its supervisor has. The `first` one looks at the upstreams for all."""
+    """Serve as one worker among several. `place` holds the port and the folder of the workers' sockets. The worker
+    writes to the pipe `ready` when it listens. When the pipe `alive` ends, the supervisor has died. The `first` worker
+    checks the upstreams for all."""
     config, (port, folder) = load(), place
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
@@ -107,11 +110,12 @@ async def _work(
     stop = _Stop(loop)
     loop.add_signal_handler(signal.SIGTERM, stop.tell, signal.SIGTERM)
     loop.add_signal_handler(signal.SIGUSR1, stop.tell, signal.SIGINT)
-    loop.add_signal_handler(signal.SIGINT, lambda: None)  # a terminal's goes to all; the supervisor says what to do
+    # A terminal sends SIGINT to all processes. The supervisor decides, and sends SIGUSR1.
+    loop.add_signal_handler(signal.SIGINT, lambda: None)
     loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, False)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WORKER_SIGNALS)
     loop.add_reader(alive, stop.orphaned, alive)
-    with suppress(BrokenPipeError):  # one that takes another's place is not waited for
+    with suppress(BrokenPipeError):  # nobody waits for a worker that replaces another
         os.write(ready, b".")
     os.close(ready)
     checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn)) if first else None
@@ -124,7 +128,7 @@ async def _work(
 
 
 class _Stop:
-    """That the gateway is to end, and whether in peace."""
+    """The order to stop, and whether it is urgent."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -162,14 +166,16 @@ async def _until_stopped(gateway: Gateway, server: Server, stop: _Stop) -> int:
 
 
 def _spare_the_collector() -> None:
-    """What is loaded stays: it is looked through no more. Exchanges make no cycles: those are looked for rarely."""
+    """Spare the garbage collector work. Loaded modules stay forever, so it need not look at them. Exchanges make no
+    cycles, so it may run rarely."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 100)
 
 
 def _open_many() -> None:
-    """As many open connections as the system allows: an exchange has two, and the usual 1,024 are soon used up."""
+    """Raise the limit of open files as far as the system allows. An exchange has two connections, and the usual 1,024
+    are soon used up."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -187,12 +193,13 @@ def _bounds(config: Config) -> Bounds:
 
 
 def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
-    """A configuration that is wrong changes nothing. Said by whoever is in charge."""
+    """Read the configuration again. A wrong configuration changes nothing. `alone`: no supervisor prints the
+    messages."""
     try:
         config = load()
     except ConfigError as error:
         if alone:
-            _say(f"the configuration stays as it was: {error}")
+            _say(f"the old configuration stays in use: {error}")
         return
     before = gateway.config
     gateway.reload(config)
@@ -204,13 +211,13 @@ def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
 
 
 def _say_read(before: Config, after: Config) -> None:
-    _say("the configuration was read again")
+    _say("the new configuration is in use")
     if _fixed(before) != _fixed(after):
-        _say("host, port, workers and client stay as they were: they need a new start")
+        _say("host, port, workers and client keep their old values until the gateway is started again")
 
 
 def _fixed(config: Config) -> tuple[object, ...]:
-    """What cannot change while the gateway runs."""
+    """The settings that cannot change while the gateway runs."""
     return config.listen.host, config.listen.port, config.listen.workers, config.client
 
 
@@ -219,14 +226,14 @@ def _say(words: str) -> None:
 
 
 class _Supervisor:
-    """Starts workers, starts the dead again, and hands signals on. It serves nobody itself."""
+    """Starts workers, replaces dead ones, and passes signals on. It serves no client itself."""
 
     def __init__(self, load: Load, environment: Mapping[str, str], config: Config, secret: bytes) -> None:
         self._load = load
         self._environment = environment
         self._config = config
         self._secret = secret
-        self._workers: dict[int, float] = {}  # process: when it was started
+        self._workers: dict[int, float] = {}  # process id: when it was started
         self._port = 0
         self._folder = Path()
         self._alive = os.pipe()
@@ -237,8 +244,8 @@ class _Supervisor:
 
     def run(self, announce: Announce) -> int:
         listen = self._config.listen
-        # The port is taken once, so that the system chooses one for all and a port that is not free is told at once. A
-        # socket that does not listen gets no connections.
+        # The supervisor binds the port, so that the system chooses one port for all workers, and a port that is not
+        # free is an error at once. A socket that does not listen gets no connections.
         family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as claim, tempfile.TemporaryDirectory("-dragoman") as folder:
             self._folder = Path(folder)
@@ -252,20 +259,20 @@ class _Supervisor:
             os.set_blocking(self._poke, False)
             signal.set_wakeup_fd(self._poke, warn_on_full_buffer=False)
             ready = [self._start(first=not number) for number in range(listen.processes)]
-            if all(_heard(one) for one in ready):
+            if all(_listens(one) for one in ready):
                 announce(self._config, self._port)
             else:
-                _say("a worker could not start")
+                _say("a worker could not start; its error stands above")
                 self._failed = True
                 self._end(signal.SIGTERM)
             self._watch()
         return 1 if self._failed else 0
 
     def _start(self, *, first: bool = False) -> int:
-        """Start a worker; gives the pipe on which it says that it listens."""
+        """Start a worker. Returns the pipe to which the worker writes when it listens."""
         heard, told = os.pipe()
-        # What is told to a worker that has only begun waits until it can listen.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _TOLD)
+        # Signals to a new worker wait until the worker can handle them.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _WORKER_SIGNALS)
         child = os.fork()
         if not child:
             status = 1
@@ -279,14 +286,14 @@ class _Supervisor:
                 given = self._load, self._environment, self._secret, place, told, self._alive[0]
                 status = _run(_work(*given, first=first))
             finally:
-                # The process ends here, whatever happened: what is above belongs to the supervisor.
+                # The child process ends here in any case: the code above belongs to the supervisor.
                 error = sys.exc_info()[1]
                 if isinstance(error, ConfigError):
                     _say(str(error))
                 elif error is not None:
                     traceback.print_exception(error)
                 os._exit(status)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _WORKER_SIGNALS)
         os.close(told)
         self._workers[child] = time.monotonic()
         return heard
@@ -296,7 +303,7 @@ class _Supervisor:
 
     def _watch(self) -> None:
         pause = 0.1
-        starts: list[float] = []  # when to start workers that died
+        starts: list[float] = []  # when to start the replacements of dead workers
         while self._workers or (starts and not self._ending):
             now = time.monotonic()
             while starts and starts[0] <= now and not self._ending:
@@ -319,7 +326,7 @@ class _Supervisor:
             pass  # all signals are noted by now
 
     def _reaped(self) -> list[float]:
-        """Workers that have ended: how long each lived."""
+        """Seconds that each ended worker lived."""
         out = []
         while self._workers:
             try:
@@ -343,7 +350,7 @@ class _Supervisor:
             try:
                 config = self._load()
             except ConfigError as error:
-                _say(f"the configuration stays as it was: {error}")
+                _say(f"the old configuration stays in use: {error}")
                 return
             self._tell(signal.SIGHUP)
             _say_read(self._config, config)
@@ -356,7 +363,7 @@ class _Supervisor:
 
     def _end(self, number: int) -> None:
         self._ending = True
-        # SIGUSR1 stands for a person's SIGINT, which workers cannot tell from a terminal's.
+        # SIGUSR1 stands for a person's SIGINT. Workers also get the terminal's SIGINT, and cannot tell the two apart.
         self._tell(signal.SIGTERM if number == signal.SIGTERM else signal.SIGUSR1)
 
     def _tell(self, number: int) -> None:
@@ -364,8 +371,8 @@ class _Supervisor:
             os.kill(child, number)
 
 
-def _heard(ready: int) -> bool:
-    """Whether a worker has come so far as to listen."""
+def _listens(ready: int) -> bool:
+    """Whether a worker has begun to listen."""
     try:
         return os.read(ready, 1) == b"."
     finally:

@@ -146,7 +146,9 @@ def _with(*claims: Claim, usual: bool = False) -> dict[str, Endpoints]:
     ],
 )
 def test_claims_that_nothing_tells_apart_fail_at_start(claim: Claim) -> None:
-    with pytest.raises(ConfigError, match=f"both claim .* {claim.path}, and no header tells them apart"):
+    with pytest.raises(
+        ConfigError, match=f"both claim .* {claim.path}, and no header or query parameter distinguishes them"
+    ):
         EndpointTable(_with(claim), VERBS)
 
 
@@ -160,7 +162,7 @@ def test_a_header_of_its_own_lets_a_dialect_share_an_address() -> None:
 
 
 def test_what_nobody_answers_fails_at_start_and_so_do_two_usual_dialects() -> None:
-    with pytest.raises(ConfigError, match=r"'paint'.* toy declares it for /toy"):
+    with pytest.raises(ConfigError, match=r"'paint'.* toy declares this verb for /toy"):
         EndpointTable(_with(Claim(("POST",), "/toy", Call("paint", "toy"))), VERBS)
     with pytest.raises(ConfigError, match="'paint'"):
         EndpointTable(_with(Claim(("POST",), "/toy", read=lambda *asked: None, verbs=("paint",))), VERBS)

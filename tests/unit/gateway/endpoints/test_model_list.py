@@ -132,7 +132,7 @@ def ollama_list(base: str) -> list[str]:
         assert "tools" in (shown.capabilities or [])
         assert (shown.modelinfo or {})["gemini.context_length"] == 1000
         assert client.ps().models == []
-        with pytest.raises(ollama.ResponseError, match="no model"):
+        with pytest.raises(ollama.ResponseError, match="no upstream serves the model"):
             client.show("nobody-s")
     finally:
         client._client.close()

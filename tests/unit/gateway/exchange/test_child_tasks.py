@@ -302,7 +302,7 @@ def test_what_takes_too_much_memory_is_too_large(client: str, always: None) -> N
 
     told: Told = run(doing())
     assert told.status in (400, 413)
-    assert "takes more than 16000000 bytes of memory" in message_of(client, told.body)
+    assert "needs more than 16000000 bytes of memory" in message_of(client, told.body)
     assert "bounds.translation_memory" in message_of(client, told.body)
 
 
@@ -419,7 +419,7 @@ def test_requests_that_are_too_many_bytes_together_are_refused() -> None:
 
     refused, small, told = run(doing())
     assert refused.status == 503
-    assert "3000000 bytes of requests are held already" in message_of("anthropic", refused.body)
+    assert "already holds 3000000 bytes of requests" in message_of("anthropic", refused.body)
     assert json.loads(refused.body)["error"]["type"] == "overloaded_error"
     assert (small.status, told.status) == (200, 200)
 

@@ -75,7 +75,7 @@ def test_no_fault_is_without_a_message() -> None:
 @pytest.mark.parametrize("kind", ["connect", "timeout", "closed", "upstream_bad", "another"])
 def test_an_upstream_that_gives_no_answer_is_named(kind: str) -> None:
     fault = unanswered(TransportError(kind, "why"), "there")
-    assert fault.message.startswith("Upstream 'there' gave no whole answer: why.")
+    assert fault.message.startswith("Upstream 'there' gave no complete answer: why.")
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -99,7 +99,7 @@ def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
         async with between(Behind(streaming([frame], Reply.cut, pause=0.05))) as front:
             return await front.ask(path_of(client, stream=True), asking(client, stream=True))
 
-    assert b"Upstream 'a' gave no whole answer: " in run(doing()).body
+    assert b"Upstream 'a' gave no complete answer: " in run(doing()).body
 
 
 def test_the_gateways_own_faults_say_what_to_do() -> None:

@@ -89,7 +89,7 @@ def test_a_mistake_of_the_gateway_is_told_and_does_not_hang(
     monkeypatch.setattr(Relay, "_translated", broken)
     told = told_by(Behind(GOOD), stream=True)
     assert told.status == 500
-    assert told.json()["error"]["message"].startswith("the gateway failed: KeyError. What happened is on its standard")
+    assert told.json()["error"]["message"].startswith("the gateway failed: KeyError. Its standard error has")
     assert "KeyError: 'ours'" in capsys.readouterr().err
 
 
@@ -208,7 +208,7 @@ async def _drops(request: IncomingRequest, reply: Reply) -> None:
 @pytest.mark.parametrize(
     ("step", "bounds", "said"),
     [
-        (_half, Bounds(idle=0.1), "fell silent within 0.1 seconds"),
+        (_half, Bounds(idle=0.1), "sent nothing within 0.1 seconds"),
         (_drops, Bounds(total=0.3), "took more than 0.3 seconds"),
     ],
     ids=["idle", "total"],
@@ -435,7 +435,7 @@ def test_a_gateway_that_is_its_own_upstream_says_so() -> None:
 
     told, count = run(doing())
     assert (told.status, count) == (400, 2)
-    assert "leads back to it" in told.json()["error"]["message"]
+    assert "points here" in told.json()["error"]["message"]
 
 
 def test_a_request_without_a_model_and_one_that_is_no_json() -> None:

@@ -335,7 +335,7 @@ def test_a_stream_that_falls_silent_says_so(client: str) -> None:
     told = told_by(Behind(step), client=client, bounds=Bounds(idle=0.2))
     last = events(client, told.body)[-1]
     assert isinstance(last, Fault)
-    assert "fell silent within 0.2 seconds" in last.message
+    assert "sent nothing within 0.2 seconds" in last.message
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])

@@ -61,7 +61,7 @@ def test_a_key_that_the_gateway_does_not_have_is_not_the_clients(client: str) ->
     told = told_by(behind, client, upstream={"auth": "auto", "key_env": "THEIR_KEY"})
     assert told.status == STATUS.get(client, 400)
     message = message_of(client, told.body)
-    assert message.startswith("Upstream 'a' was not asked") and "THEIR_KEY is empty" in message
+    assert message.startswith("Upstream 'a' was not used") and "THEIR_KEY is empty" in message
     assert behind.seen == []
 
 
@@ -69,7 +69,7 @@ def test_an_upstream_without_a_configured_key_says_where_to_name_one() -> None:
     told = told_by(Behind(failing(401)), "anthropic")
     message = message_of("anthropic", told.body)
     assert told.status == 424
-    assert message.startswith("Upstream 'a' wants a key, and the gateway has none for it (status 401: no luck).")
+    assert message.startswith("Upstream 'a' needs a key, and the gateway has none for it (status 401: no luck).")
     assert "upstreams.a.key_env" in message
     fault = key_refused(Fault("auth", "no", 401), "g", Upstream("gemini", project="p"))
     assert fault.message.startswith("Upstream 'g' refused the Google credentials (status 401: no)")
@@ -178,5 +178,5 @@ def test_session_calls_of_code_assist_with_a_refused_key_are_no_login_either() -
 def test_a_missing_key_says_what_to_do() -> None:
     message = key_missing("a", ConfigError("key", "", problem="the variable K is empty")).message
     assert message.startswith(
-        "Upstream 'a' was not asked, since the gateway has no key for it: the variable K is empty."
+        "Upstream 'a' was not used, because the gateway has no key for it: the variable K is empty."
     )
