@@ -81,7 +81,7 @@ class Rehearsed:
 
 def models() -> dict[str, str]:
     """The models that answer without a file, each with what it does."""
-    told = {rules_model.MODEL: "Answers by rules: calls tools whose arguments stand in the request, says plain things."}
+    told = {rules_model.MODEL: "Answers by rules: calls tools whose arguments stand in the request, quotes plain words."}
     return told | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
 
 

@@ -85,7 +85,7 @@ def _answer(request: Request, talk: Talk, planned: list[Planned], model: str, pl
         opening = text_replies.OPENING
         if number > 1:
             opening = f"{opening[:-2]}, answer {place + 1} of {number}: "
-        parts.append(Text(talk.manner.spoken(opening + _words(request, talk))))
+        parts.append(Text(talk.manner.spoken(opening + _words(talk))))
     return ended(parts, settings)
 
 
@@ -96,13 +96,13 @@ def call(planned: Planned, fingerprint: str, place: int, *, thought: bool) -> To
     return ToolCall(f"{prefix}{fingerprint[:18]}{place:02d}", tool.name, planned.arguments, tool.custom, tool.namespace)
 
 
-def _words(request: Request, talk: Talk) -> str:
+def _words(talk: Talk) -> str:
     if talk.results:
         return "\n".join([_result(result, talk) for result in talk.results])
     shown = _shown(talk.media)
     if shown and not talk.words:
         return shown
-    said = text_replies.reply(talk.words, talk.earlier, request.tools)
+    said = text_replies.reply(talk.words, talk.earlier)
     return f"{shown} {said[:1].upper()}{said[1:]}" if shown else said
 
 
@@ -153,7 +153,7 @@ def _shown_schema(request: Request) -> str | None:
 
 def _formed(wanted: Format, request: Request, talk: Talk) -> str:
     """JSON in the wanted shape: what the words and the results hold, the rest from the schema."""
-    words = _words(request, talk)
+    words = _words(talk)
     schema = wanted.schema if wanted.kind == "schema" else _shown_schema(request)
     if schema is None:
         return encoded({"rehearsal": True, "reply": words})

@@ -37,7 +37,7 @@ ASKED: dict[str, Request] = {
     "short": request("Hello", max_tokens=3),
     "short-thinking": request("Hello", max_tokens=4, effort="high"),
     "nothing": request("Hello", max_tokens=0),
-    "stop": request("Count to 20", stop=("7",)),
+    "stop": request("1, 2, 3, 4, 5, 6, 7, 8", stop=("7",)),
     "image": request(user("What is this?", Media("image", "image/png", PIXEL))),
     "refusal": request("Please rehearse a refusal."),
     "alternatives": request("Hello", n=3),
