@@ -50,7 +50,7 @@ def _wrong(request: Request) -> Fault | None:
     if number is not None and not 1 <= number <= _ANSWERS:
         return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")
     choice = request.choice
-    if tool_decision.forced(choice) and not tool_decision.usable(request):
+    if tool_decision.is_forced(choice) and not tool_decision.usable(request):
         named = f" named {', '.join(choice.names)}" if choice is not None and choice.names else ""
         return Fault("invalid_request", f"rehearsal: a call is demanded, and no tool{named} is declared", 400)
     return None

@@ -31,7 +31,7 @@ ONE_CITY = "What is the weather in Paris?"
 TWO_CITIES = "What is the weather in Paris and in Rome?"
 LONG = "These are numbers: " + ", ".join([str(number) for number in range(1, 60)])
 MINE = "What is my name?"
-ADA = "Ada is 36 years old"
+ADA = "name: Ada, age: 36"
 
 
 class Question(NamedTuple):

@@ -211,11 +211,11 @@ PERSON: dict[str, Any] = {
 
 
 def test_structured_output_fits_and_holds_what_was_said() -> None:
-    asked = request("Ada is 36 years old and sad.", format=Format("schema", json.dumps(PERSON), "person"))
+    asked = request("name: Ada, age: 36, and sad.", format=Format("schema", json.dumps(PERSON), "person"))
     value = json.loads(said(asked))
     assert jsonschema_rs.validator_for(PERSON).is_valid(value)
     assert (value["name"], value["age"], value["mood"]) == ("Ada", 36, "sad")
-    assert "Ada is 36" in value["answer"]
+    assert "name: Ada" in value["answer"]
 
 
 def test_structured_output_that_stands_in_the_words_is_taken() -> None:
@@ -308,7 +308,7 @@ def test_data_that_are_no_base64_are_refused(data: str) -> None:
 def test_any_json_follows_a_schema_that_the_words_show() -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
     shown = f"Answer like {{this}}, by the schema {json.dumps(schema)}, in JSON."
-    asked = request(Turn("system", (Text(shown),)), "Ada is 36 years old", format=Format("json"))
+    asked = request(Turn("system", (Text(shown),)), "name is Ada, age is 36", format=Format("json"))
     assert json.loads(said(asked)) == {"name": "Ada", "age": 36}
     plain = request(Turn("system", (Text('It has "properties" {'),)), "Ada is 36", format=Format("json"))
     assert json.loads(said(plain))["rehearsal"] is True

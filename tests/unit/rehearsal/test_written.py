@@ -32,7 +32,7 @@ ASKED: dict[str, Request] = {
     "thinking": request("Hello", effort="high"),
     "thinking-call": request("What is the weather in Paris?", tools=TOOLS, budget=2048, thoughts=True),
     "hidden-thinking": request("Hello", effort="low", thoughts=False),
-    "schema": request("Ada is 36", format=Format("schema", PERSON, "person")),
+    "schema": request("name: Ada, age: 36", format=Format("schema", PERSON, "person")),
     "json": request("JSON, please", format=Format("json")),
     "short": request("Hello", max_tokens=3),
     "short-thinking": request("Hello", max_tokens=4, effort="high"),
