@@ -5,12 +5,11 @@ Every value that is found stands in the words. This module makes no value up: `s
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-
-import msgspec
 
 from ..codec import json_text
 from ..codec.schema.source_document import Document
@@ -42,6 +41,10 @@ _LINE = re.compile(r"[^\n\"`{}\[\]]{1,400}?(?=\n|$|,?\s+(?:and\s+)?[\w-]{1,40}\s
 _TOPIC = re.compile(r"\b(?:for|about)\s+(?:the\s+)?([^\n]{1,400})")
 _LINK = re.compile(r"\s*(?:\bis\b|\bas\b|\bof\b|\bto\b|=|:)?\s*")
 
+_BRACKET = re.compile(r"[{\[]")
+_DECODER = json.JSONDecoder()
+_MAX_BRACKETS = 20
+"""Opening brackets at which JSON is looked for."""
 _MAX_MENTIONS = 20
 """Mentions of a parameter's name that are looked at."""
 _LOOKS = {"url": _URL, "email": _EMAIL, "date": _DATE, "time": _TIME, "path": _PATH}
@@ -74,60 +77,28 @@ def quoted(text: str) -> list[str]:
 
 def masked(text: str) -> str:
     """The text in its full length, with quotes, blocks and JSON replaced by underscores."""
-    text = _QUOTED.sub(lambda match: "_" * len(match[0]), text)
-    at = text.find("{")
-    for _ in range(50):
-        end = _balanced(text, at) if at >= 0 else None
-        if end is None:
-            break
-        text = text[:at] + "_" * (end - at) + text[end:]
-        at = text.find("{", end)
-    return text
+    for start, end, _ in json_values(text):
+        text = text[:start] + "_" * (end - start) + text[end:]
+    return _QUOTED.sub(lambda match: "_" * len(match[0]), text)
 
 
 @lru_cache(maxsize=16)
-def documents(text: str) -> tuple[Json, ...]:
-    """The JSON objects and arrays in the text, outermost first. Callers must not change them."""
-    found: list[Json] = []
+def json_values(text: str) -> tuple[tuple[int, int, Json], ...]:
+    """The JSON objects and arrays in the text with their bounds, outermost first. Callers must not change them."""
+    found: list[tuple[int, int, Json]] = []
     at = 0
-    for _ in range(20):
-        starts = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
-        if not starts:
+    for _ in range(_MAX_BRACKETS):
+        opening = _BRACKET.search(text, at)
+        if opening is None:
             break
-        end = _balanced(text, min(starts))
-        at = min(starts) + 1
-        if end is None:
-            continue
+        at = opening.end()
         try:
-            found.append(json_text.decode(text[at - 1 : end].encode("utf-8", "replace")))
+            _, end = _DECODER.raw_decode(text, opening.start())
+            found.append((opening.start(), end, json_text.decode(text[opening.start() : end].encode("utf-8"))))
             at = end
-        except (msgspec.DecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no JSON, NaN, a lone surrogate, too deep
             continue
     return tuple(found)
-
-
-def _balanced(text: str, start: int) -> int | None:
-    """The end of the bracket that opens at `start`."""
-    depth = 0
-    inside = False
-    at = start
-    while at < len(text):
-        sign = text[at]
-        if inside:
-            if sign == "\\":
-                at += 1
-            elif sign == '"':
-                inside = False
-        elif sign == '"':
-            inside = True
-        elif sign in "{[":
-            depth += 1
-        elif sign in "}]":
-            depth -= 1
-            if depth == 0:
-                return at + 1
-        at += 1
-    return None
 
 
 def numbers(text: str) -> list[int | float]:
@@ -166,7 +137,7 @@ class Extraction:
         self._text = text
         self._own = frozenset(own)
         self._fits = schema_check.Fit(document)
-        self._json = documents(text)
+        self._json = [value for _, _, value in json_values(text)]
         self._quoted = quoted(text)
         self._numbers = numbers(text)
         self._used = 0  # numbers that a parameter has taken
@@ -232,8 +203,7 @@ class Extraction:
             if kind in ("integer", "number"):
                 yield from [_number(number[0]) for number in [_NUMBER.match(rest)] if number is not None]
             elif kind in ("object", "array"):
-                end = _balanced(rest, 0) if rest[:1] in ("{", "[") else None
-                yield from documents(rest[:end]) if end is not None else ()
+                yield from [value for start, _, value in json_values(rest) if start == 0]
             elif quote := _QUOTED.match(rest):
                 yield next(group for group in quote.groups() if group is not None)
             else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any
 
 from ..canon.events import Fault
@@ -11,7 +9,7 @@ from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
 from . import media_facts, schema_check, text_replies, thinking, tokens, tool_decision
-from .argument_extraction import Extraction
+from .argument_extraction import Extraction, json_values
 from .compose import Said, ended
 from .conversation_view import Conversation, fingerprint, read_conversation, result_text
 from .schema_instances import NOTHING, Maker
@@ -22,9 +20,6 @@ MODEL = "rehearsal/rules"
 _MOST = 8000
 """Of a tool's result, how many characters the answer repeats."""
 _ANSWERS = 128
-_BRACES = 20
-"""Of a text that shows a schema, how many opening braces are tried."""
-_DECODER = json.JSONDecoder()
 _SPOKEN = frozenset({"answer", "response", "reply", "text", "message", "summary", "result", "content", "explanation"})
 """Properties of a wanted format in which the answer's words stand."""
 
@@ -137,25 +132,21 @@ def _thought(request: Request, talk: Conversation, planned: list[Planned]) -> st
     return " ".join(out)
 
 
-def _shown_schema(request: Request) -> str | None:
-    """The JSON Schema that the system's or the user's words show, as clients do that ask for any JSON."""
+def _schema_in_words(request: Request) -> str | None:
+    """A JSON Schema in the words of the system or the user: clients that ask for any JSON show it there."""
     for turn in request.turns:
         for part in turn.parts if turn.role != "assistant" else ():
             if isinstance(part, Text) and '"properties"' in part.text:
-                for begin in [match.start() for match in re.finditer("{", part.text)][:_BRACES]:
-                    try:
-                        found, end = _DECODER.raw_decode(part.text, begin)
-                    except (ValueError, RecursionError):
-                        continue
-                    if "properties" in found:
-                        return part.text[begin:end]
+                for start, end, value in json_values(part.text):
+                    if isinstance(value, dict) and "properties" in value:
+                        return part.text[start:end]
     return None
 
 
 def _formed(wanted: Format, request: Request, talk: Conversation) -> str:
     """JSON in the wanted shape: what the words and the results hold, the rest from the schema."""
     words = _words(talk)
-    schema = wanted.schema if wanted.kind == "schema" else _shown_schema(request)
+    schema = wanted.schema if wanted.kind == "schema" else _schema_in_words(request)
     if schema is None:
         return encoded({"rehearsal": True, "reply": words})
     document = schema_check.read(schema)

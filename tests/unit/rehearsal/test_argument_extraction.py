@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.rehearsal import schema_check
-from dragoman.rehearsal.argument_extraction import Extraction, documents, masked, numbers, places, quoted, words_of
+from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted, words_of
 
 S = {"type": "string"}
 I = {"type": "integer"}  # noqa: E741
@@ -104,9 +104,10 @@ def test_an_object_that_fits_as_a_whole() -> None:
 def test_the_small_ones() -> None:
     assert words_of("getHTTPPage_2x") == ["get", "http", "page", "2", "x"]
     assert quoted("'a' \"b\" `c` “d” ```py\ne\n``` don't") == ["a", "b", "c", "d", "e"]
-    assert documents('[1] and {"a": {"b": 2}} and {oops} and [') == ([1], {"a": {"b": 2}})
-    assert documents("{" * 100) == ()
+    found = json_values('[1] and {"a": {"b": 2}} and {oops} and [')
+    assert found == ((0, 3, [1]), (8, 23, {"a": {"b": 2}}))
+    assert json_values("{" * 100) == json_values("[NaN]") == ()
     assert masked('say "x" {"a": 1} end') == "say ___ ________ end"
-    assert masked("{}" * 60).endswith("{}")
+    assert masked("{}" * 60).endswith("{}"), "the search is bounded"
     assert numbers("1 at 10:30 on 2026-01-01 see http://x.example/9 v2 -3") == [1, -3]
     assert places("in Rome, Paris and New York, NY. For Ada") == ["Rome", "Paris", "New York, NY", "Ada"]
