@@ -7,6 +7,9 @@ length, would be parsed to the same headers. A head that differs in any other by
 
 They are looked up by hash and compared only where that is the same, so the time it takes tells nobody about a key in
 somebody else's head.
+
+Measured alone (2026-11-18): without known heads a request from Anthropic's dialect to Chat Completions takes 5,335
+bytecodes instead of 4,376, and 18 % more CPU (median over 18 cases of the lowest of 7 runs each).
 """
 
 from __future__ import annotations
