@@ -1,6 +1,6 @@
 """Owns the run of cases against a gateway: it sends the client's requests, and a scripted upstream answers the gateway.
 
-This is network code: the command line imports it only for `--host`.
+This is network code: the command line imports it only with `--base-url`.
 """
 
 from __future__ import annotations
