@@ -1,6 +1,7 @@
-"""The conformance kit: cases as data (`conformance/` in the project), judged against the library or any host.
+"""Owns the conformance kit: it runs the cases of `conformance/` against this library or any gateway.
 
-`suite` reads the cases, `look` and `facts` judge documents, `folding` puts streams together, `echo` plays the client
-in a conversation, `library` asks this library, `host` and `upstream` ask a gateway over the network (imported late:
-nothing else here may open a socket), `report` prints.
+`suite` reads the cases. `json_paths` and `fact_checks` check documents. `stream_folding` joins the frames of streams.
+`client_history` plays the client of a conversation. `library_runner` runs cases against this library. `gateway_runner`
+and `scripted_upstream` run cases against a gateway over the network; they are imported late, and no other module here
+may open a socket. `expected_failures` and `report_formats` make the report.
 """

@@ -1,7 +1,7 @@
-"""The client in a conversation: what a client of each dialect appends to its next request, no more and no less.
+"""Owns the client of a conversation: it appends to the next request exactly what a client of the dialect appends.
 
-A client keeps the assistant's turn of the answer as its dialect documents it, runs the tools and appends their results
-(`dialects/*/client.py`). `strict` is a client that keeps only fields which its dialect's own documentation knows.
+A client keeps the assistant's turn of the response as its dialect documents the turn. Then it appends the results of
+the calls (`dialects/*/conformance_client.py`). A `strict` client keeps only the fields that its dialect documents.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"\{\{tool (\d+)\}\}")
 
 
 def named(value: Any, upstream: str, request: Any) -> Any:
-    """What an upstream says, with the names that it was told: {{tool 0}} is the first declared function's."""
+    """An upstream's document with real tool names in it: {{tool 0}} is the name of the first declared function."""
     names = look(request, client_of(upstream).tool_names)
 
     def filled(inner: Any) -> Any:
@@ -36,7 +36,8 @@ def _name(names: list[Any], at: int) -> str:
 
 
 def continued(dialect: str, request: dict[str, Any], answer: Any, step: dict[str, Any], strict: bool) -> dict[str, Any]:
-    """The client's next request after a step: with the answer, the `outputs` of its calls, and what it has to `say`."""
+    """The client's next request after a step: with the response, the `outputs` of its calls, and the user's words
+    `say`."""
     if "outputs" in step or "say" in step:
         request = answered(dialect, request, answer, step.get("outputs", []), strict)
     return said(dialect, request, step["say"]) if "say" in step else request
@@ -48,12 +49,12 @@ def said(dialect: str, request: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def answered(dialect: str, request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
-    """The client's next request: the one before, the answer it got, and one output for each call in it."""
+    """The client's next request: the request before, the response, and one output for each call of the response."""
     return client_of(dialect).answered(request, answer, outputs, strict)
 
 
 def client_of(dialect: str) -> Client:
-    """The client that a dialect declares. ConfigError where it declares none."""
+    """The client that a dialect declares for the conformance kit. ConfigError: it declares none."""
     made = endpoints(dialect).client
     if made is None:
         raise ConfigError("dialect", dialect, problem="its endpoints declare no client to be judged by")

@@ -1,4 +1,4 @@
-"""From results to a verdict: an expected failure that passes is red, and so is what could not be tested."""
+"""Owns the verdicts: an expected failure that passes is red, and a case that could not be tested is red."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ RED: tuple[State, ...] = ("fail", "untested", "surprise")
 
 
 class Verdict(Struct):
-    """A result in the light of the expected failures."""
+    """A result, compared with the list of expected failures."""
 
     result: Result
     state: State
     words: list[str] = []
-    """What is wrong, or why a failure was expected."""
+    """The failures of the case, or the reason why a failure was expected."""
 
     @property
     def red(self) -> bool:
+        """Whether the verdict makes the run fail."""
         return self.state in RED
 
 
 def verdicts(results: list[Result], expected: dict[str, str]) -> list[Verdict]:
-    """Every result with its state."""
+    """The verdict for every result."""
     return [_verdict(result, expected.get(result.case.id)) for result in results]
 
 
@@ -42,5 +43,5 @@ def _verdict(result: Result, reason: str | None) -> Verdict:
 
 
 def strangers(expected: dict[str, str], known: set[str]) -> list[str]:
-    """Expected failures that are no case of the suite: a list that nobody keeps is no list."""
+    """Expected failures whose id is no case of the suite. They are an error, so that the list stays current."""
     return sorted(set(expected) - known)

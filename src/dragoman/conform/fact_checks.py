@@ -1,4 +1,5 @@
-"""Judging: whether a fact of a case is true of what came out. The language is described in conformance/README.md."""
+"""Owns the check whether a fact of a case is true of its outcome. conformance/README.md describes the language of
+facts."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Fact = Mapping[str, Any]
 
 
 class Document(Struct, frozen=True):
-    """Something that the linter can judge."""
+    """A document for the linter."""
 
     dialect: str
     kind: Kind
@@ -28,30 +29,30 @@ class Document(Struct, frozen=True):
 
 
 class Outcome(Struct):
-    """What came out of a case, as the facts see it."""
+    """The outcome of a case, as facts see it."""
 
     dialect: str
-    """Of what came out."""
+    """The dialect of the outcome."""
     document: Any
-    """What paths look into."""
+    """The document that the paths of facts search."""
     checked: list[Document]
     losses: tuple[Loss, ...] | None = None
-    """None: whoever was asked does not report losses."""
+    """The reported losses. None: the gateway under test reports no losses."""
     raw: bytes | None = None
-    """The output as it was written, where there is one."""
+    """The output as bytes, if there is one."""
     given: bytes | None = None
-    """The input as it was sent."""
+    """The input as bytes."""
     refused: bool = False
-    """In place of a stream there was a fault with its status, and that is the only frame."""
+    """The gateway answered with a fault and its status instead of a stream. The fault is the only frame."""
 
 
 def about_losses(fact: Fact) -> bool:
-    """Whether a fact can only be judged where losses are reported."""
+    """Whether a fact needs reported losses."""
     return bool({"loss", "no_loss", "no_loss_worse_than"} & fact.keys())
 
 
 def judge(fact: Fact, outcome: Outcome) -> str:
-    """ "" when the fact is true, else what is the case instead."""
+    """ "" if the fact is true, else the difference in words."""
     for key, check in _WHOLE.items():
         if key in fact:
             return check(fact, outcome)
@@ -73,7 +74,7 @@ def _short(value: Any) -> str:
 
 
 def _each(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any], Any], str]:
-    """A check that something is found, and that the test holds for all that is found."""
+    """A check that the path finds something, and that the test holds for everything found."""
 
     def check(found: list[Any], wanted: Any) -> str:
         if not found:
@@ -85,7 +86,7 @@ def _each(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any], A
 
 
 def _equal(value: Any, wanted: Any) -> bool:
-    # In Python true is 1; in JSON it is not.
+    # In Python True equals 1. In JSON true is no number.
     return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
 
@@ -187,18 +188,18 @@ def _lint(fact: Fact, outcome: Outcome) -> str:
 
 def _grammar(fact: Fact, outcome: Outcome) -> str:
     if outcome.refused:
-        return ""  # a stream that never began breaks no rule
+        return ""  # rules of streams do not apply to a stream that never began
     return _clean([document for document in outcome.checked if document.kind == "stream"])
 
 
 def _clean(documents: list[Document]) -> str:
-    """That the rules of the dialect find no error, and that there was something for them to look at."""
+    """A check that the dialect's rules find no error, and that the outcome has a document for them."""
     if not documents:
         return "there is no such document"
     for document in documents:
         kind = document.kind
         try:
-            # The model may be named in the address alone.
+            # In Gemini the address names the model, not the body.
             model = document.model or None
             found = lint(dump(document.body), dialect=document.dialect, kind=kind, model=model)
         except WireError as error:

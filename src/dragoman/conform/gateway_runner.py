@@ -1,6 +1,6 @@
-"""Running cases against a gateway somewhere: the client's requests go to it, the scripted upstream stands behind it.
+"""Owns the run of cases against a gateway: it sends the client's requests, and a scripted upstream answers the gateway.
 
-Network code: imported by the command line only when a host was named.
+This is network code: the command line imports it only with `--base-url`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .suite import Case, Suite
 
 
 class Host(Struct):
-    """The gateway under test: where it is, what it is told, and how long it may take."""
+    """The gateway under test: its address, the headers to send, and the time limit."""
 
     base: str
     suite: Suite
     upstream: Upstream | None = None
     model: str = "{model}"
-    """The model's name to ask it for; {model} stands for the case's model, {upstream} for the upstream's dialect,
-    {host} for whose the upstream is where the case says so, else for the dialect too."""
+    """The model name in requests to the gateway. {model} stands for the case's model, {upstream} for the upstream's
+    dialect, {host} for the case's host (for the dialect if the case names none)."""
     key: str = ""
     timeout: float = 30.0
 
 
 class Answer(Struct):
-    """What the gateway said."""
+    """The gateway's HTTP response."""
 
     status: int
     headers: dict[str, str]
@@ -43,11 +43,11 @@ class Answer(Struct):
 
 
 class Untestable(Exception):
-    """A case that says nothing about the gateway, because it could not be put to it."""
+    """The case could not be run against the gateway, so it proves nothing."""
 
 
 class Refused(Exception):
-    """The gateway gave a fault where the case wants an answer."""
+    """The gateway answered with a fault, but the case wants an answer."""
 
 
 def run(case: Case, host: Host) -> Result:
@@ -88,7 +88,8 @@ def _observed(case: Case, host: Host) -> Outcome:
     if case.kind == "stream":
         answer, _ = _exchange(case, host, request, Script(case.upstream, None, case.input), stream=True)
         if answer.status != 200 and {"ends": "fault"} in case.expect:
-            # A gateway that has sent nothing yet can still say it with a status, which clients understand best.
+            # A gateway that has sent no byte of the stream yet may answer with an error status, which clients handle
+            # best.
             return Outcome(case.target, {"frames": [decode(answer.body)], "response": None}, [], refused=True)
         _expect_success(answer)
         document = stream_document(case.target, answer.body)
@@ -100,7 +101,7 @@ def _observed(case: Case, host: Host) -> Outcome:
 
 
 def _request(case: Case, host: Host) -> Outcome:
-    """What reaches the upstream for a client's request."""
+    """The request that reaches the upstream for a client's request."""
     plain = host.suite.plain[case.upstream]
     script = Script(case.upstream, plain.reply, plain.frames)
     if case.kind == "tools":
@@ -114,7 +115,7 @@ def _request(case: Case, host: Host) -> Outcome:
         tools = found[0] if found else []
         return Outcome(case.target, tools, [Document(case.target, "tools", case.model, tools)])
     checked = [Document(case.target, "request", case.model, document)]
-    # The gateway may name the model otherwise: that is its route, not a change.
+    # A gateway may route to another model name. That is no change of the request.
     given, raw = [dump({**one, "model": ""}).encode() for one in (request, document)]
     return Outcome(case.target, document, checked, None, raw, given)
 
@@ -151,7 +152,7 @@ def _conversation(case: Case, host: Host) -> Outcome:
 
 
 def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
-    """The request with the wish for a stream, where the dialect has it in the body."""
+    """The request with `stream: true`, if the dialect asks for a stream in the body."""
     endpoint = get(client).endpoint
     if endpoint.path != endpoint.stream_path or (not streams and not endpoints(client).stream.unasked):
         return request
@@ -168,7 +169,7 @@ def _exchange(
     to: str = "",
     model: str = "",
 ) -> tuple[Answer, list[bytes]]:
-    """One question and answer; gives also what reached the upstream."""
+    """One exchange: the gateway's response, and the request that reached the upstream."""
     upstream = host.upstream
     if upstream is None:
         raise Untestable("it needs a scripted upstream")
@@ -181,7 +182,7 @@ def _exchange(
         raise Untestable(f"the scripted upstream was asked in another way: {trouble[0]}")
     if not asked:
         said = f"nobody asked the scripted upstream; the gateway said {answer.status}: {_words(answer)}"
-        # A path or model it does not know says nothing about the case; any other refusal is its answer to it.
+        # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.
         raise Untestable(said) if answer.status in (200, 401, 403, 404, 405) else Refused(said)
     return answer, [one.body for one in asked]
 
@@ -214,14 +215,14 @@ def _ask(
         try:
             data = response.read()
         except http.client.IncompleteRead as error:
-            data = error.partial  # a broken stream; its frames tell whether the client could know
+            data = error.partial  # a broken stream; its frames show whether the client could notice the break
         return Answer(response.status, {key.lower(): value for key, value in response.getheaders()}, data)
     finally:
         connection.close()
 
 
 def _name(form: str, model: str, upstream: str, host: str) -> str:
-    """What the gateway is asked for, so that it asks the right upstream."""
+    """The model name that makes the gateway choose the right upstream."""
     return form.replace("{upstream}", upstream).replace("{host}", host or upstream).replace("{model}", model)
 
 

@@ -1,7 +1,7 @@
-"""Looking into a document: exact numbers, and paths that say what is meant instead of where it happens to stand.
+"""Owns paths into JSON documents, and JSON with exact numbers.
 
 A path is a JSON pointer with four more steps: `*` every member, `[key]` the members of a list that have a key,
-`[key=text]` those in which it equals a text, `#n` the n-th of all that was found so far (from 0, `#-1` the last).
+`[key=text]` the members whose key equals a text, `#n` the n-th of all values found so far (from 0, `#-1` the last).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..errors import ConfigError
 
 
 class Number(float):
-    """A number that is no integer, with the spelling it came in."""
+    """A number with a fraction or an exponent, in its original spelling."""
 
     text: str
 
@@ -28,7 +28,7 @@ _decode = msgspec.json.Decoder(float_hook=Number).decode
 
 
 def decode(text: bytes | str) -> Any:
-    """A JSON document; raises ValueError for anything else."""
+    """Decode a JSON document. ValueError: the text is no JSON."""
     try:
         return _decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
@@ -36,7 +36,7 @@ def decode(text: bytes | str) -> Any:
 
 
 def dump(value: Any) -> str:
-    """JSON text without blanks: keys in their order, numbers as they were spelled."""
+    """JSON text without blanks. Keys keep their order, numbers their spelling."""
     if isinstance(value, dict):
         return "{" + ",".join([f"{dump(key)}:{dump(inner)}" for key, inner in value.items()]) + "}"
     if isinstance(value, list | tuple):
@@ -47,7 +47,7 @@ def dump(value: Any) -> str:
 
 
 def same_text(value: Any, text: str) -> bool:
-    """Whether a value (or the JSON in it, if it is a string) has the JSON text `text`, blanks aside."""
+    """Whether a value equals the JSON text `text`, without regard to blanks. A string is read as JSON."""
     if isinstance(value, str):
         try:
             value = decode(value)
@@ -60,7 +60,7 @@ def same_text(value: Any, text: str) -> bool:
 
 
 def look(document: Any, path: str) -> list[Any]:
-    """Everything a path finds, in the order of the document."""
+    """All values that a path finds, in the order of the document."""
     if path and not path.startswith("/"):
         raise ConfigError("path", path, ("a path begins with /",))
     found = [document]

@@ -1,4 +1,4 @@
-"""Running cases against this library: no network, no clock."""
+"""Owns the run of cases against this library. It opens no socket and reads no clock."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ from .suite import Case
 
 
 class Result(Struct):
-    """What came of a case: failures (empty when it passed), or why it could not be tested, which is no pass."""
+    """The result of a case: its failures (none if it passed), or the reason why it could not be tested, which is no
+    pass."""
 
     case: Case
     failures: list[str] = []
     untested: str = ""
     unseen: int = 0
-    """Facts about losses that could not be judged, because whoever was asked reports none."""
+    """Number of facts about losses that were not checked, because the gateway under test reports no losses."""
 
     @property
     def passed(self) -> bool:
+        """Whether the case was tested and has no failure."""
         return not self.failures and not self.untested
 
 
 def run(case: Case) -> Result:
-    """One case against the library."""
+    """Run one case against the library."""
     missing = [name for name in (case.source_dialect, case.target) if not is_known(name)]
     if missing:
         return Result(case, untested=f"there is no dialect {missing[0]}")
@@ -53,14 +55,14 @@ def run(case: Case) -> Result:
 
 
 def judged(case: Case, outcome: Outcome) -> Result:
-    """The facts of a case, each held against what came out."""
+    """Check each fact of a case against the outcome."""
     seen = [fact for fact in case.expect if outcome.losses is not None or not about_losses(fact)]
     failures = [wrong for fact in seen if (wrong := judge(fact, outcome))]
     return Result(case, failures=failures, unseen=len(case.expect) - len(seen))
 
 
 def observed(case: Case) -> Outcome:
-    """What the library makes of a case."""
+    """The library's outcome of a case."""
     if case.kind == "conversation":
         return _conversation(case)
     given = dump(case.input).encode()
@@ -95,7 +97,7 @@ def _outcome(
 
 
 def _asked(case: Case) -> Translation | None:
-    """The translation of the client's request that an upstream answers."""
+    """The translation of the client's request, which the upstream's response needs."""
     if case.request is None:
         return None
     return translate_request(dump(case.request), source=case.client, target=case.upstream, model=case.model)
@@ -105,7 +107,7 @@ def _fault(case: Case) -> Outcome:
     status, headers = case.input["status"], case.input.get("headers", {})
     body = case.input["body"] if isinstance(case.input["body"], str) else dump(case.input["body"])
     if status == 200:
-        # A fault that calls itself an answer: it has to be noticed.
+        # a fault with a good status: the reader must notice the fault
         try:
             answer = translate_response(body, source=case.source_dialect, target=case.target, answers=_asked(case))
             document = {"status": 200, "headers": {}, "body": decode(answer.body)}
@@ -123,7 +125,7 @@ def _stream(case: Case, asked: Translation | None) -> Outcome:
     pieces, _ = _translated(case, asked, [sent[at : at + 1] for at in range(len(sent))])
     document = stream_document(case.target, whole)
     same = stream_document(case.target, pieces)["response"] == document["response"]
-    # However the bytes are cut, a client must see the same answer.
+    # A client must get the same answer for any cut of the bytes.
     document["cut_anywhere"] = same
     checked = [Document(case.target, "stream", case.model, document["frames"])]
     return Outcome(case.target, document, checked, losses, whole, sent)
@@ -137,13 +139,13 @@ def _translated(case: Case, asked: Translation | None, chunks: list[bytes]) -> t
 
 
 def stream_document(dialect: str, data: bytes) -> dict[str, Any]:
-    """A stream as the facts see it: its frames, and the answer they amount to."""
+    """A stream as facts see it: its frames, and the response that the frames fold to."""
     frames = stream_folding.frames_of(dialect, data)
     return {"frames": frames, "response": stream_folding.fold(dialect, frames)}
 
 
 def _conversation(case: Case) -> Outcome:
-    """Client and upstream in turns: requests as the upstream gets them, answers as the client gets them."""
+    """A conversation: the requests that the upstream gets, and the responses that the client gets."""
     request: dict[str, Any] = case.input["request"]
     checked: list[Document] = []
     answers: list[Any] = []
@@ -173,7 +175,8 @@ def _conversation(case: Case) -> Outcome:
 def chosen(
     cases: tuple[Case, ...], words: tuple[str, ...], client: str | None = None, upstreams: tuple[str, ...] = ()
 ) -> tuple[Case, ...]:
-    """The cases whose id or topic is named (all without words), of one client's dialect and of some upstreams'."""
+    """The cases with a named id or topic (all if none is named), for one client's dialect and some upstreams'
+    dialects."""
     for word in words:
         if not any(_named(case, word) for case in cases):
             raise ConfigError("case", word, tuple(sorted({case.topic for case in cases})))

@@ -1,4 +1,4 @@
-"""How a run is told: text for people, JSON for programs, JUnit XML for build servers."""
+"""Owns the report of a run: text for people, JSON for programs, JUnit XML for build servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKS = {"pass": "ok", "fail": "FAIL", "untested": "UNTESTED", "expected": "expe
 
 
 def text(verdicts: list[Verdict], asked: str) -> str:
-    """Every requirement with its count, then everything that is not as it should be, then the sum."""
+    """The report as text: every requirement with its counts, then all red verdicts, then the summary."""
     lines: list[str] = []
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
@@ -33,7 +33,7 @@ def text(verdicts: list[Verdict], asked: str) -> str:
 
 
 def summary(verdicts: list[Verdict], asked: str) -> str:
-    """One line, and a second one where facts could not be seen."""
+    """One line of totals, and a second line if some facts could not be checked."""
     counts = Counter(verdict.state for verdict in verdicts)
     words = [f"{counts['pass']} passed"]
     words += [f"{counts[state]} {state}" for state in ("fail", "untested", "surprise", "expected") if counts[state]]
@@ -44,7 +44,7 @@ def summary(verdicts: list[Verdict], asked: str) -> str:
 
 
 def json(verdicts: list[Verdict], asked: str) -> str:
-    """Everything, for programs."""
+    """The whole report as JSON."""
     cases: list[dict[str, Any]] = []
     for verdict in verdicts:
         case = verdict.result.case
@@ -57,7 +57,7 @@ def json(verdicts: list[Verdict], asked: str) -> str:
 
 
 def junit(verdicts: list[Verdict], asked: str) -> str:
-    """A test suite per topic; an expected failure is a skipped test, as build servers understand it."""
+    """The report as JUnit XML, with one test suite for each topic. An expected failure is a skipped test."""
     root = ElementTree.Element("testsuites", name=f"conformance of {asked}")
     topics: dict[str, list[Verdict]] = {}
     for verdict in verdicts:

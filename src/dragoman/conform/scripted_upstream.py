@@ -1,7 +1,7 @@
-"""A scripted upstream on a loopback port: it answers as the case says, and keeps what it was asked.
+"""Owns a scripted upstream on a loopback port: it answers with the case's documents and keeps the requests.
 
-Network code: imported by the host runner only. A stream that a case leaves open is cut as a broken connection cuts it,
-without the last chunk.
+This is network code: only `gateway_runner.py` imports it. A stream that a case leaves open ends like a broken
+connection, without the last chunk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 
 
 class Script(Struct):
-    """What the upstream answers next: a whole answer, a stream, or both, whichever is asked for; or a fault."""
+    """The next answer of the upstream: a whole response, a stream, or both for the request to choose from; or a
+    fault."""
 
     dialect: str
     reply: Any = None
@@ -32,7 +33,7 @@ class Script(Struct):
 
 
 class Asked(Struct):
-    """A request as it came, and why it could not be answered, if so."""
+    """A request of the gateway, and the reason why the upstream could not answer, if there is one."""
 
     path: str
     body: bytes
@@ -40,7 +41,7 @@ class Asked(Struct):
 
 
 class Upstream:
-    """The server; use it as a context."""
+    """The server. Use it as a context manager."""
 
     def __init__(self, port: int) -> None:
         self._lock = threading.Lock()
@@ -52,6 +53,7 @@ class Upstream:
 
     @property
     def port(self) -> int:
+        """The port that the server listens on."""
         return int(self._server.server_address[1])
 
     def __enter__(self) -> Upstream:
@@ -64,17 +66,17 @@ class Upstream:
         self._thread.join()
 
     def expect(self, script: Script) -> None:
-        """Answer like this from now on; forget what was asked before."""
+        """Answer with this script from now on, and forget earlier requests."""
         with self._lock:
             self._script, self._asked = script, []
 
     def asked(self) -> list[Asked]:
-        """What was asked since."""
+        """The requests since the last `expect`."""
         with self._lock:
             return list(self._asked)
 
     def answer(self, path: str, body: bytes) -> tuple[Script | None, bool]:
-        """Note a request; gives the script, and whether a stream is wanted."""
+        """Keep a request. Gives the script, and whether the request wants a stream."""
         with self._lock:
             script = self._script
             asked = Asked(path, body)
@@ -91,7 +93,7 @@ class Upstream:
 
 
 def _filled(script: Script, body: bytes) -> Script:
-    """The script with the names of tools that the request declares."""
+    """The script with the tool names of the request's declarations."""
     try:
         request = decode(body)
     except ValueError:
@@ -101,7 +103,7 @@ def _filled(script: Script, body: bytes) -> Script:
 
 
 def _speaks(dialect: str, path: str) -> bool:
-    """Whether a path is where an upstream of the dialect listens, whatever stands before its own words."""
+    """Whether a path ends like the dialect's path. A gateway may put a version, a project and a location before."""
     plain = path.partition("?")[0]
     endpoint = get(dialect).endpoint
     return any(_leads_to(plain, form.partition("?")[0]) for form in (endpoint.path, endpoint.stream_path))
@@ -109,7 +111,7 @@ def _speaks(dialect: str, path: str) -> bool:
 
 def _leads_to(path: str, form: str) -> bool:
     before, named, behind = form.partition("{model}")
-    if named:  # behind whatever version, project and location
+    if named:  # after any version, project and location
         return path.endswith(behind) and f"/{before.rstrip('/').rpartition('/')[2]}/" in path
     return path.endswith(_VERSION.sub("", form))
 
@@ -128,7 +130,7 @@ def _streams(dialect: str, path: str, body: bytes) -> bool:
 def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else every second write waits for an acknowledgement, 40 ms each
+        disable_nagle_algorithm = True  # with Nagle's algorithm every second write waits 40 ms for an acknowledgement
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -167,6 +169,6 @@ def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
             self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Quiet: the runner reports."""
+            """Write no log: the runner makes the report."""
 
     return Handler

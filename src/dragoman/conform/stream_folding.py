@@ -1,7 +1,7 @@
-"""Streams, read without the library's own readers: frames, how a stream ends, and the answer it amounts to.
+"""Owns the reading of streams without the library's readers: frames, the ending, and the response of all frames.
 
-What is particular about a dialect stands in `conformance_client.py` of its folder, which uses none of the dialect's own
-readers: whoever judges a writer must not use them."""
+The parts that depend on a dialect stand in its `conformance_client.py`. That module must not use the dialect's readers:
+a check of a writer must not share code with the library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ending = Literal["well", "fault", "both", "open"]
 
 
 def framed(dialect: str, frames: list[Any]) -> bytes:
-    """Frames as the bytes of a stream. A text that begins with a colon is a comment, [DONE] is itself."""
+    """The bytes of a stream with these frames. A text that begins with a colon is a comment; [DONE] stays as it is."""
     if get(dialect).framing == "ndjson":
         return "".join([dump(frame) + "\n" for frame in frames]).encode()
     return "".join([_event(frame) for frame in frames]).encode()
@@ -30,7 +30,7 @@ def _event(frame: Any) -> str:
 
 
 def frames_of(dialect: str, data: bytes) -> list[Any]:
-    """The frames in the bytes of a stream, decoded; None stands for one that is no JSON."""
+    """The decoded frames of a stream. None stands for a frame that is no JSON."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     if get(dialect).framing == "ndjson":
         return [_frame(line) for line in text.split("\n") if line.strip()]
@@ -52,7 +52,7 @@ def _frame(text: str) -> Any:
 
 
 def ending(dialect: str, frames: list[Any]) -> Ending:
-    """How a stream ends: as the dialect ends well, with a fault, with both (which no client understands), or not."""
+    """The ending of a stream: the dialect's regular end, a fault, both (which no client understands), or none."""
     client = client_of(dialect)
     objects = [frame for frame in frames if isinstance(frame, dict)]
     faults = any(client.is_fault(frame) for frame in objects)
@@ -63,12 +63,12 @@ def ending(dialect: str, frames: list[Any]) -> Ending:
 
 
 def fold(dialect: str, frames: list[Any]) -> Any:
-    """The answer in the dialect's own shape, as its clients put it together from the frames."""
+    """The response in the dialect's own shape, as its clients join it from the frames."""
     return client_of(dialect).fold([frame for frame in frames if isinstance(frame, dict)], _arguments)
 
 
 def _arguments(text: str) -> Any:
-    """Joined pieces of arguments: blank means an empty object; what is no JSON stays text."""
+    """Arguments from joined pieces. Blank text means an empty object; text that is no JSON stays text."""
     if not text.strip():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""The suite as data: what a case is, and how a frozen directory of cases is read."""
+"""Owns the cases as data: the record of a case, and the reading of a frozen suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .json_paths import Number
 
 Kind = Literal["request", "response", "stream", "fault", "tools", "conversation", "count"]
 FROM_CLIENT = ("request", "tools", "conversation", "count")
-"""Kinds whose input is what the client says; the others begin with what the upstream says."""
+"""Kinds of cases whose input is the client's request. The input of the other kinds is the upstream's response."""
 
 EXPECTED = "expected-failures.json"
 MANIFEST = "suite.json"
@@ -21,7 +21,7 @@ PLAIN = "plain.json"
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a requirement comes from: a protocol page, its section, how good the evidence is, and its date."""
+    """The source of a requirement: a page, its section, the kind of evidence, and the date."""
 
     page: str
     section: str
@@ -30,7 +30,7 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Case(Struct, frozen=True, forbid_unknown_fields=True, rename={"source_dialect": "from", "target": "to"}):
-    """One requirement, put to the test once."""
+    """One test of one requirement."""
 
     id: str
     topic: str
@@ -40,24 +40,26 @@ class Case(Struct, frozen=True, forbid_unknown_fields=True, rename={"source_dial
     source_dialect: str
     """The dialect of the input (`from`)."""
     target: str
-    """The dialect of what the facts are about (`to`)."""
+    """The dialect of the outcome (`to`)."""
     model: str
-    """The model that the upstream is asked for."""
+    """The model name for the upstream."""
     input: Any
     expect: tuple[dict[str, Any], ...]
     request: Any = None
-    """For what an upstream says: the client's request that it answers."""
+    """If the input is an upstream's response: the client's request that the response answers."""
     headers: dict[str, str] = {}
     """Headers that the client sends with its request."""
     host: str = ""
-    """Whose the upstream is, where that matters."""
+    """The host of the upstream, if the case depends on the host."""
 
     @property
     def client(self) -> str:
+        """The client's dialect."""
         return self.source_dialect if self.kind in FROM_CLIENT else self.target
 
     @property
     def upstream(self) -> str:
+        """The upstream's dialect."""
         return self.target if self.kind in FROM_CLIENT else self.source_dialect
 
 
@@ -70,7 +72,7 @@ class Listed(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a frozen suite consists of."""
+    """The contents of a frozen suite."""
 
     date: str
     cases: int
@@ -78,7 +80,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Plain(Struct, frozen=True, forbid_unknown_fields=True):
-    """The plainest documents of a dialect, for cases that are about something else."""
+    """The simplest documents of a dialect, for cases that test something else."""
 
     request: dict[str, Any]
     reply: dict[str, Any]
@@ -98,7 +100,7 @@ _cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
 
 
 def latest() -> Path:
-    """The newest suite: the one that came with the package, or the one of the project this runs in."""
+    """The newest suite: from the package, or from the project around the current folder."""
     for folder in (Path(__file__).with_name("suites"), Path(__file__).parents[3] / "conformance"):
         found = sorted([path.parent for path in folder.glob(f"*/{MANIFEST}")])
         if found:
@@ -107,7 +109,7 @@ def latest() -> Path:
 
 
 def load(place: Path) -> Suite:
-    """The suite in a directory."""
+    """Read the suite in a directory."""
     try:
         manifest = msgspec.json.decode((place / MANIFEST).read_bytes(), type=Manifest)
         cases: list[Case] = []
@@ -123,7 +125,7 @@ def load(place: Path) -> Suite:
 
 
 def expected_failures(file: Path) -> dict[str, str]:
-    """The ids that are known to fail, each with the reason."""
+    """The ids of the expected failures, each with its reason."""
     if not file.exists():
         return {}
     try:

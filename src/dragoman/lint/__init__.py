@@ -1,4 +1,4 @@
-"""`dragoman.lint`: what an upstream of a dialect would refuse. The linter itself is loaded when it is first used."""
+"""Owns the public functions `dragoman.lint` and `lint_conversation`. The linter is imported at the first call."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def lint(
     request: Body | None = None,
     rule_sets: Collection[str] = (),
 ) -> list[Finding]:
-    """What breaks a rule of the dialect, in the order of the document.
+    """The breaches of the dialect's rules, in the order of the document.
 
-    A stream is given as its bytes, or as the list of its decoded frames. `model` is needed where the document does not
-    name it, `headers` are those of the request; `request` is what a response or a stream answers. `rule_sets` names
-    rules that are off by default (`seeds`). Bytes that are no document at all raise WireError.
+    `document` of a stream is its bytes, or the list of its decoded frames. `model` is needed if the document does not
+    name a model. `headers` are the request's headers. `request` is the request that a response or a stream answers.
+    `rule_sets` switches on rules that are off by default (`seeds`). WireError: the bytes are no document.
     """
     from . import runner
 
@@ -41,9 +41,10 @@ def lint_conversation(
     headers: Mapping[str, str] | None = None,
     rule_sets: Collection[str] = (),
 ) -> list[Finding]:
-    """What breaks a rule in a conversation: its requests, responses and streams in order, each with its kind.
+    """The breaches in a conversation: its requests, responses and streams in order, each with its kind.
 
-    Here rules can also see what a request leaves out of the response before it. Paths begin with the document's number.
+    In a conversation a rule also sees the response before a request, so it finds parts that the request leaves out.
+    Paths begin with the document's number.
     """
     from . import runner
 

@@ -1,9 +1,10 @@
-"""Rules for MCP: tool lists, calls and results of tool servers. MCP is linted, not translated: it is no dialect.
+"""Owns the rules for MCP: tool lists, calls and results of tool servers. MCP is linted, not translated: it is no
+dialect.
 
-A request is one JSON-RPC request; a response is a JSON-RPC response, or its `result` alone; tools are the list that
-`tools/list` gives. Which version is spoken is told by the header, or by `_meta` of the request; where neither is known,
-rules about versions say nothing. `request` may have the server's `tools` beside the call: then results are held against
-the tool's outputSchema.
+A request is one JSON-RPC request. A response is a JSON-RPC response, or its `result` alone. Tools are the list from
+`tools/list`. The protocol version comes from the header or from the request's `_meta`. If neither is known, rules about
+versions find nothing. `request` may have the server's `tools` beside the call. Then results are checked against the
+tool's outputSchema.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SENT_LENGTH = 63
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _ENCODED = re.compile(r"=\?base64\?([A-Za-z0-9+/=]*)\?=")
 _BLOCKS = {"text": "", "image": "", "resource": "", "audio": "2025-03-26", "resource_link": "2025-06-18"}
-"""Blocks of a result, each with the first version that has it."""
+"""Block types of a result, each with the first protocol version that has the type."""
 _TELLING = frozenset(
     {"type", "anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "enum", "const", "not", "if", "properties", "items"}
 )
@@ -45,7 +46,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def _result(subject: Subject) -> Place:
-    """The result of a response, with its place."""
+    """The result of a response, with its path."""
     document = subject.document
     return (("result",), document["result"]) if isinstance(document.get("result"), dict) else ((), document)
 
@@ -79,7 +80,7 @@ def tool_names(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"name": "read file!", "inputSchema": {"type": "object"}}`
 
-    Source: protocols/mcp.md section 3 (SEP-986).
+    Source: Types of the mcp SDK 2.3.0 for tools (2026-11) (SEP-986).
     """
     seen: set[str] = set()
     for at, tool in _tools(subject):
@@ -105,7 +106,7 @@ def input_schemas(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"name": "now", "inputSchema": {"type": "string"}}`
 
-    Source: protocols/mcp.md section 3 [T].
+    Source: Types of the mcp SDK 2.3.0 for tools (2026-11).
     """
     for at, tool in _tools(subject):
         schema = tool.get("inputSchema")
@@ -127,7 +128,7 @@ def names_collide_when_cleaned(subject: Subject) -> Iterator[Breach]:
 
     Bad: `files.read` and `files_read`: both become `files_read`
 
-    Source: protocols/mcp.md section 7.
+    Source: Types of the mcp SDK 2.3.0 for tools (2026-11).
     """
     seen: dict[str, str] = {}
     for at, tool in _tools(subject):
@@ -150,7 +151,7 @@ def typed_properties(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "object", "properties": {"path": {"description": "where"}}}`
 
-    Source: protocols/mcp.md section 7 (schema gate).
+    Source: Types of the mcp SDK 2.3.0 for tools (2026-11) (schema gate).
     """
     for at, tool in _tools(subject):
         for here, schema in schemas(tool.get("inputSchema"), (*at, "inputSchema")):
@@ -170,7 +171,7 @@ def known_blocks(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"content": [{"type": "input_text", "text": "ok"}]}`
 
-    Source: protocols/mcp.md sections 4 and 8 [T].
+    Source: Types of the mcp SDK 2.3.0 for results (2026-11).
     """
     version = _version(subject)
     for at, block in _blocks(subject):
@@ -195,7 +196,7 @@ def structured_content(subject: Subject) -> Iterator[Breach]:
 
     Bad: outputSchema `{"type": "object", "required": ["n"]}` and `{"structuredContent": {}}`
 
-    Source: protocols/mcp.md sections 3, 4 and 8 [T].
+    Source: Types of the mcp SDK 2.3.0 for tools and results (2026-11).
     """
     at, result = _result(subject)
     if "structuredContent" not in result:
@@ -211,7 +212,7 @@ def structured_content(subject: Subject) -> Iterator[Breach]:
 
 
 def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
-    """What a value breaks of a schema, by the words that need no resolving."""
+    """The keywords of a schema that a value breaks. Only keywords that need no reference are checked."""
     todo: list[tuple[Path, Any, Any]] = [(at, value, schema)]
     while todo:
         here, one, wanted = todo.pop()
@@ -256,12 +257,12 @@ def self_contained_requests(subject: Subject) -> Iterator[Breach]:
 
     Bad: `_meta` with `io.modelcontextprotocol/protocolVersion` alone
 
-    Source: protocols/mcp.md sections 1 and 2 [T].
+    Source: Types of the mcp SDK 2.3.0 for protocol versions and transports (2026-11).
     """
     method, params = word(subject.document, "method"), sub(subject.document, "params")
     meta = sub(params, "_meta")
     if "id" not in subject.document or (_version(subject) < _MODERN and method not in _MODERN_METHODS):
-        return  # a notification, or the era of the handshake
+        return  # a notification, or a protocol version with a handshake
     at: Path = ("params", "_meta")
     if not word(meta, _META + "protocolVersion"):
         yield Breach(at, f"a request says {_META}protocolVersion", "add it")
@@ -292,7 +293,7 @@ def _headers(subject: Subject, method: str, params: Object, version: str) -> Ite
 
 
 def _spelled(value: str) -> str:
-    """A header's value, decoded if it was not ASCII."""
+    """A header's value. Values that are not ASCII travel as base64 and are decoded."""
     found = _ENCODED.fullmatch(value)
     if found is None:
         return value
@@ -312,7 +313,7 @@ def input_required(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"resultType": "input_required"}`
 
-    Source: protocols/mcp.md section 4 [T].
+    Source: Types of the mcp SDK 2.3.0 for results (2026-11).
     """
     at, result = _result(subject)
     if result.get("resultType") == "input_required":
@@ -331,7 +332,7 @@ def binary_blocks(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "image", "data": "data:image/png;base64,iVBORw0KGgo="}`
 
-    Source: protocols/mcp.md sections 4 and 8 [T].
+    Source: Types of the mcp SDK 2.3.0 for results (2026-11).
     """
     places: list[tuple[Path, Object, str]] = []
     for at, block in _blocks(subject):
@@ -360,7 +361,7 @@ def destructive_tools(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"name": "wipe", "inputSchema": {"type": "object"}}`
 
-    Source: protocols/mcp.md sections 3 and 8 [T].
+    Source: Types of the mcp SDK 2.3.0 for tools and results (2026-11).
     """
     for at, tool in _tools(subject):
         hints = sub(tool, "annotations")

@@ -1,4 +1,4 @@
-"""Run a dialect's rules over a document, a stream or a whole conversation."""
+"""Owns the run of a dialect's rules over a document, a stream or a conversation. It knows no rule of a dialect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..rules.rule import Breach, Finding, Kind, Rule, Subject, rule, rules_of
 DONE = "[DONE]"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MCP = "mcp"
-"""Linted, not translated: it has rules and no dialect."""
+"""MCP has rules, but it is no dialect: it is linted and not translated."""
 _MCP_KINDS: tuple[Kind, ...] = ("request", "response", "tools")
 
 
@@ -40,7 +40,7 @@ def frames_are_objects(subject: Subject) -> Iterator[Breach]:
 
     Bad: `data: {"type":"ping"` (cut), `data: null`
 
-    Source: every protocol page, section "Stream grammar"; STYLE 3.8 (any bytes give a value or a finding).
+    Source: the stream format of each dialect; any bytes must give a value or a finding.
     """
     for i, frame in enumerate(subject.document):
         if not isinstance(frame, dict) and frame != DONE:
@@ -53,18 +53,18 @@ _GENERAL = rules_of(globals())
 
 @lru_cache(maxsize=64)
 def rules_for(dialect: str) -> tuple[Rule, ...]:
-    """Every rule for documents of a dialect: the general ones, its own, and those of the seeds, rule sets included."""
+    """Every rule for documents of a dialect: general rules, its own rules, the seeds' rules, and all rule sets."""
     if dialect == MCP:
         from . import mcp_rules
 
         return mcp_rules.RULES
-    from . import seed_checklists, seed_parameter_name_rules  # only a linter needs them
+    from . import seed_checklists, seed_parameter_name_rules  # imported late: only a linter needs these rules
 
     return (*_GENERAL, *get(dialect).rules(), *seed_checklists.RULES.get(dialect, ()), *seed_parameter_name_rules.RULES)
 
 
 RULE_SETS = ("seeds",)
-"""Rules that a caller has to ask for."""
+"""Names of the rule sets that are off by default."""
 
 
 def _checked_sets(rule_sets: Iterable[str]) -> frozenset[str]:
@@ -75,12 +75,12 @@ def _checked_sets(rule_sets: Iterable[str]) -> frozenset[str]:
 
 
 def linted() -> tuple[str, ...]:
-    """The names that documents can be linted as: the dialects, and MCP."""
+    """The names of all dialects, and `mcp`."""
     return (*names(), MCP)
 
 
 def all_rules() -> dict[str, tuple[Rule, tuple[str, ...]]]:
-    """Every rule of the built-in dialects and of MCP by its id, with those it belongs to."""
+    """Every rule of the built-in dialects and of MCP by its id, with the dialects that have the rule."""
     found: dict[str, tuple[Rule, tuple[str, ...]]] = {}
     for name in linted():
         for one in rules_for(name):
@@ -98,11 +98,11 @@ def lint(
     request: Body | None = None,
     rule_sets: Collection[str] = (),
 ) -> list[Finding]:
-    """What breaks a rule of the dialect, in the order of the document.
+    """The breaches of the dialect's rules, in the order of the document.
 
-    A stream is given as its bytes, or as the list of its decoded frames. `model` is needed where the document does not
-    name it, `headers` are those of the request; `request` is what a response or a stream answers. `rule_sets` names
-    rules that are off by default (`seeds`). Bytes that are no document at all raise WireError.
+    `document` of a stream is its bytes, or the list of its decoded frames. `model` is needed if the document does not
+    name a model. `headers` are the request's headers. `request` is the request that a response or a stream answers.
+    `rule_sets` switches on rules that are off by default (`seeds`). WireError: the bytes are no document.
     """
     sets = _checked_sets(rule_sets)
     subject = _subject(body, dialect, kind, model, headers)
@@ -119,9 +119,10 @@ def lint_conversation(
     headers: Mapping[str, str] | None = None,
     rule_sets: Collection[str] = (),
 ) -> list[Finding]:
-    """What breaks a rule in a conversation: its requests, responses and streams in order, each with its kind.
+    """The breaches in a conversation: its requests, responses and streams in order, each with its kind.
 
-    Here rules can also see what a request leaves out of the response before it. Paths begin with the document's number.
+    In a conversation a rule also sees the response before a request, so it finds parts that the request leaves out.
+    Paths begin with the document's number.
     """
     sets = _checked_sets(rule_sets)
     out: list[Finding] = []
@@ -143,7 +144,7 @@ def lint_conversation(
 
 
 def _folded(frames: list[Any], dialect: Dialect) -> Any:
-    """The answer that a sound stream amounts to, as one document; None if it ended in a fault."""
+    """The response that a sound stream folds to, as one document. None: the stream ended with a fault."""
     shape = b"%b\n" if dialect.framing == "ndjson" else b"data: %b\n\n"
     raw = b"".join([shape % json_text.encode(frame) for frame in frames if isinstance(frame, dict)])
     reader = dialect.reader(Context(dialect.name, dialect.name))
@@ -178,8 +179,8 @@ def _findings(subject: Subject, dialect: str, sets: frozenset[str]) -> list[tupl
 
 
 def _order(document: Any, path: Path, places: dict[int, dict[str, int]]) -> tuple[int, ...]:
-    """Where a path stands in the document; what is absent comes after what is there. `places` keeps the places of the
-    keys of objects that were passed: a search for each finding would cost the square of their number."""
+    """The position of a path in the document, for sorting. An absent key comes after all present keys. `places` keeps
+    the positions of the keys of each object on the way: one search for each finding would make the cost quadratic."""
     key: list[int] = []
     value = document
     for step in path:
@@ -200,7 +201,7 @@ def _order(document: Any, path: Path, places: dict[int, dict[str, int]]) -> tupl
 
 def _document(body: Body, dialect: str, kind: Kind) -> Any:
     if dialect not in linted():
-        get(dialect)  # says what there is
+        get(dialect)  # the error lists the known names
     if kind == "stream":
         return _frames(body, get(dialect))
     document = _decoded(as_bytes(body, dialect), dialect)
@@ -222,7 +223,7 @@ def _decoded(body: bytes, dialect: str) -> Any:
 
 
 def _frames(body: Body, dialect: Dialect) -> list[Any]:
-    """The frames of a stream, decoded: bytes in the dialect's framing, or a JSON array of them."""
+    """The decoded frames of a stream, from bytes in the dialect's framing or from a JSON array of frames."""
     data = loose_bytes(body, dialect.name)
     if data.lstrip()[:1] == b"[":
         frames: list[Any] = _decoded(data, dialect.name)

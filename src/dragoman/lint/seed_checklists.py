@@ -1,6 +1,6 @@
-"""The Do/Don't checklists of the seed documents as rules, for the four dialects they speak of.
+"""Owns the Do/Don't checklists of the seed documents as rules, for the four dialects in them.
 
-Which rule answers for which line (A Anthropic, R Responses, C Chat Completions, G Gemini, numbered as they stand):
+The rules for each line of the checklists (A Anthropic, R Responses, C Chat Completions, G Gemini, in their order):
 
 A1 tools as `{name, input_schema}`, right parameter names: SEED-001, SEED-005
 A2 results in a new user message: SEED-002
@@ -32,18 +32,18 @@ G6 no results in model parts: SEED-032
 G7 no `messages[]` or `input[]`: SEED-035
 G8 right parameter names: SEED-036
 
-The same names in declarations, which are the client's own affair unless it wants the seeds' tools: SEED-041
-(`seed_parameter_name_rules.py`, rule set `seeds`).
+Parameter names in declarations: SEED-041 (`seed_parameter_name_rules.py`, rule set `seeds`). The rule is off by
+default, because a client may name the parameters of its own tools as it likes.
 
-The translation checklist (schema fields, ids on the return path, binary returns) asks the same again: SEED-001, 013,
+The translation checklist (schema fields, ids on the return path, binary returns) has the same points: SEED-001, 013,
 021, 031; ANT-007, OAR-005, OAC-005, GEM-007; SEED-004, 015, 026, 033. The guidance "preserve the call id", "keep
 outputs text", "send reasoning items back" is OAC-005, OAR-005, ANT-007; OAC-008; OAR-008 and OAR-009.
 
-Not about a payload: G2 (how a client reads calls from parts), and of R3 when a hosted tool is enabled.
+Two lines are not about a payload and have no rule: G2 (how a client reads calls from parts), and the part of R3 about
+enabling a hosted tool.
 
-The seeds are older than today's protocols. Where those allow more (media in results, custom tools in Chat, system turns
-in mid-conversation) the rule is narrowed to what still is a mistake; the pages in protocols/ say so under "Seed
-documents against today".
+The seeds are older than today's protocols. Today's protocols allow media in results, custom tools in Chat Completions,
+and system turns in mid-conversation. So these rules report only what is still a mistake in November 2026.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def anthropic_tool_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "function", "function": {"name": "read_file", "parameters": {}}}`
 
-    Source: seeds, Do/Don't checklist, Anthropic, line 1; protocols/anthropic.md section 4 [T].
+    Source: Seeds, Do/Don't checklist, Anthropic, line 1; types of the anthropic SDK 2.8.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
         if tool.get("type") is None or word(tool, "type") in ("custom", "function"):
@@ -109,7 +109,8 @@ def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]}`
 
-    Source: seeds, Do/Don't checklist, Anthropic, lines 2 and 6; protocols/anthropic.md section 3 [T].
+    Source: Seeds, Do/Don't checklist, Anthropic, lines 2 and 6; types of the anthropic SDK 2.8.0 for messages and
+    blocks (2026-11).
     """
     for role, at, _ in _anthropic_blocks(subject, "tool_result"):
         if role != "user":
@@ -126,7 +127,8 @@ def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}`
 
-    Source: seeds, Do/Don't checklist, Anthropic, line 4; protocols/anthropic.md section 3 [T].
+    Source: Seeds, Do/Don't checklist, Anthropic, line 4; types of the anthropic SDK 2.8.0 for messages and blocks
+    (2026-11).
     """
     for at, message in items(subject.document, "messages")[:1]:
         if word(message, "role") in ("system", "developer"):
@@ -146,7 +148,8 @@ def anthropic_binary_results(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"content": "data:image/png;base64,iVBORw0..."`
 
-    Source: seeds, Do/Don't checklist, Anthropic, line 5; protocols/anthropic.md, "Seed documents against today".
+    Source: Seeds, Do/Don't checklist, Anthropic, line 5; types of the anthropic SDK 2.8.0 for messages and blocks
+    (2026-11).
     """
     for _, at, block in _anthropic_blocks(subject, "tool_result"):
         yield from binary_text([((*at, "content"), text) for text in texts(block.get("content"), "text")])
@@ -183,7 +186,7 @@ def responses_calls_are_items(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}`
 
-    Source: seeds, Do/Don't checklist, Responses, line 1; protocols/openai-responses.md section 3 [T].
+    Source: Seeds, Do/Don't checklist, Responses, line 1; types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in items(subject.document, "input"):
         if given(item, "tool_calls"):
@@ -200,7 +203,7 @@ def responses_results_are_items(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "tool_call_id": "a", "content": "ok"}`
 
-    Source: seeds, Do/Don't checklist, Responses, lines 2 and 5; protocols/openai-responses.md section 3 [T].
+    Source: Seeds, Do/Don't checklist, Responses, lines 2 and 5; types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in items(subject.document, "input"):
         if word(item, "role") in ("tool", "function"):
@@ -217,7 +220,7 @@ def responses_tools_have_a_type(subject: Subject) -> Iterator[Breach]:
 
     Bad: `[{"name": "f", "parameters": {"type": "object", "properties": {}}}]`
 
-    Source: seeds, Do/Don't checklist, Responses, line 3; protocols/openai-responses.md section 4 [T].
+    Source: Seeds, Do/Don't checklist, Responses, line 3; types of the openai SDK 3.49.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
         if not word(tool, "type"):
@@ -234,7 +237,7 @@ def responses_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"instructions": [{"type": "text", "text": "Be brief."}]`
 
-    Source: seeds, Do/Don't checklist, Responses, line 4; protocols/openai-responses.md section 2 [T].
+    Source: Seeds, Do/Don't checklist, Responses, line 4; types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not isinstance(subject.document.get("instructions"), str | None):
         yield Breach(("instructions",), "instructions is a string", "join its texts")
@@ -253,7 +256,7 @@ def responses_binary_outputs(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"output": "data:image/png;base64,iVBORw0..."`
 
-    Source: seeds, Do/Don't checklist, Responses, line 6; protocols/openai-responses.md section 11.
+    Source: Seeds, Do/Don't checklist, Responses, line 6; types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in items(subject.document, "input"):
         if word(item, "type") in ("function_call_output", "custom_tool_call_output"):
@@ -273,7 +276,7 @@ def chat_tool_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}`
 
-    Source: seeds, Do/Don't checklist, Chat, line 1; protocols/openai-chat.md section 4 [T].
+    Source: Seeds, Do/Don't checklist, Chat, line 1; types of the openai SDK 3.49.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
         kind = word(tool, "type")
@@ -293,7 +296,7 @@ def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}`
 
-    Source: seeds, Do/Don't checklist, Chat, line 2; protocols/openai-chat.md section 3 [T].
+    Source: Seeds, Do/Don't checklist, Chat, line 2; types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, message in items(subject.document, "messages"):
         if given(message, "tool_calls") and word(message, "role") != "assistant":
@@ -313,7 +316,7 @@ def chat_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"system": "Be brief.", "messages": [{"role": "user", "content": "Hi"}]}`
 
-    Source: seeds, Do/Don't checklist, Chat, line 4; protocols/openai-chat.md section 2 [T].
+    Source: Seeds, Do/Don't checklist, Chat, line 4; types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     for key in given(subject.document, *_INSTRUCTIONS):
         yield Breach((key,), f"{key} is a field of another dialect", "make it the first message, role system")
@@ -329,7 +332,7 @@ def chat_has_no_items(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"input": [{"role": "user", "content": "Hi"}]}`
 
-    Source: seeds, Do/Don't checklist, Chat, line 5; protocols/openai-chat.md section 2 [T].
+    Source: Seeds, Do/Don't checklist, Chat, line 5; types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     for key in given(subject.document, "input", "contents"):
         yield Breach((key,), f"{key} is a field of another dialect", "use messages")
@@ -349,7 +352,7 @@ def chat_has_function_tools(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "web_search"}`
 
-    Source: seeds, Do/Don't checklist, Chat, line 6; protocols/openai-chat.md section 10 [T].
+    Source: Seeds, Do/Don't checklist, Chat, line 6; types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, tool in declarations(subject):
         if word(tool, "type") not in ("", "function", "custom"):
@@ -367,7 +370,7 @@ def chat_binary_results(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "tool_call_id": "a", "content": "data:image/png;base64,iVBORw0..."}`
 
-    Source: seeds, Do/Don't checklist, Chat, line 7; protocols/openai-chat.md section 10.
+    Source: Seeds, Do/Don't checklist, Chat, line 7; types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, message in items(subject.document, "messages"):
         if word(message, "role") == "tool":
@@ -378,7 +381,7 @@ def chat_binary_results(subject: Subject) -> Iterator[Breach]:
 
 
 def _one_of(holder: dict[str, Any], *keys: str) -> tuple[str, dict[str, Any]]:
-    """The first of `keys` that holds an object, and the object."""
+    """The first key of `keys` with an object as its value, and the object."""
     for key in keys:
         if isinstance(holder.get(key), dict):
             return key, holder[key]
@@ -409,7 +412,8 @@ def gemini_tool_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `[{"type": "function", "function": {"name": "f"}}]`
 
-    Source: seeds, Do/Don't checklist, Gemini, line 1; protocols/gemini.md section 4 [T].
+    Source: Seeds, Do/Don't checklist, Gemini, line 1; types of the google-genai SDK 3.1.0 for function calling
+    (2026-11).
     """
     for at, tool in declarations(subject):
         for key in given(tool, "function", "name", "input_schema"):
@@ -429,7 +433,8 @@ def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "model", "parts": [{"functionResponse": {"name": "f", "response": {"output": "ok"}}}]}`
 
-    Source: seeds, Do/Don't checklist, Gemini, lines 3 and 6; protocols/gemini.md section 3.
+    Source: Seeds, Do/Don't checklist, Gemini, lines 3 and 6; types of the google-genai SDK 3.1.0 for contents and parts
+    (2026-11).
     """
     for role, at, part in _gemini_parts(subject):
         if role == "model" and _one_of(part, "functionResponse", "function_response")[0]:
@@ -446,7 +451,8 @@ def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"functionResponse": {"name": "f", "response": {"output": "data:image/png;base64,iVBORw0..."}}}`
 
-    Source: seeds, Do/Don't checklist, Gemini, line 4; protocols/gemini.md section 4.
+    Source: Seeds, Do/Don't checklist, Gemini, line 4; types of the google-genai SDK 3.1.0 for function calling
+    (2026-11).
     """
     for _, at, part in _gemini_parts(subject):
         key, answer = _one_of(part, "functionResponse", "function_response")
@@ -465,7 +471,8 @@ def gemini_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"contents": [{"role": "system", "parts": [{"text": "Be brief."}]}]}`
 
-    Source: seeds, Do/Don't checklist, Gemini, line 5; protocols/gemini.md section 3.
+    Source: Seeds, Do/Don't checklist, Gemini, line 5; types of the google-genai SDK 3.1.0 for contents and parts
+    (2026-11).
     """
     for at, content in items(subject.document, "contents"):
         if word(content, "role") in ("system", "developer"):
@@ -484,7 +491,7 @@ def gemini_containers(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"messages": [{"role": "user", "content": "Hi"}]}`
 
-    Source: seeds, Do/Don't checklist, Gemini, line 7; protocols/gemini.md section 2 [T].
+    Source: Seeds, Do/Don't checklist, Gemini, line 7; types of the google-genai SDK 3.1.0 for request fields (2026-11).
     """
     for key in given(subject.document, "messages", "input"):
         yield Breach((key,), f"{key} is a field of another dialect", "use contents")

@@ -1,7 +1,7 @@
-"""The rule set `seeds`: declarations of the tools that the seed documents define, by the names of their parameters.
+"""Owns the rule set `seeds`: parameter names in declarations of the tools that the seed documents define.
 
-The rule set is off by default. A client may well have a tool of its own that is called `read_file`: only a project that
-wants the tools of the seeds can say that another parameter name is a mistake.
+The rule set is off by default, because a client may have a tool of its own named `read_file`. Only a project that wants
+the seeds' tools knows that another parameter name is a mistake.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _PARAMETERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "google_web_search": (("query",), ()),
     "save_memory": (("fact",), ()),
 }
-"""Tool -> its required and its optional parameters (seeds, "Built-In Tools")."""
+"""Tool name -> its required and its optional parameters (seeds, "Built-In Tools")."""
 
 _SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema")
 _HOLDERS = ("functionDeclarations", "function_declarations", "tools")
 
 
 def _declared(subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every declared function with its place, in the shape of any dialect."""
+    """Every declared function with its path, in the shape of any dialect."""
     found = declarations(subject)
     if subject.kind == "request":
         found = [*found, *items(sub(subject.document, "request"), "tools", ("request",))]  # Code Assist
@@ -87,4 +87,4 @@ def _misnamed(name: str, at: Path, schema: dict[str, Any]) -> Iterator[Breach]:
 
 
 RULES: tuple[Rule, ...] = (declared_parameter_names,)
-"""For every dialect."""
+"""The rules of this rule set, for every dialect."""

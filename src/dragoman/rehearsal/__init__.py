@@ -13,7 +13,7 @@ from ..canon.request import Request
 from ..canon.response import Response
 from . import rules_model
 from .compose import events_of, response_of, usage_of
-from .conversation_view import Talk, fingerprint, listen
+from .conversation_view import Conversation, fingerprint, read_conversation
 from .scenarios import SCENARIOS
 from .script import Script, Step, chosen, fault_of, play, read_script
 from .script import usage_of as figures_of
@@ -81,8 +81,8 @@ class Rehearsed:
 
 def models() -> dict[str, str]:
     """The models that answer without a file, each with what it does."""
-    told = {rules_model.MODEL: "Answers by rules: calls tools whose arguments stand in the request, says plain things."}
-    return told | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
+    rules = "Answers by rules: calls tools whose arguments stand in the request, quotes plain words."
+    return {rules_model.MODEL: rules} | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
 
 
 def answer(request: Request, *, script: Script | None = None, seals: Seals = "checked") -> Rehearsed:
@@ -99,7 +99,7 @@ def answer(request: Request, *, script: Script | None = None, seals: Seals = "ch
     wrong = check(request, seals)
     if script is None:
         return _by_rules(request, wrong)
-    talk = listen(request)
+    talk = read_conversation(request)
     step = chosen(script, talk)
     if step is None and script.otherwise == "rules":
         return _by_rules(request, wrong)
@@ -114,7 +114,7 @@ def _by_rules(request: Request, wrong: Fault | None) -> Rehearsed:
     return Rehearsed(rules_model.MODEL, response_of(said, _id(request, rules_model.MODEL), rules_model.MODEL, usage))
 
 
-def _played(script: Script, step: Step | None, request: Request, talk: Talk, wrong: Fault | None) -> Rehearsed:
+def _played(script: Script, step: Step | None, request: Request, talk: Conversation, wrong: Fault | None) -> Rehearsed:
     model = PREFIX + script.name
     if step is None:
         wrong = Fault("invalid_request", f"rehearsal: no step of the script {script.name} holds here", 400)

@@ -1,4 +1,7 @@
-"""What a request says, as the rehearsal sees it: the user's last words, the results that came, what was called."""
+"""Owns the view of a request that the rules work on: the user's last words, new results, calls since those words.
+
+Client notes are removed here. No other module of the rehearsal looks into turns.
+"""
 
 from __future__ import annotations
 
@@ -13,122 +16,92 @@ from ..canon.request import Request
 from ..canon.tools import Tool
 from ..canon.turns import Turn
 
-_MOST = 16_000
-"""Of what the user said, how much is looked at: the beginning and the end of anything longer."""
+_MAX_WORDS = 16_000
+"""Characters of the user's words that are read. Of longer words the beginning and the end are read."""
 
-# Clients put notes of their own into the user's turns, each in a tag with a hyphen or an underscore in its name.
+# Coding agents put notes of their own into the user's turns, each in a tag with a hyphen or an underscore in its name
+# (`<system-reminder>`, `<environment_context>`).
 _NOTE = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^>]{0,200}>")
-_NOTES = 200
-"""How many of them are looked for."""
-
-_MANNER = re.compile(
-    r"\b(?:answer|reply|respond|speak|write|say|be)\b[^.\n]{0,60}?\b(?:in\s+)?(?:all\s+)?"
-    r"(capitals|capital letters|upper[\s-]?case|caps|lower[\s-]?case|small letters|normal(?:ly)?)\b",
-    re.IGNORECASE,
-)
-_FRAME = re.compile(
-    r"\b(begin|start|end|finish)\b[^.\n]{0,40}?\b(?:answer|reply|response|message|sentence)s?\b[^.\n]{0,20}?\bwith\s*:?\s*"
-    r"[\"“'`]([^\"”'`\n]{1,200})[\"”'`]",
-    re.IGNORECASE,
-)
+_MAX_NOTES = 200
+"""Notes that are removed from one text."""
+_CAPITALS = re.compile(r"\b(?:answer|reply|respond)\b[^.\n]{0,60}\bcapital", re.IGNORECASE)
 
 
-class Manner(Struct):
-    """How the answer is to be spoken, by what system turns (and the user) ask for in so many words."""
-
-    case: str = ""
-    begin: str = ""
-    end: str = ""
-
-    def spoken(self, text: str) -> str:
-        """The text in this manner."""
-        text = self.begin + (" " if self.begin else "") + text + (" " if self.end else "") + self.end
-        if self.case == "upper":
-            return text.upper()
-        return text.lower() if self.case == "lower" else text
-
-
-class Talk(Struct):
-    """One request, looked at."""
+class Conversation(Struct):
+    """One request, as the rules see the request."""
 
     words: str
-    """What the user said last."""
+    """The user's last words."""
     earlier: list[str]
-    """What the user said before."""
+    """The user's words before, oldest first."""
     media: list[Media]
-    """What the user showed last."""
+    """Media of the user's last turns."""
     results: list[ToolResult]
-    """What tools gave back, when nothing was said since."""
+    """Results at the end of the conversation; empty if the user speaks last."""
     made: list[ToolCall]
-    """Calls since the user spoke last."""
+    """Calls since the user's last words."""
     step: int
-    """Which answer of the conversation is wanted: 1 is the first."""
-    manner: Manner
+    """Number of the wanted answer in the conversation; 1 is the first."""
+    capitals: bool
+    """A system turn asks for capitals."""
 
-    def named(self, result: ToolResult) -> str:
-        """The tool that a result is of."""
+    def tool_name(self, result: ToolResult) -> str:
+        """The name of the tool that a result belongs to."""
         return result.name or next((call.name for call in self.made if call.id == result.call_id), "the tool")
 
 
-def listen(request: Request) -> Talk:
-    """Look at a request."""
-    turns = _without_notes(request.turns)
+def read_conversation(request: Request) -> Conversation:
+    """The view of a request."""
+    turns = _without_note_turns(request.turns)
     last = max([number for number, turn in enumerate(turns) if turn.role == "user"], default=-1)
     first = last
     while first > 0 and turns[first - 1].role not in ("assistant", "tool"):
         first -= 1
     asked = [turn for turn in turns[max(first, 0) : last + 1] if turn.role == "user"]
     after = turns[last + 1 :]
-    speaking = [turn for turn in after if turn.role in ("assistant", "tool")]
     results: list[ToolResult] = []
-    for turn in reversed(speaking):
+    for turn in reversed([turn for turn in after if turn.role in ("assistant", "tool")]):
         if turn.role != "tool":
             break
         results[:0] = [part for part in turn.parts if isinstance(part, ToolResult)]
     spoken = [text for text in map(_texts, asked) if text.strip()]
-    return Talk(
-        said(spoken[-1]) if spoken else "",
-        [said(text) for text in [*map(_texts, _of_user(turns[: max(first, 0)])), *spoken[:-1]]],
+    before = [_texts(turn) for turn in turns[: max(first, 0)] if turn.role == "user"]
+    return Conversation(
+        user_words(spoken[-1]) if spoken else "",
+        [user_words(text) for text in [*before, *spoken[:-1]]],
         [part for turn in asked for part in turn.parts if isinstance(part, Media)],
         results,
         [part for turn in after if turn.role == "assistant" for part in turn.parts if isinstance(part, ToolCall)],
         1 + sum([turn.role == "assistant" for turn in turns]),
-        _manner(turns),
+        any(_CAPITALS.search(_texts(turn)[:100_000]) for turn in turns if turn.role in ("system", "developer")),
     )
 
 
-def _of_user(turns: list[Turn]) -> list[Turn]:
-    return [turn for turn in turns if turn.role == "user"]
+def _without_note_turns(turns: tuple[Turn, ...]) -> list[Turn]:
+    """The turns without the user's turns that hold only client notes. If all of them do, they stay."""
+    kept = [turn for turn in turns if turn.role != "user" or _has_words(turn)]
+    return kept if any(turn.role == "user" for turn in kept) else list(turns)
 
 
-def _without_notes(turns: tuple[Turn, ...]) -> list[Turn]:
-    """The turns without those of the user in which only the client speaks, if the user speaks in others."""
-    silent = [turn for turn in turns if turn.role == "user" and not _speaks(turn)]
-    if not silent or len(silent) == len(_of_user(list(turns))):
-        return list(turns)
-    return [turn for turn in turns if turn.role != "user" or _speaks(turn)]
-
-
-def _speaks(turn: Turn) -> bool:
+def _has_words(turn: Turn) -> bool:
     if any(not isinstance(part, Text) for part in turn.parts):
         return True
     text = _texts(turn)
-    return not text.lstrip().startswith("<") or bool(_uttered(text))
+    return not text.lstrip().startswith("<") or bool(_without_notes(text))
 
 
-def said(text: str) -> str:
-    """What the user said of it: without the notes of the client, and of something long the beginning and the end."""
-    text = _uttered(text) or text.strip()
+def user_words(text: str) -> str:
+    """The user's words in a text of a user's turn: without client notes, and not longer than the limit."""
+    text = _without_notes(text) or text.strip()
     if len(text) > 2 and text[0] == text[-1] == '"' and '"' not in text[1:-1]:
-        text = text[1:-1]  # some clients put what they were given on their command line into quotes
-    return text if len(text) <= _MOST else text[: _MOST // 2] + "\n" + text[-_MOST // 2 :]
+        text = text[1:-1]  # some clients put the prompt of their command line into quotes
+    return text if len(text) <= _MAX_WORDS else text[: _MAX_WORDS // 2] + "\n" + text[-_MAX_WORDS // 2 :]
 
 
-def _uttered(text: str) -> str:
-    """The text without the client's notes."""
+def _without_notes(text: str) -> str:
     out: list[str] = []
     at = 0
-    for _ in range(_NOTES):
+    for _ in range(_MAX_NOTES):
         note = _NOTE.search(text, at)
         end = text.find(f"</{note[1]}>", note.end()) if note is not None else -1
         if note is None or end < 0:
@@ -142,34 +115,13 @@ def _texts(turn: Turn) -> str:
     return "\n".join([part.text for part in turn.parts if isinstance(part, Text)])
 
 
-def _manner(turns: list[Turn]) -> Manner:
-    """Later turns count more than earlier ones; of the user's only the last."""
-    manner = Manner()
-    last = max([number for number, turn in enumerate(turns) if turn.role == "user"], default=-1)
-    for number, turn in enumerate(turns):
-        if turn.role not in ("system", "developer") and number != last:
-            continue
-        text = _texts(turn)[:100_000]
-        for match in _MANNER.finditer(text):
-            word = match[1].lower()
-            manner.case = (
-                "" if word.startswith("normal") else "lower" if word.startswith(("lower", "small")) else "upper"
-            )
-        for match in _FRAME.finditer(text):
-            if match[1].lower() in ("begin", "start"):
-                manner.begin = match[2]
-            else:
-                manner.end = match[2]
-    return manner
-
-
-def told(result: ToolResult) -> str:
+def result_text(result: ToolResult) -> str:
     """The texts of a result."""
     return "\n".join([part.text for part in result.parts if isinstance(part, Text)])
 
 
 def fingerprint(request: Request, *more: str) -> str:
-    """By what a request is known: the same for the same words, in whatever dialect they came."""
+    """A digest of the request's content. The same content has the same digest in every dialect."""
     digest = hashlib.sha256()
     for piece in (*_pieces(request), *more):
         data = piece.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""What can be said of media without a model: its type, its size in bytes, and the width and height of an image."""
+"""Owns the facts about media that need no model: type, size in bytes, width and height of a PNG or JPEG image."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ..canon.parts import Media
 from ..codec.media import guess_mime
 
 _HEAD = 256 * 1024
-"""Of the base64 text, how much is looked at: the frame header of a photograph stands behind its metadata."""
+"""Characters of the base64 text that are read: the frame header of a photograph stands behind its metadata."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
 
 
 def legible(media: Media) -> bool:
-    """Whether its data, if they are here, are base64."""
+    """Whether the data are base64. Media without data pass."""
     return not media.data or _BASE64.fullmatch(media.data) is not None
 
 
 def size(media: Media) -> int | None:
-    """Bytes; None when the data is not here."""
+    """The size in bytes. None: the request has no data, only an address or a file."""
     if not media.data:
         return None
     data = "".join(media.data.split()) if any(space in media.data for space in "\n\r ") else media.data
@@ -28,7 +28,7 @@ def size(media: Media) -> int | None:
 
 
 def dimensions(media: Media) -> tuple[int, int] | None:
-    """Width and height by the header of a PNG, JPEG, GIF or WebP; None when it does not tell."""
+    """Width and height from the header of a PNG or JPEG image. None: another type, or a broken header."""
     if not media.data:
         return None
     text = media.data[:_HEAD].replace("-", "+").replace("_", "/")
@@ -36,11 +36,7 @@ def dimensions(media: Media) -> tuple[int, int] | None:
         head = binascii.a2b_base64(text.encode("ascii", "ignore") + b"=" * (-len(text) % 4))
     except binascii.Error:
         return None
-    for look in (_png, _gif, _webp, _jpeg):
-        found = look(head)
-        if found is not None:
-            return found
-    return None
+    return _png(head) or _jpeg(head)
 
 
 def describe(media: Media) -> str:
@@ -66,28 +62,8 @@ def _png(head: bytes) -> tuple[int, int] | None:
     return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
 
 
-def _gif(head: bytes) -> tuple[int, int] | None:
-    if head[:6] not in (b"GIF87a", b"GIF89a") or len(head) < 10:
-        return None
-    return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
-
-
-def _webp(head: bytes) -> tuple[int, int] | None:
-    if head[:4] != b"RIFF" or head[8:12] != b"WEBP" or len(head) < 30:
-        return None
-    form = head[12:16]
-    if form == b"VP8X":
-        return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
-    if form == b"VP8L" and head[20] == 0x2F:
-        bits = int.from_bytes(head[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if form == b"VP8 " and head[23:26] == b"\x9d\x01\x2a":
-        return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
-    return None
-
-
 _NO_FRAME = frozenset({0xC4, 0xC8, 0xCC})
-"""Markers between C0 and CF that begin something else than a frame."""
+"""Markers between C0 and CF that do not begin a frame."""
 
 
 def _jpeg(head: bytes) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
-"""Texts that match a regular expression: enough of its language for the patterns that stand in schemas.
+"""Owns texts that match a regular expression, for the common syntax of patterns in schemas.
 
-What is not understood gives None, and the caller does without. No pattern is run here that could run away: one with a
-repetition or a choice inside an unbounded repetition is read, but never matched.
+An expression with other syntax (look-around, back references, flags) gives no sample, and every text counts as a
+match. An expression with a repetition or a choice inside an unbounded repetition is never run: it may not end.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_MOST = 4096
-"""Longer patterns, and longer texts, are not looked at."""
-_CLASSES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
+_MAX_LENGTH = 4096
+"""Characters of an expression, and of a text, that are looked at."""
+_CLASSES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "b": "", "B": ""}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 _COUNTED = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}")
-_NAMED = re.compile(r"\?(:|P?<[A-Za-z_]\w*>)")
-_SETS = ("[", "--", "&&", "||", "~~")
-"""Inside a class, what some languages read as operations on sets."""
-_CANDIDATES = "a0A-_ .1b/Zz9@:+"
+_GROUP = re.compile(r"\?(:|P?<[A-Za-z_]\w*>)")
+_SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
+_SET_OPERATIONS = ("[", "--", "&&", "||", "~~")
+"""Signs in a set that Python's `re` keeps for operations on sets."""
+_USUAL = "a0A-_ .1b/Zz9@:+"
 
 
-class _Strange(Exception):
-    """The pattern has something in it that is not understood here."""
+class _Unknown(Exception):
+    """The expression has syntax that is not read here."""
 
 
 class _Reader:
-    """Reads a pattern and writes the shortest text that matches it; `stretch` adds to each unbounded repetition."""
+    """Reads an expression, and writes the shortest text that matches. `stretch` adds to each unbounded repetition."""
 
     def __init__(self, pattern: str, stretch: int) -> None:
         self._pattern = pattern
@@ -37,7 +38,7 @@ class _Reader:
     def whole(self) -> str:
         text = self._either()
         if self._at < len(self._pattern):
-            raise _Strange
+            raise _Unknown
         return text
 
     def _peek(self) -> str:
@@ -57,110 +58,89 @@ class _Reader:
             begin = self._at
             piece = self._atom()
             inner = self._pattern[begin : self._at]
-            least, most = self._times()
-            if most is None and any(mark in inner for mark in "*+{|") and inner[:1] == "(":
+            least, bounded = self._times()
+            if not bounded and inner[:1] == "(" and any(mark in inner for mark in "*+{|"):
                 self.nested = True
-            times = least if most is not None else least + self._stretch
-            if len(piece) * times > _MOST:
-                raise _Strange
+            times = least if bounded else least + self._stretch
+            if len(piece) * times > _MAX_LENGTH:
+                raise _Unknown
             out.append(piece * times)
         return "".join(out)
 
-    def _times(self) -> tuple[int, int | None]:
-        """How often the last atom stands: at least, and at most (None: without bound)."""
+    def _times(self) -> tuple[int, bool]:
+        """How often the last atom stands at least, and whether there is an upper bound."""
         mark = self._peek()
         counted = _COUNTED.match(self._pattern, self._at) if mark == "{" else None
-        if mark not in ("*", "+", "?") and counted is None:
-            return 1, 1
         if counted is not None:
             self._at = counted.end()
-            least = int(counted[1])
-            found: tuple[int, int | None] = least, least
-            if counted[2]:
-                found = least, int(counted[3]) if counted[3] else None
-        else:
+            found = int(counted[1]), not counted[2] or bool(counted[3])
+        elif mark and mark in "*+?":
             self._at += 1
-            found = {"*": (0, None), "+": (1, None), "?": (0, 1)}[mark]
-        if self._peek() in ("?", "+") and self._peek():
+            found = int(mark == "+"), mark == "?"
+        else:
+            return 1, True
+        if self._peek() in ("?", "+"):
             self._at += 1  # lazy or possessive: the same texts match
         return found
 
     def _atom(self) -> str:
         sign = self._pattern[self._at]
+        if sign == "[":
+            return self._set()
         self._at += 1
-        if sign in "^$":
-            return ""
-        if sign == ".":
-            return "a"
         if sign == "(":
             return self._group()
-        if sign == "[":
-            return self._class()
-        if sign == "\\":
-            return self._escape()
         if sign in "*+?{":
-            raise _Strange
-        return sign
+            raise _Unknown
+        if sign != "\\":
+            return {"^": "", "$": "", ".": "a"}.get(sign, sign)
+        sign = self._peek()
+        self._at += 1
+        known = {**_CLASSES, **_ESCAPES}.get(sign, sign)
+        if not sign or (known == sign and sign.isalnum()):
+            raise _Unknown
+        return known
 
     def _group(self) -> str:
         self._depth += 1
         if self._depth > 50:
-            raise _Strange
+            raise _Unknown
         if self._peek() == "?":
-            named = _NAMED.match(self._pattern, self._at)
+            named = _GROUP.match(self._pattern, self._at)
             if named is None:
-                raise _Strange  # looks around, flags
+                raise _Unknown  # look-around, flags
             self._at = named.end()
         text = self._either()
         if self._peek() != ")":
-            raise _Strange
+            raise _Unknown
         self._at += 1
         self._depth -= 1
         return text
 
-    def _escape(self) -> str:
-        sign = self._peek()
-        self._at += 1
-        if sign in ("b", "B"):
-            return ""
-        if sign == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self._pattern[self._at : self._at + 4]):
-            self._at += 4
-            return chr(int(self._pattern[self._at - 4 : self._at], 16))
-        if sign == "x" and re.fullmatch(r"[0-9a-fA-F]{2}", self._pattern[self._at : self._at + 2]):
-            self._at += 2
-            return chr(int(self._pattern[self._at - 2 : self._at], 16))
-        if not sign or (sign.isalnum() and sign not in _CLASSES and sign not in _ESCAPES):
-            raise _Strange
-        return _CLASSES.get(sign) or _ESCAPES.get(sign) or sign
-
-    def _class(self) -> str:
-        """A character of a class: the first of some usual ones that Python finds in it."""
-        end = self._at + 1 if self._peek() == "^" else self._at
-        end += self._pattern[end : end + 1] == "]"
-        while end < len(self._pattern) and self._pattern[end] != "]":
-            end += 2 if self._pattern[end] == "\\" else 1
-        text = self._pattern[self._at - 1 : end + 1]
-        self._at = end + 1
-        if any(mark in text[1:] for mark in _SETS):
-            raise _Strange
+    def _set(self) -> str:
+        """A character of a set: the first usual one that the set holds."""
+        found = _SET.match(self._pattern, self._at)
+        if found is None or any(mark in found[0][1:] for mark in _SET_OPERATIONS):
+            raise _Unknown
+        self._at = found.end()
         try:
-            inside = re.compile(text)
+            inside = re.compile(found[0])
         except re.error:
-            raise _Strange from None
-        for sign in _CANDIDATES + text[1:-1]:
+            raise _Unknown from None
+        for sign in _USUAL + found[0]:
             if inside.fullmatch(sign):
                 return sign
-        raise _Strange
+        raise _Unknown
 
 
 def sample(pattern: str, least: int = 0) -> str | None:
-    """A text that matches the pattern, at least so long if it can be; None when the pattern is not understood."""
-    if len(pattern) > _MOST:
+    """A text that matches the pattern, with at least `least` characters if possible. None: the pattern is not read."""
+    if len(pattern) > _MAX_LENGTH:
         return None
     for stretch in (0, 1, max(1, least)):
         try:
             text = _Reader(pattern, min(stretch, 1000)).whole()
-        except _Strange:
+        except _Unknown:
             return None
         if len(text) >= least and matches(pattern, text):
             return text
@@ -168,24 +148,19 @@ def sample(pattern: str, least: int = 0) -> str | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern is found in the text; True when that cannot be told."""
+    """Whether the pattern is found in the text; also True if the pattern is not run."""
     compiled = _compiled(pattern)
-    return True if compiled is None or len(text) > _MOST else compiled.search(text) is not None
+    return True if compiled is None or len(text) > _MAX_LENGTH else compiled.search(text) is not None
 
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """The pattern, when it can be run and will come to an end."""
-    if len(pattern) > _MOST:
+    """The compiled pattern. None: it is not read, or it may not end."""
+    if len(pattern) > _MAX_LENGTH:
         return None
     reader = _Reader(pattern, 0)
     try:
         reader.whole()
-    except _Strange:
-        return None
-    if reader.nested:
-        return None
-    try:
-        return re.compile(pattern)
-    except (re.error, OverflowError):
+        return None if reader.nested else re.compile(pattern)
+    except (_Unknown, re.error, OverflowError):
         return None

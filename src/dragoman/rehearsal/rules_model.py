@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any
 
 from ..canon.events import Fault
@@ -11,9 +9,9 @@ from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
 from . import media_facts, schema_check, text_replies, thinking, tokens, tool_decision
-from .argument_extraction import Extraction
+from .argument_extraction import Extraction, json_values
 from .compose import Said, ended
-from .conversation_view import Talk, fingerprint, listen, told
+from .conversation_view import Conversation, fingerprint, read_conversation, result_text
 from .schema_instances import NOTHING, Maker
 from .tool_decision import Planned, encoded
 
@@ -22,9 +20,6 @@ MODEL = "rehearsal/rules"
 _MOST = 8000
 """Of a tool's result, how many characters the answer repeats."""
 _ANSWERS = 128
-_BRACES = 20
-"""Of a text that shows a schema, how many opening braces are tried."""
-_DECODER = json.JSONDecoder()
 _SPOKEN = frozenset({"answer", "response", "reply", "text", "message", "summary", "result", "content", "explanation"})
 """Properties of a wanted format in which the answer's words stand."""
 
@@ -34,7 +29,7 @@ def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
     wrong = _wrong(request)
     if wrong is not None:
         return wrong
-    talk = listen(request)
+    talk = read_conversation(request)
     planned = [] if _refused(talk) else tool_decision.plan(request, talk)
     number = max(1, request.settings.n or 1)
     return [_answer(request, talk, planned, model, place, number) for place in range(number)]
@@ -50,7 +45,7 @@ def _wrong(request: Request) -> Fault | None:
     if number is not None and not 1 <= number <= _ANSWERS:
         return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")
     choice = request.choice
-    if tool_decision.forced(choice) and not tool_decision.usable(request):
+    if tool_decision.is_forced(choice) and not tool_decision.usable(request):
         named = f" named {', '.join(choice.names)}" if choice is not None and choice.names else ""
         return Fault("invalid_request", f"rehearsal: a call is demanded, and no tool{named} is declared", 400)
     return None
@@ -61,11 +56,11 @@ def _understood(turn: Turn) -> bool:
     return any(not isinstance(part, Opaque) for part in turn.parts)
 
 
-def _refused(talk: Talk) -> bool:
+def _refused(talk: Conversation) -> bool:
     return text_replies.REFUSAL in talk.words.lower()
 
 
-def _answer(request: Request, talk: Talk, planned: list[Planned], model: str, place: int, number: int) -> Said:
+def _answer(request: Request, talk: Conversation, planned: list[Planned], model: str, place: int, number: int) -> Said:
     settings = request.settings
     parts: list[Part] = []
     thought = thinking.thinks(settings)
@@ -85,7 +80,8 @@ def _answer(request: Request, talk: Talk, planned: list[Planned], model: str, pl
         opening = text_replies.OPENING
         if number > 1:
             opening = f"{opening[:-2]}, answer {place + 1} of {number}: "
-        parts.append(Text(talk.manner.spoken(opening + _words(request, talk))))
+        text = opening + _words(talk)
+        parts.append(Text(text.upper() if talk.capitals else text))
     return ended(parts, settings)
 
 
@@ -96,13 +92,13 @@ def call(planned: Planned, fingerprint: str, place: int, *, thought: bool) -> To
     return ToolCall(f"{prefix}{fingerprint[:18]}{place:02d}", tool.name, planned.arguments, tool.custom, tool.namespace)
 
 
-def _words(request: Request, talk: Talk) -> str:
+def _words(talk: Conversation) -> str:
     if talk.results:
         return "\n".join([_result(result, talk) for result in talk.results])
     shown = _shown(talk.media)
     if shown and not talk.words:
         return shown
-    said = text_replies.reply(talk.words, talk.earlier, request.tools)
+    said = text_replies.reply(talk.words, talk.earlier)
     return f"{shown} {said[:1].upper()}{said[1:]}" if shown else said
 
 
@@ -110,20 +106,20 @@ def _shown(media: list[Media]) -> str:
     return f"I was shown {'; '.join([media_facts.describe(one) for one in media])}." if media else ""
 
 
-def _result(result: ToolResult, talk: Talk) -> str:
-    text = told(result)
+def _result(result: ToolResult, talk: Conversation) -> str:
+    text = result_text(result)
     if len(text) > _MOST:
         text = f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
     shown = "; ".join([media_facts.describe(part) for part in result.parts if isinstance(part, Media)])
     both = "\n".join([one for one in (text, f"I was shown {shown}." if shown else "") if one]) or "nothing"
-    return f"{talk.named(result)} {'failed' if result.is_error else 'answered'}: {both}"
+    return f"{talk.tool_name(result)} {'failed' if result.is_error else 'answered'}: {both}"
 
 
-def _thought(request: Request, talk: Talk, planned: list[Planned]) -> str:
+def _thought(request: Request, talk: Conversation, planned: list[Planned]) -> str:
     """What is thought: what was said, what is there, and what follows."""
     out = ["This is a rehearsal: rules, no model."]
     if talk.results:
-        names = ", ".join(dict.fromkeys([talk.named(result) for result in talk.results]))
+        names = ", ".join(dict.fromkeys([talk.tool_name(result) for result in talk.results]))
         out.append(f"Results came from {names}.")
     else:
         out.append(f"The user says: “{text_replies.shortened(talk.words, 200)}”.")
@@ -136,29 +132,25 @@ def _thought(request: Request, talk: Talk, planned: list[Planned]) -> str:
     return " ".join(out)
 
 
-def _shown_schema(request: Request) -> str | None:
-    """The JSON Schema that the system's or the user's words show, as clients do that ask for any JSON."""
+def _schema_in_words(request: Request) -> str | None:
+    """A JSON Schema in the words of the system or the user: clients that ask for any JSON show it there."""
     for turn in request.turns:
         for part in turn.parts if turn.role != "assistant" else ():
             if isinstance(part, Text) and '"properties"' in part.text:
-                for begin in [match.start() for match in re.finditer("{", part.text)][:_BRACES]:
-                    try:
-                        found, end = _DECODER.raw_decode(part.text, begin)
-                    except (ValueError, RecursionError):
-                        continue
-                    if "properties" in found:
-                        return part.text[begin:end]
+                for start, end, value in json_values(part.text):
+                    if isinstance(value, dict) and "properties" in value:
+                        return part.text[start:end]
     return None
 
 
-def _formed(wanted: Format, request: Request, talk: Talk) -> str:
+def _formed(wanted: Format, request: Request, talk: Conversation) -> str:
     """JSON in the wanted shape: what the words and the results hold, the rest from the schema."""
-    words = _words(request, talk)
-    schema = wanted.schema if wanted.kind == "schema" else _shown_schema(request)
+    words = _words(talk)
+    schema = wanted.schema if wanted.kind == "schema" else _schema_in_words(request)
     if schema is None:
         return encoded({"rehearsal": True, "reply": words})
     document = schema_check.read(schema)
-    extraction = Extraction(document, "\n".join([talk.words, *[told(result) for result in talk.results]]))
+    extraction = Extraction(document, "\n".join([talk.words, *[result_text(result) for result in talk.results]]))
 
     def wish(name: str, schema: dict[str, Any]) -> list[Any]:
         found = extraction.find(name, schema, required=True) if name else []

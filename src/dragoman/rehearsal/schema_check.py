@@ -1,6 +1,8 @@
-"""Whether a value fits a JSON Schema: what the rehearsal needs to know before it says a value. Drafts 4 to 2020-12.
+"""Owns the check whether a value fits a JSON Schema, for the keywords that tools and structured output use.
 
-Not a validator for other use: what it cannot tell (foreign references, patterns it does not understand) counts as fit.
+A keyword that this module does not know does not count, nor does a foreign reference or a pattern that
+`pattern_samples.py` cannot run. So this is no validator for other uses. A library would be a new dependency of the
+gateway.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ FORMATS: Mapping[str, re.Pattern[str]] = {
 
 @lru_cache(maxsize=256)
 def read(schema: str | None) -> Document:
-    """A schema from its text, and not to be changed. None, and text that is no schema, stand for one that takes
+    """A schema from its text. Callers must not change it. None and broken text stand for a schema that takes
     anything."""
     if schema is None or too_deep(schema.encode("utf-8", "replace")):
         return Document({})
@@ -49,7 +51,7 @@ def read(schema: str | None) -> Document:
 
 
 def target(document: Document, schema: dict[str, Json]) -> Json | None:
-    """The schema that a reference of this one names; None when there is none to be found."""
+    """The schema that a schema's reference names. None: nothing stands there."""
     reference = document.reference(schema)
     path = None if reference is None else document.resolve(reference[1], ())
     return None if path is None else document.find(path)
@@ -67,11 +69,12 @@ def same(first: Json, second: Json) -> bool:
 
 
 def is_number(value: Json) -> bool:
+    """Whether a value is a JSON number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_type(value: Json, name: Json) -> bool:
-    """Whether the value is of a type, by its JSON Schema name (in any case: some declare STRING)."""
+    """Whether the value has a type, by its JSON Schema name, also in capitals: Gemini declares `STRING`."""
     name = name.lower() if isinstance(name, str) else ""
     if name == "integer":
         return is_number(value) and (isinstance(value, int) or value.is_integer())
@@ -90,7 +93,7 @@ def whole(value: int | float, step: int | float) -> bool:
 
 
 class Fit:
-    """Says whether values fit schemas of one document. There is an end to its patience: then everything fits."""
+    """Checks values against schemas of one document. After a limit of steps every value fits."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -145,30 +148,12 @@ class Fit:
         if schema.get("uniqueItems") is True and any(same(a, b) for i, a in enumerate(value) for b in value[:i]):
             return False
         first, rest = tuple_of(schema)
-        for place, item in enumerate(value):
-            if not self(item, first[place] if place < len(first) else rest, depth):
-                return False
-        if "contains" in schema:
-            found = sum([self(item, schema["contains"], depth) for item in value])
-            return _between(max(found, 0), {"minContains": 1, **schema}, "minContains", "maxContains")
-        return True
+        return all(self(item, first[at] if at < len(first) else rest, depth) for at, item in enumerate(value))
 
     def _object(self, value: dict[str, Json], schema: dict[str, Json], depth: int) -> bool:
-        if not _between(len(value), schema, "minProperties", "maxProperties"):
-            return False
         if any(name not in value for name in names(schema, "required")):
             return False
-        wanted = schema.get("dependentRequired")
-        for name, others in wanted.items() if isinstance(wanted, dict) else ():
-            if name in value and isinstance(others, list) and any(other not in value for other in others):
-                return False
-        dependent = schema.get("dependentSchemas")
-        for name, inner in dependent.items() if isinstance(dependent, dict) else ():
-            if name in value and not self(value, inner, depth):
-                return False
-        if "propertyNames" in schema and not all(self(name, schema["propertyNames"], depth) for name in value):
-            return False
-        return all(self(item, inner, depth) for name, item in value.items() for inner in properties_for(schema, name))
+        return all(self(item, property_schema(schema, name), depth) for name, item in value.items())
 
 
 def _schemas(schema: dict[str, Json], name: str) -> list[Json]:
@@ -188,19 +173,14 @@ def properties(schema: dict[str, Json]) -> dict[str, Json]:
     return found if isinstance(found, dict) else {}
 
 
-def properties_for(schema: dict[str, Json], name: str) -> list[Json]:
-    """The schemas that a property of this name has to fit."""
+def property_schema(schema: dict[str, Json], name: str) -> Json:
+    """The schema of a property with this name."""
     declared = properties(schema)
-    found = [declared[name]] if name in declared else []
-    by_pattern = schema.get("patternProperties")
-    for pattern, inner in by_pattern.items() if isinstance(by_pattern, dict) else ():
-        if pattern_samples.matches(pattern, name):
-            found.append(inner)
-    return found or [schema.get("additionalProperties", True)]
+    return declared[name] if name in declared else schema.get("additionalProperties", True)
 
 
 def tuple_of(schema: dict[str, Json]) -> tuple[list[Json], Json]:
-    """The schemas of the first items of an array, and that of all others."""
+    """The schemas of the first items of an array, and the schema of all other items."""
     items = schema.get("items", True)
     if isinstance(items, list):
         return items, schema.get("additionalItems", True)
@@ -208,6 +188,7 @@ def tuple_of(schema: dict[str, Json]) -> tuple[list[Json], Json]:
 
 
 def number_in(schema: Mapping[str, Json], name: str) -> int | float | None:
+    """The number of a keyword, if the keyword has one."""
     found = schema.get(name)
     return found if is_number(found) else None
 
@@ -228,20 +209,13 @@ def _text(value: str, schema: dict[str, Json]) -> bool:
 
 
 def _number(value: int | float, schema: dict[str, Json]) -> bool:
-    if not _between_numbers(value, schema):
-        return False
-    step = number_in(schema, "multipleOf")
-    return step is None or whole(value, step)
-
-
-def _between_numbers(value: int | float, schema: dict[str, Json]) -> bool:
-    low, high = number_in(schema, "minimum"), number_in(schema, "maximum")
-    # Draft 4 says with true that the bound itself is excluded.
-    above = low if schema.get("exclusiveMinimum") is True else number_in(schema, "exclusiveMinimum")
-    below = high if schema.get("exclusiveMaximum") is True else number_in(schema, "exclusiveMaximum")
+    low, high, above, below, step = [
+        number_in(schema, name) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+    ]
     return (
         (low is None or value >= low)
         and (high is None or value <= high)
         and (above is None or value > above)
         and (below is None or value < below)
+        and (step is None or whole(value, step))
     )

@@ -23,7 +23,7 @@ from ..codec.faults import status_of_kind
 from ..errors import ConfigError
 from . import thinking, tool_decision
 from .compose import Said, ended
-from .conversation_view import Talk, fingerprint
+from .conversation_view import Conversation, fingerprint
 from .text_replies import OPENING
 from .tool_decision import Planned
 
@@ -139,7 +139,7 @@ def _check(step: Step, where: str) -> None:
             raise ValueError(f"a call names its tool, by `name` or by number as `tool` - at `{where}.parts[{place}]`")
 
 
-def chosen(script: Script, talk: Talk) -> Step | None:
+def chosen(script: Script, talk: Conversation) -> Step | None:
     """The step to play."""
     for step in script.steps:
         if step.turn is not None and step.turn != talk.step:
@@ -152,7 +152,7 @@ def chosen(script: Script, talk: Talk) -> Step | None:
     return None
 
 
-def play(step: Step, request: Request, talk: Talk, model: str) -> Said:
+def play(step: Step, request: Request, talk: Conversation, model: str) -> Said:
     """What a step says."""
     print_ = fingerprint(request, model)
     thought = any(isinstance(part, Thought) for part in step.parts)
@@ -176,7 +176,7 @@ def _limit(step: Step, request: Request) -> int | None:
 
 
 def _part(
-    part: Words | Thought | Call | Hosted, request: Request, talk: Talk, model: str, mark: str, thought: bool
+    part: Words | Thought | Call | Hosted, request: Request, talk: Conversation, model: str, mark: str, thought: bool
 ) -> Part | None:
     if isinstance(part, Words):
         return Text(part.text, refusal=part.refusal)
@@ -189,7 +189,7 @@ def _part(
     return _call(part, request, talk, mark, thought)
 
 
-def _call(part: Call, request: Request, talk: Talk, mark: str, thought: bool) -> ToolCall | None:
+def _call(part: Call, request: Request, talk: Conversation, mark: str, thought: bool) -> ToolCall | None:
     if request.choice is not None and request.choice.mode == "none":
         return None
     declared = [tool for tool in request.tools if isinstance(tool, Tool)]

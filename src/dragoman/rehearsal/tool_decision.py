@@ -1,4 +1,7 @@
-"""Which tools the rules call, and with what: one that the user's words name and whose required arguments they hold."""
+"""Owns the decision which tools the rules call, and with which arguments.
+
+A tool is called if the user's words mean it and hold all its required arguments, or if the request demands a call.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,18 @@ from ..canon.tools import Choice, Tool
 from ..codec.schema.source_document import Document
 from . import pattern_samples, schema_check
 from .argument_extraction import Extraction, quoted, words_of
-from .conversation_view import Talk
-from .relevance import NAMED, Heard, hear, is_named, plainly, score
+from .conversation_view import Conversation
+from .relevance import Words, is_named, score, words_in
 from .schema_check import Json
 from .schema_instances import NOTHING, Maker
 
-MOST = 8
+MAX_CALLS = 8
 """Calls in one step."""
 
 _BREAK = re.compile(
     r"(?<=[.!?])\s{1,9}|\n{1,9}|;|,?\s{1,9}(?:and then|and also|and|then|also|plus)\s|,\s", re.IGNORECASE
 )
 _COLON = re.compile(r":\s*(.+)", re.DOTALL)
-
-
 _FORBIDDEN = re.compile(
     r"\b(?:do not|don't|don’t|never|without) (?:call|use|using|calling)(?: any| a| the)? (?:tool|function)s?\b",
     re.IGNORECASE,
@@ -34,42 +35,44 @@ _FORBIDDEN = re.compile(
 
 
 class Planned(Struct):
-    """A call that is going to be made: a tool and its arguments as text."""
+    """A call that the answer will make: a tool, and its arguments as text."""
 
     tool: Tool
     arguments: str
 
 
 def usable(request: Request, words: str = "") -> list[Tool]:
-    """The tools that may be called, by the request's choice. Deferred ones only when they are demanded or named."""
+    """The tools that the request's choice allows. A deferred tool only if a call is demanded or the words name it."""
     tools = [tool for tool in request.tools if isinstance(tool, Tool)]
     choice = request.choice
     if choice is not None and choice.mode == "none":
         return []
     if choice is not None and choice.names:
         return [tool for tool in tools if tool.name in choice.names]
-    if forced(choice) or not any(tool.deferred for tool in tools):
+    if is_forced(choice) or not any(tool.deferred for tool in tools):
         return tools
-    heard = hear(words)
-    return [tool for tool in tools if not tool.deferred or is_named(tool, heard)]
+    read = words_in(words)
+    return [tool for tool in tools if not tool.deferred or is_named(tool, read)]
 
 
-def forced(choice: Choice | None) -> bool:
-    """Whether there has to be a call."""
+def is_forced(choice: Choice | None) -> bool:
+    """Whether the request demands a call."""
     return choice is not None and choice.mode in ("required", "one")
 
 
-def plan(request: Request, talk: Talk) -> list[Planned]:
-    """The calls of this step; none when no tool is named or an argument is missing, unless one is forced."""
+def plan(request: Request, talk: Conversation) -> list[Planned]:
+    """The calls of this step. Without a demand there is none if no tool is meant or a required argument is missing."""
     tools = usable(request, talk.words)
     if not tools:
         return []
     found = [one for one in _asked_for(tools, talk.words) if not _was_made(one, talk.made)]
     if any(result.is_error for result in talk.results) or _FORBIDDEN.search(talk.words):
         found = []
-    if not found and forced(request.choice):
-        found = [_made_up(_likeliest(tools, talk.words), talk.words)]
-    return found[: 1 if request.settings.parallel is False else MOST]
+    if not found and is_forced(request.choice):
+        read = words_in(talk.words)
+        tool = max(tools, key=lambda tool: score(tool, read))
+        found = [Planned(tool, filled(tool, talk.words))]
+    return found[: 1 if request.settings.parallel is False else MAX_CALLS]
 
 
 def _was_made(planned: Planned, made: list[ToolCall]) -> bool:
@@ -84,94 +87,93 @@ def _value(arguments: str) -> Json:
 
 
 def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
-    """The calls that the words ask for, in their order."""
+    """The calls that the words ask for, in the order of the words."""
     if not text:
         return []
-    whole = hear(text)
+    whole = words_in(text)
     out: list[Planned] = []
     for piece in _pieces(tools, whole):
-        # "the weather and the time in Paris": what one piece lacks may stand in another.
+        # "the weather and the time in Paris": an argument that one piece lacks may stand in another piece.
         found = _called(tools, piece) or _called(_meant(tools, piece), whole)
         out += [one for one in found if one not in out]
     return out or _called(tools, whole)
 
 
-def _pieces(tools: list[Tool], whole: Heard) -> list[Heard]:
-    """The words in pieces, each of which speaks of a tool: a new one begins where one is named again."""
+def _pieces(tools: list[Tool], whole: Words) -> list[Words]:
+    """The words in pieces. A new piece begins at each break before words that mean a tool."""
     text, covered = whole.text, whole.covered
     starts = [0]
     breaks = [(match.start(), match.end()) for match in _BREAK.finditer(covered)]
     for number, (_, begin) in enumerate(breaks[:100]):
         end = breaks[number + 1][0] if number + 1 < len(breaks) else len(text)
-        if _meant(tools, hear(text[begin:end], covered[begin:end])):
+        if _meant(tools, words_in(text[begin:end], covered[begin:end])):
             starts.append(begin)
     ends = [*starts[1:], len(text)]
-    return [hear(text[start:end], covered[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return [words_in(text[start:end], covered[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _meant(tools: list[Tool], heard: Heard) -> list[Tool]:
-    """The tool that the words name, if they name one."""
-    scores = [score(tool, heard) for tool in tools]
+def _meant(tools: list[Tool], words: Words) -> list[Tool]:
+    """The tool that the words mean most, if a word of its name stands in them."""
+    scores = [score(tool, words) for tool in tools]
     most = max(scores)
-    return [tools[scores.index(most)]] if most >= NAMED else []
+    return [tools[scores.index(most)]] if most > 1 else []
 
 
-def _called(tools: list[Tool], heard: Heard) -> list[Planned]:
-    """The calls of the tool that the words speak of most, if they hold its arguments; else of one not far behind."""
-    scored = [(found, tool) for tool in tools if (found := score(tool, heard)) > 0]
+def _called(tools: list[Tool], words: Words) -> list[Planned]:
+    """The calls of the tool that the words mean most, if they hold its arguments; else of a tool not far behind."""
+    scored = [(found, tool) for tool in tools if (found := score(tool, words)) > 0]
     most = max([found for found, _ in scored], default=0)
     for _, tool in sorted([pair for pair in scored if 2 * pair[0] > most], key=lambda pair: -pair[0]):
-        calls = _free_text(tool, heard.text) if tool.custom else _arguments(tool, heard)
+        calls = _free_text(tool, words.text) if tool.custom else _arguments(tool, words)
         if calls:
             return calls
     return []
 
 
 def _free_text(tool: Tool, text: str) -> list[Planned]:
-    """What a custom tool is to get: what stands in quotes or in a block, or behind a colon."""
+    """The input of a custom tool: the content of quotes or of a block, or the text behind a colon."""
     behind = _COLON.search(text)
     for given in (*quoted(text), *([behind[1].strip()] if behind is not None else [])):
-        if given and _speaks(tool, given):
+        if given and _matches_grammar(tool, given):
             return [Planned(tool, given)]
     return []
 
 
-def _speaks(tool: Tool, text: str) -> bool:
+def _matches_grammar(tool: Tool, text: str) -> bool:
     grammar = tool.grammar
     return grammar is None or grammar.syntax != "regex" or pattern_samples.matches(rf"^(?:{grammar.definition})$", text)
 
 
 def document_of(tool: Tool) -> Document:
-    """The schema of a tool's arguments, which are an object whatever else it says."""
+    """The schema of a tool's arguments. Arguments are an object, also if the schema names no type."""
     root = schema_check.read(tool.schema).root
     if not isinstance(root, dict):
         return Document({"type": "object"})
     return Document(root if "type" in root else {"type": "object", **root})
 
 
-def _arguments(tool: Tool, heard: Heard) -> list[Planned]:
-    """The arguments that stand in the words: one set, or several where they name several things; none if one lacks."""
+def _arguments(tool: Tool, words: Words) -> list[Planned]:
+    """The calls whose arguments stand in the words. None if a required argument is missing."""
     document = document_of(tool)
-    extraction = Extraction(document, heard.text, words_of(tool.name))
+    extraction = Extraction(document, words.text, words_of(tool.name))
     whole = extraction.whole()
     if whole is not None:
         return [Planned(tool, encoded(whole))]
     root = extraction.plain(document.root)
     declared, required = schema_check.properties(root), schema_check.names(root, "required")
     found: dict[str, list[Json]] = {}
-    silent = 0
-    # Where nothing is required, one argument is enough to tell that the tool is meant.
+    missing = 0
     for name in required or declared:
         inner = declared.get(name, {})
         values = extraction.find(name, inner, required=True)
         if not values and name in required:
-            values = _unsaid(inner, document)
-            silent += 1
+            values = _without_words(inner, document)
+            missing += 1
             if not values:
                 return []
         if values:
             found[name] = values
-    if silent == len(found) and not plainly(tool, heard):
+    if required and missing == len(found) and not is_named(tool, words):
         return []
     others = {
         name: values[0]
@@ -189,16 +191,15 @@ def _arguments(tool: Tool, heard: Heard) -> list[Planned]:
     return out
 
 
-def _unsaid(schema: Json, document: Document) -> list[Json]:
-    """What a required argument is when nothing is said of it, by its own schema: its default, or null."""
+def _without_words(schema: Json, document: Document) -> list[Json]:
+    """The value of a required argument that the words do not hold: its default, or null if the schema takes null."""
     if not isinstance(schema, dict):
         return []
-    given = [schema["default"]] if "default" in schema else [None]
-    return [value for value in given if schema_check.Fit(document)(value, schema)]
+    return [value for value in [schema.get("default")] if schema_check.Fit(document)(value, schema)]
 
 
 def _sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]:
-    """One set of arguments, or one for each value of the parameter that has several."""
+    """One set of arguments, or one set for each value of a parameter with several values."""
     alike: dict[str, list[str]] = {}
     for name, values in found.items():
         alike.setdefault(encoded(values), []).append(name)
@@ -207,14 +208,14 @@ def _sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]
     for names in alike.values():
         values = found[names[0]]
         if len(names) > 1 and len(values) >= len(names):
-            # Two parameters that look for the same kind of thing: each gets its own, in the order of the words.
+            # "from Paris to Rome": both parameters take a place. Each gets its own, in the order of the words.
             chosen.update(zip(names, values, strict=False))
             shared = True
     several = [name for name in found if name in fans and len(found[name]) > 1]
     if shared or not several:
         return [chosen]
     length = min([len(found[name]) for name in several])
-    return [{**chosen, **{name: found[name][place] for name in several}} for place in range(min(length, MOST))]
+    return [{**chosen, **{name: found[name][place] for name in several}} for place in range(min(length, MAX_CALLS))]
 
 
 def encoded(value: Json) -> str:
@@ -222,18 +223,8 @@ def encoded(value: Json) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _likeliest(tools: list[Tool], text: str) -> Tool:
-    heard = hear(text)
-    return max(tools, key=lambda tool: score(tool, heard))
-
-
-def _made_up(tool: Tool, text: str) -> Planned:
-    """A call that has to be: what the words do not hold comes from the schema."""
-    return Planned(tool, filled(tool, text))
-
-
 def filled(tool: Tool, text: str) -> str:
-    """Arguments legal by the tool's schema, from the words as far as they go."""
+    """Arguments that fit the tool's schema: from the words where they hold them, else made up."""
     if tool.custom:
         found = _free_text(tool, text)
         if found:

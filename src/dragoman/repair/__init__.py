@@ -1,4 +1,4 @@
-"""`dragoman.repair`: a request with a history that its upstream takes, in its own dialect."""
+"""Owns the public function `dragoman.repair`: it mends the history of a request in the request's own dialect."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from ..errors import WireError
 
 
 class Repaired:
-    """A document whose history its upstream takes, and what was repaired in it."""
+    """A document with a history that its upstream takes, and the list of repairs."""
 
     __slots__ = ("body", "dialect", "losses", "repairs")
 
     def __init__(self, body: bytes, dialect: str, repairs: tuple[Repair, ...], losses: tuple[Loss, ...]) -> None:
         self.body = body
-        """The document as it came, byte for byte, if there was nothing to repair."""
+        """The document. Without a repair these are the bytes that the caller gave."""
         self.dialect = dialect
         self.repairs = repairs
         self.losses = losses
-        """What the dialect could not say of the mended history, such as the error flag of a result in Chat."""
+        """Losses: meaning of the mended history that the dialect cannot write, such as the error flag of a result in
+        Chat."""
 
     def json(self) -> Any:
         """The body, decoded."""
@@ -36,12 +37,12 @@ class Repaired:
 
 
 def repair(body: Body, *, dialect: str, model: str | None = None) -> Repaired:
-    """A request whose history the upstreams of its dialect take, with a name for everything that was repaired.
+    """Mend the history of a request, so that the upstreams of its dialect take the request. Every repair has a name.
 
-    `body` is a request, or the list of a conversation alone. What needs no repair comes back byte for byte, and so does
-    what this function gave. `model` helps where the body does not name it: what a model demands is written with it.
+    `body` is a request, or only its list of messages. A body that needs no repair comes back byte for byte, so a second
+    repair changes nothing. `model` names the model if the body does not: some models demand more than their dialect.
     """
-    from .request import repaired_document  # most callers never repair
+    from .request import repaired_document  # imported late: most callers never repair
 
     spoken = get(dialect)
     document = as_bytes(body, dialect)

@@ -1,13 +1,13 @@
-"""A broken history mended: every call answered once, where its dialect wants it, and nothing empty or out of place.
+"""Owns the repair of a broken history: one result for each call in the right place, no empty parts, turns in order.
 
-Pure, over canon. What counts as broken depends on whose history it is: `HistoryRequirements` says what its upstreams
-refuse. Every change has a name (canon/repair_codes.py); a history that needs none comes back as the very same object.
-Calls and results are paired in `pairing.py`.
+The input and the output are canon turns. `HistoryRequirements` of the dialect says which histories its upstreams
+refuse, and so which are broken. Every change has a name (canon/repair_codes.py). A history that needs no change comes
+back as the same object. `pairing.py` pairs calls and results.
 
-Decisions. A conversation that ends with the assistant's calls is open, not broken: the results are still to come. But
-when some results of the last step are there and others not, the missing ones are written, for it is about to be sent.
-Of two results the first stays. Arguments that break off are never completed and never `{}`: the call goes, unless it
-has a result, which shows that the client dealt with it.
+Decisions. A conversation that ends with calls of the assistant is open, not broken: the results may still come. If the
+last step has some results but not all, the missing results are written, because the request is about to be sent. Of two
+results for one call the first stays. Arguments that break off are never completed and never replaced by `{}`: the call
+is dropped, unless it has a result, which shows that the client handled the call.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ def repair_history(
     context: Context | None = None,
     losing: bool = False,
 ) -> tuple[Turns, tuple[Repair, ...]]:
-    """The turns as `demands` wants them, and what was repaired.
+    """The turns as `demands` wants them, and the list of repairs.
 
-    `held`: a server holds what came before, so a result without its call may well have one. With `crossing` the paths
-    are spelled as in its source, and with `losing` every repair that changes a meaning is a loss there too.
+    `held`: the server holds earlier turns, so the call of a result may stand there. `crossing`: the context of a
+    translation; paths of repairs are then paths of its source document. `losing`: every repair that changes a meaning
+    is also a loss in `crossing`.
     """
     log = Log(context, losing)
     out = _without_cut_calls(turns, log)
@@ -48,8 +49,8 @@ def repair_history(
 
 
 def rehomed(turns: Turns) -> Turns:
-    """The turns with places as if neighbours of one side had come in one turn, for a writer that goes by the places to
-    give a client's turns back as they came."""
+    """The turns, with the places of neighbours of one side set to one source turn. A writer uses the places to restore
+    the client's original turns."""
     out: list[Turn] = []
     side = ""
     home: Path = ()
@@ -65,7 +66,7 @@ def rehomed(turns: Turns) -> Turns:
 
 
 def _side(turn: Turn) -> str:
-    """Who speaks, where there are two sides; "" for turns that stand outside of that."""
+    """The side of a turn, user or assistant. "": the turn belongs to no side."""
     if turn.role == "assistant":
         return "assistant"
     if turn.role not in ("user", "tool") or (
@@ -76,12 +77,12 @@ def _side(turn: Turn) -> str:
 
 
 def _fields(extra: Extra | None) -> str:
-    """For the report: which unknown fields go along with what is left out."""
+    """The unknown fields of the dropped parts, for the report."""
     names = [name for fields in (extra or {}).values() for name in fields]
     return f", and with it {', '.join(names)}" if names else ""
 
 
-# calls that break off
+# calls with arguments that break off
 
 
 def _without_cut_calls(turns: Turns, log: Log) -> Turns:
@@ -105,7 +106,7 @@ def _without_cut_calls(turns: Turns, log: Log) -> Turns:
 
 
 def is_cut(arguments: str) -> bool:
-    """Whether the text is the beginning of a JSON object and no more: a string or a bracket is open at its end."""
+    """Whether the text is only the beginning of a JSON object: a string or a bracket is open at its end."""
     if not arguments.lstrip().startswith("{") or json_text.is_whole(arguments):
         return False
     depth = 0
@@ -125,7 +126,7 @@ def is_cut(arguments: str) -> bool:
     return quoted or depth > 0
 
 
-# what says nothing, and thinking that nobody takes
+# empty parts, and thinking that the upstream refuses
 
 
 def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) -> Turns:
@@ -140,7 +141,7 @@ def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) ->
             if i == last and requirements.empty_last and turn.role == "assistant":
                 out.append(turn)
             elif turn.parts and any(near.at == turn.at for near in (*turns[i - 1 : i], *turns[i + 1 : i + 2])):
-                _note_empty(turn.parts, log)  # the rest of what was one turn in the source is not empty
+                _note_empty(turn.parts, log)  # another part of the same source turn is not empty
             else:
                 log.note("empty-turn", turn.at, f"of the {turn.role}")
             continue
@@ -166,8 +167,7 @@ def _is_empty(part: Part) -> bool:
 
 
 def _without_empty_inside(turn: Turn, log: Log) -> Turn:
-    """Empty texts in the lists that results hold; a result that is one empty text as a whole is fine, unless it tells
-    of a failure."""
+    """Drop empty texts from the part lists of results. One empty text as a whole result is legal without an error."""
     parts: list[Part] = []
     changed = False
     for result in turn.parts:
@@ -186,12 +186,12 @@ def _without_empty_inside(turn: Turn, log: Log) -> Turn:
 
 
 def _is_listed(part: Part, result: ToolResult) -> bool:
-    """Whether a part of a result stands in a list, and is not the whole of what the result says."""
+    """Whether a part of a result came in a list, and not as the result's only text."""
     return part.at != result.at and bool(part.at) and type(part.at[-1]) is int
 
 
 def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, log: Log) -> tuple[Part, ...]:
-    """The parts of an assistant's turn without thinking that the upstream refuses."""
+    """The parts of an assistant's turn, without the thinking that the upstream refuses."""
     out = parts
     if requirements.sealed_thoughts:
         bare = [part for part in parts if type(part) is Reasoning and part.seal is None]
@@ -209,7 +209,8 @@ def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, 
 
 
 def _led(parts: tuple[Part, ...]) -> tuple[int, int]:
-    """Of parts with thinking at their end: where that begins, and where the parts before it begin that have none."""
+    """For parts that end with thinking: the start of that thinking, and the start of the parts without thinking before
+    it."""
     end = len(parts)
     while end and type(parts[end - 1]) is Reasoning:
         end -= 1
@@ -220,7 +221,8 @@ def _led(parts: tuple[Part, ...]) -> tuple[int, int]:
 
 
 def _joined_steps(turns: Turns, log: Log) -> Turns:
-    """Where the sides alternate: neighbouring turns of the assistant as one. Those of the user stay apart in canon."""
+    """Join neighbouring turns of the assistant for a dialect whose sides must alternate. The user's turns stay separate
+    in canon."""
     out: list[Turn] = []
     for turn in turns:
         before = out[-1] if out else None
@@ -242,7 +244,7 @@ def _joined_steps(turns: Turns, log: Log) -> Turns:
 
 
 def _joining(first: Extra | None, second: Extra | None) -> str:
-    """What is said of two turns that become one: unknown fields that both have can be there only once."""
+    """Report the unknown fields that two joined turns both have: the joined turn can keep only one of each."""
     shared = [(name, field) for name, fields in (second or {}).items() for field in fields]
     twice = [field for name, field in shared if field in (first or {}).get(name, {})]
     return "joined with the turn before" + (f", of whose {', '.join(twice)} one is left" if twice else "")
@@ -255,8 +257,8 @@ def _joined_extra(first: Extra | None, second: Extra | None) -> Extra | None:
 
 
 def _thoughts_first(turns: Turns, log: Log) -> Turns:
-    """Thinking at the end of a turn, behind calls, goes where it led to them from: before all that was said since the
-    thinking before it."""
+    """Move thinking from the end of a turn, after calls, to the place before the parts that it led to: right after the
+    previous thinking."""
     out: list[Turn] | None = None
     for i, turn in enumerate(turns):
         parts = turn.parts

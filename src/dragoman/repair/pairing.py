@@ -1,6 +1,7 @@
-"""Calls and results of a broken history: each call with its one result, in its place, under an id of its own.
+"""Owns the pairs of calls and results in a broken history: one result for each call, in its place, with an id of its
+own.
 
-A part of `history.py`, which says when a history is broken at all.
+This is a part of `history.py`, which decides whether a history is broken.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Turns = tuple[Turn, ...]
 
 
 class Log:
-    """What was repaired so far."""
+    """The repairs so far."""
 
     __slots__ = ("_context", "_losing", "_seen", "repairs")
 
@@ -37,6 +38,7 @@ class Log:
         self._losing = losing
 
     def note(self, name: str, at: Path, detail: str = "") -> None:
+        """Add one repair."""
         context, place = self._context, at
         if context is not None:
             if context.spelled:
@@ -44,7 +46,7 @@ class Log:
             place = context.within + place
         found = Repair(name, pointer(place), detail)
         if found in self._seen:
-            return  # such as one turn that is in the way of several results
+            return  # one turn may stand between a call and several results
         self._seen.add(found)
         self.repairs.append(found)
         code = REPAIRS[name].loss
@@ -53,6 +55,7 @@ class Log:
 
 
 def with_parts(turn: Turn, parts: list[Part]) -> Turn:
+    """The turn with other parts."""
     return Turn(turn.role, tuple(parts), turn.name, turn.extra, turn.at)
 
 
@@ -61,21 +64,21 @@ Slot = tuple[int, int]
 
 
 class _Call(Struct, eq=False):
-    """A call, where it stands, and the result that was found for it."""
+    """A call, its place, and its result."""
 
     part: ToolCall
     turn: int
     id: str
-    """As it will be sent."""
+    """The id that will be sent."""
     result: ToolResult | None = None
     found: Slot = (-1, -1)
-    """Where the result stands."""
+    """The place of the result."""
     put: bool = False
-    """The result has to be put behind the call: it stands elsewhere, or there is none."""
+    """The result must be written after the call: it stands elsewhere, or it is missing."""
 
 
 class Pairing:
-    """Each call with its one result, and the results in their place."""
+    """Pairs each call with one result, and puts the results in their places."""
 
     def __init__(self, turns: Turns, requirements: HistoryRequirements, held: bool, log: Log) -> None:
         self._turns = turns
@@ -84,13 +87,14 @@ class Pairing:
         self._log = log
         self._steps: dict[int, list[_Call]] = {}
         self._by_id: dict[str, list[_Call]] = {}
-        self._owner: dict[Slot, _Call] = {}  # a paired result -> its call
-        self._gone: set[Slot] = set()  # results that are left out or said otherwise
+        self._owner: dict[Slot, _Call] = {}  # place of a paired result -> its call
+        self._gone: set[Slot] = set()  # results that are dropped or become text
         self._orphans: dict[int, list[ToolResult]] = {}
         self._others: set[str] | None = None
-        self._following: dict[str, Iterator[_Call]] = {}  # calls behind results that came too early
+        self._following: dict[str, Iterator[_Call]] = {}  # calls whose results came too early
 
     def mended(self) -> Turns:
+        """The turns with all pairs in order."""
         for result, slot in self._paired():
             self._stray(result, slot)
         fitted = self._give_ids() + self._check_kinds()
@@ -102,9 +106,9 @@ class Pairing:
         return self._written(self._gone.union([call.found for call in moved]))
 
     def _paired(self) -> list[tuple[ToolResult, Slot]]:
-        """Each result goes with the first open call of its id in the last step before it that has one. Gives the
-        results that found none."""
-        waiting: dict[str, list[deque[_Call]]] = {}  # the open calls of an id, step by step
+        """Pair each result with the first open call of its id, in the last earlier step with such a call. Gives the
+        results without a call."""
+        waiting: dict[str, list[deque[_Call]]] = {}  # call id -> its open calls, by step
         strays: list[tuple[ToolResult, Slot]] = []
         for i, turn in enumerate(self._turns):
             for j, part in enumerate(turn.parts):
@@ -131,7 +135,7 @@ class Pairing:
         self._owner[slot] = call
 
     def _stray(self, result: ToolResult, slot: Slot) -> None:
-        """A result that no open call stands before: it came too early, or too often, or nobody asked."""
+        """Handle a result without an open call before it: it came too early or twice, or its call does not exist."""
         calls = self._by_id.get(result.call_id, [])
         if calls and calls[0].turn > slot[0]:
             following = self._following.setdefault(result.call_id, iter(calls))
@@ -148,14 +152,15 @@ class Pairing:
             self._log.note("orphan-result", result.at, f"call {result.call_id or '(unnamed)'} is not in the history")
 
     def _asked_otherwise(self) -> set[str]:
-        """The ids of calls that only their dialect knows, such as searches for tools that the client runs."""
+        """The ids of opaque calls, such as tool searches that the client runs. Only their dialect knows such calls."""
         if self._others is None:
             parts = [part for turn in self._turns for part in turn.parts if isinstance(part, Opaque)]
             self._others = {_own_call_id(part) for part in parts if b'"call_id"' in bytes(part.value)} - {""}
         return self._others
 
     def _give_ids(self) -> int:
-        """An id for every call that is its own in the conversation, or at least in its step. Gives the number made."""
+        """Give every call an id that is unique in the conversation, or at least in its step. Returns the number of new
+        ids."""
         made = 0
         used = set(self._by_id)
         for original, calls in self._by_id.items():
@@ -173,7 +178,7 @@ class Pairing:
         return made
 
     def _check_kinds(self) -> int:
-        """The number of results that are of another kind than their calls."""
+        """Count the results with another kind than their calls, function or custom."""
         found = 0
         for call in self._owner.values() if self._demands.kinds else ():
             if call.result is not None and call.result.custom != call.part.custom:
@@ -183,7 +188,7 @@ class Pairing:
         return found
 
     def _moved(self) -> list[_Call]:
-        """The calls whose results stand elsewhere than where they have to; what is in their way is noted."""
+        """The calls whose results stand in a wrong place. The parts in between are noted."""
         out: list[_Call] = []
         steps = [*self._steps, len(self._turns)]
         for i, following in pairwise(steps):
@@ -203,14 +208,14 @@ class Pairing:
         return out
 
     def _run(self, step: int) -> int:
-        """The end of the turns of results directly behind a step."""
+        """The end of the turns of results that follow a step directly."""
         end = step + 1
         while end < len(self._turns) and self._turns[end].role == "tool":
             end += 1
         return end
 
     def _missing(self) -> list[_Call]:
-        """The calls nobody answered although it goes on behind them."""
+        """The calls without a result although the conversation continues after them."""
         out: list[_Call] = []
         last = len(self._turns) - 1
         for i, calls in self._steps.items():
@@ -228,8 +233,8 @@ class Pairing:
     def _written(self, left: set[Slot]) -> Turns:
         """The turns, without the results in `left`."""
         out: list[Turn] = []
-        added: list[_Call] = []  # results to come into the next turn of results, or into one of their own
-        said: list[Turn] = []  # what stood among the results, to be said behind them
+        added: list[_Call] = []  # results for the next turn of results, or for a new turn
+        said: list[Turn] = []  # parts that stood between the results; they are written after the results
         for i, turn in enumerate(self._turns):
             if turn.role == "tool":
                 kept = [j for j in range(len(turn.parts)) if (i, j) not in left]
@@ -238,7 +243,7 @@ class Pairing:
                     added = []
                 if i in self._orphans:
                     words = [part for result in self._orphans[i] for part in _as_words(result)]
-                    # Unknown fields of a turn go with the orphans if nothing else is left in it.
+                    # If only orphaned results were in a turn, its unknown fields are dropped with them.
                     said.append(Turn("user", tuple(words), "", None if kept else turn.extra, turn.at))
                 continue
             self._close(out, added, said, left)
@@ -250,7 +255,7 @@ class Pairing:
         return tuple(out)
 
     def _close(self, out: list[Turn], added: list[_Call], said: list[Turn], left: set[Slot]) -> None:
-        """The results of a step are over."""
+        """Finish the results of a step."""
         if added:
             first = added[0]
             extra, at = None, first.part.at
@@ -259,14 +264,14 @@ class Pairing:
                 turn = self._turns[i]
                 at = turn.at
                 if turn.extra is not None and all((i, j) in left for j in range(len(turn.parts))):
-                    extra = turn.extra  # or it would be lost: the turn itself is not written
+                    extra = turn.extra  # the turn itself is not written, so its fields would be lost
             out.append(Turn("tool", tuple([self._result(call) for call in added]), "", extra, at))
             added.clear()
         out.extend(said)
         said.clear()
 
     def _results(self, i: int, kept: list[int], added: list[_Call]) -> Turn:
-        """A turn of results with those that belong there too, in the order of the calls if there are any."""
+        """A turn of results, together with results from elsewhere, in the order of the calls."""
         turn = self._turns[i]
         parts: list[Part] = []
         for j in kept:
@@ -281,7 +286,7 @@ class Pairing:
         return with_parts(turn, parts)
 
     def _result(self, call: _Call) -> ToolResult:
-        """The result of a call, under the call's id and of its kind; made, if there is none."""
+        """The result of a call, with the call's id and kind. A missing result is made."""
         part, result = call.part, call.result
         if result is None:
             words = (Text(NO_RESULT, at=part.at),)
@@ -303,13 +308,13 @@ def _own_call_id(part: Opaque) -> str:
     try:
         value = json_text.fields(part.value).get("call_id")
     except (msgspec.DecodeError, RecursionError):
-        return ""  # no object, so no call
+        return ""  # no JSON object, so it cannot be a call
     found = json_text.plain(value) if value is not None else ""
     return found if isinstance(found, str) else ""
 
 
 def _as_words(result: ToolResult) -> list[Part]:
-    """A result without its call, as a user can say it."""
+    """A result without its call, as text of the user."""
     of = f" of {result.name}" if result.name else ""
     call = f", call {result.call_id}" if result.call_id else ""
     head = f"[{'error' if result.is_error else 'result'}{of}{call}]"

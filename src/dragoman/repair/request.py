@@ -1,6 +1,6 @@
-"""Requests whose history is mended: read and written in their own dialect, or on their way into another.
+"""Owns the repair of requests: in their own dialect, or on their way into another dialect.
 
-What is broken and how it is mended: `repair/history.py`.
+`repair/history.py` decides which histories are broken, and mends them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ POLICIES: tuple[Policy, ...] = ("refuse", "report")
 def repaired_document(
     document: bytes, dialect: Dialect, model: str | None
 ) -> tuple[bytes, tuple[Repair, ...], tuple[Loss, ...]]:
-    """A request in its own dialect, what was repaired, and what could not be said. Bytes without repairs stay as they
-    are."""
+    """A mended request in its own dialect, its repairs, and its losses. Without a repair the bytes stay as they are."""
     context = Context(dialect.name, dialect.name)
     request = dialect.read_request(document, context)
     requirements = dialect.requirements
@@ -49,7 +48,7 @@ def repaired_document(
 def repair_document(
     document: bytes, dialect: Dialect, model: str | None, policy: Policy
 ) -> tuple[bytes, tuple[Repair, ...]]:
-    """For a translation that stays in its dialect: mended, or RepairError."""
+    """Mend a request that stays in its dialect, by the policy. RepairError: the policy refuses broken histories."""
     _checked_policy(policy)
     out, repairs, _ = repaired_document(document, dialect, model)
     if policy == "refuse":
@@ -61,9 +60,11 @@ def repair_document(
 def repair_request(
     request: Request, dialect: Dialect, context: Context, policy: Policy
 ) -> tuple[Request, tuple[Repair, ...]]:
-    """For a request on its way into another dialect: mended, with the losses in `crossing`, or RepairError.
+    """Mend a request on its way into another dialect. Losses go into `crossing`. RepairError: the policy refuses broken
+    histories.
 
-    Broken is what its own dialect finds broken: what only the target wants otherwise is the writer's business.
+    Only the source dialect decides whether the history is broken. The target's writer handles the demands of the
+    target.
     """
     _checked_policy(policy)
     requirements = dialect.requirements
@@ -79,7 +80,7 @@ def repair_request(
 
 
 def _held(request: Request, requirements: HistoryRequirements) -> bool:
-    """Whether the server holds a part of the history."""
+    """Whether the server holds a part of the history, so that the request lacks it."""
     if not requirements.held:
         return False
     if any(not requirements.held.isdisjoint(fields) for fields in (request.extra or {}).values()):

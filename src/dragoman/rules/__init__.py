@@ -1,1 +1,1 @@
-"""What the rules of all dialects are made of. Dialect folders import this package, never the linter."""
+"""Owns the building blocks of rules. Dialect folders import this package, never the linter."""

@@ -1,6 +1,6 @@
-"""What the rules of several dialects share: careful looks into documents that may hold anything, and common checks.
+"""Owns the helpers that rules of several dialects share: safe access to documents, and common checks.
 
-A linted document is whatever someone sent, so every look here answers for every JSON value and none recurses.
+A linted document may hold any JSON. So every helper takes any JSON value, and no helper recurses.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MANY_TOOLS = 128
 _PAIRS, _KEY, _VALUE = 16, 64, 512
 
 
-# Looking
+# Access to documents
 
 
 def sub(holder: Any, key: str | int) -> Object:
-    """The object at `key`; an empty one if there is none."""
+    """The object at `key`, or an empty object."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, dict) else {}
 
@@ -39,24 +39,24 @@ def word(holder: Any, key: str) -> str:
 
 
 def listed(holder: Any, key: str) -> list[Any]:
-    """The list at `key`; an empty one if there is none."""
+    """The list at `key`, or an empty list."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, list) else []
 
 
 def items(holder: Any, key: str, at: Path = ()) -> list[Place]:
-    """The objects of the list at `key`, each with its place."""
+    """The objects of the list at `key`, each with its path."""
     return [((*at, key, i), item) for i, item in enumerate(listed(holder, key)) if isinstance(item, dict)]
 
 
 def whole(holder: Any, key: str) -> int | None:
-    """The whole number at `key`, or None; true and false are none."""
+    """The whole number at `key`, or None. true and false are no numbers."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def given(holder: Any, *keys: str) -> list[str]:
-    """Those of `keys` that are said, and not as null."""
+    """The keys of `keys` that are present with a value other than null."""
     return [key for key in keys if isinstance(holder, dict) and holder.get(key) is not None]
 
 
@@ -74,7 +74,8 @@ def declarations(subject: Subject) -> list[Place]:
 
 
 def texts(content: Any, *kinds: str) -> list[str]:
-    """The texts of a content that is one text, or a list of parts of which those of `kinds` hold a `text`."""
+    """The texts of a content: the content itself if it is a text, or the `text` of each part whose type is in
+    `kinds`."""
     if isinstance(content, str):
         return [content]
     parts = content if isinstance(content, list) else []
@@ -82,7 +83,7 @@ def texts(content: Any, *kinds: str) -> list[str]:
 
 
 def schemas(root: Any, at: Path) -> Iterator[Place]:
-    """A schema and every schema in it, each with its place, in the order of the document."""
+    """A schema and every schema inside, each with its path, in the order of the document."""
     stack: list[tuple[Path, Any]] = [(at, root)]
     while stack:
         place, schema = stack.pop()
@@ -93,7 +94,7 @@ def schemas(root: Any, at: Path) -> Iterator[Place]:
 
 
 def subschemas(at: Path, schema: Object) -> list[tuple[Path, Any]]:
-    """The schemas directly in a schema, each with its place."""
+    """The schemas directly inside a schema, each with its path."""
     below: list[tuple[Path, Any]] = []
     for key, value in schema.items():
         if isinstance(value, list) and (key in LISTS or key in SCHEMAS):
@@ -106,7 +107,7 @@ def subschemas(at: Path, schema: Object) -> list[tuple[Path, Any]]:
 
 
 def weight(document: Any) -> int:
-    """About how many bytes a document takes as JSON: its texts, and a little for everything else."""
+    """The approximate size of a document as JSON, in bytes: its texts, and a little for every other value."""
     total = 0
     stack = [document]
     while stack:
@@ -124,36 +125,36 @@ def weight(document: Any) -> int:
 
 
 def beyond_most(subject: Subject, limit: int | None, at: Path) -> Iterator[Breach]:
-    """A token limit that is larger than any the model takes."""
+    """Breaches for a token limit above the model's maximum."""
     most = subject.profile.most_tokens
     if limit is not None and most is not None and limit > most:
         yield Breach(at, f"a limit of {limit} tokens; {subject.model} takes {most}", f"say {most} or less", "warning")
 
 
 def quoted(value: Any) -> str:
-    """A value as a message can show it."""
+    """A value as text for a message, shortened."""
     text = value if isinstance(value, str) else json_text.encode(value).decode()
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def kind_of(value: Any) -> str:
-    """What JSON calls a value."""
+    """The JSON type of a value, as a word for messages."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")
 
 
-# Checks with one meaning in several dialects
+# Checks that several dialects share
 
 
 def misnamed(named: Iterable[tuple[Path, Any]], legal: re.Pattern[str], what: str = "tool name") -> Iterator[Breach]:
-    """Names that do not match the pattern."""
+    """Breaches for names that do not match the pattern."""
     for at, name in named:
         if not isinstance(name, str) or not legal.fullmatch(name):
             yield Breach(at, f"{what} {quoted(name)} does not match ^{legal.pattern}$", "rename it")
 
 
 def twice(named: Iterable[tuple[Path, Any]], what: str) -> Iterator[Breach]:
-    """Texts that were there before."""
+    """Breaches for texts that stand more than once."""
     seen: dict[str, Path] = {}
     for at, name in named:
         if isinstance(name, str) and seen.setdefault(name, at) != at:
@@ -161,7 +162,7 @@ def twice(named: Iterable[tuple[Path, Any]], what: str) -> Iterator[Breach]:
 
 
 def beyond(holder: Any, ranges: Mapping[str, tuple[float, float]], at: Path = ()) -> Iterator[Breach]:
-    """Numbers outside their range."""
+    """Breaches for numbers outside their range."""
     for key, (low, high) in ranges.items():
         value = holder.get(key) if isinstance(holder, dict) else None
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -173,7 +174,7 @@ def beyond(holder: Any, ranges: Mapping[str, tuple[float, float]], at: Path = ()
 
 
 def metadata_limits(holder: Any, at: Path = ()) -> Iterator[Breach]:
-    """OpenAI's limits on `metadata`."""
+    """Breaches of OpenAI's limits on `metadata`."""
     pairs = sub(holder, "metadata")
     if len(pairs) > _PAIRS:
         yield Breach((*at, "metadata"), f"{len(pairs)} pairs of metadata; {_PAIRS} are taken")
@@ -188,7 +189,8 @@ def metadata_limits(holder: Any, at: Path = ()) -> Iterator[Breach]:
 
 
 def arguments(at: Path, value: Any, *, ended: bool = True) -> Iterator[Breach]:
-    """Arguments that must be JSON text: an error when they are none, a warning when the text is no object."""
+    """Breaches for arguments that must be JSON text. Text that is no JSON is an error, JSON that is no object a
+    warning."""
     if not isinstance(value, str):
         yield Breach(at, f"arguments are {kind_of(value)}; they must be JSON text", "encode them as a JSON string")
     elif ended and not json_text.is_object(value):
@@ -196,13 +198,13 @@ def arguments(at: Path, value: Any, *, ended: bool = True) -> Iterator[Breach]:
 
 
 _IMAGE = re.compile(r"data:image/[\w.+-]+;base64,")
-# The base64 of the first bytes of PNG, JPEG, GIF and WebP (its second mark begins with the eighth byte).
+# The first bytes of PNG, JPEG, GIF and WebP in base64. The second mark of WebP begins at byte 8.
 _IMAGE_STARTS = ("iVBORw0K", "/9j/", "R0lGOD")
 _WEBP = re.compile(r"UklGR.{6}XRUJQ")
 
 
 def no_image(at: Path, url: str) -> Iterator[Breach]:
-    """A data URL of an image whose bytes are no image of a format that OpenAI reads."""
+    """Breaches for a data URL of an image whose bytes have no format that OpenAI reads (PNG, JPEG, GIF, WebP)."""
     found = _IMAGE.match(url)
     if found is None:
         return
@@ -217,9 +219,9 @@ _LONG_RUN = 4096
 
 
 def binary_text(results: Iterable[tuple[Path, str]]) -> Iterator[Breach]:
-    """Bytes pasted as text into a tool result."""
+    """Breaches for base64 or a data URL as text in a tool result."""
     for at, text in results:
-        # Split, not searched: a search for so long a run begins anew at every character.
+        # Split instead of search: a search for so long a run starts again at every character, which is quadratic.
         long = len(text) >= _LONG_RUN and max(map(len, _NO_BASE64.split(text))) >= _LONG_RUN
         if long or _DATA_URL.search(text):
             yield Breach(
@@ -229,7 +231,7 @@ def binary_text(results: Iterable[tuple[Path, str]]) -> Iterator[Breach]:
             )
 
 
-# What the seeds call these parameters, for calls whose tool is not declared beside them.
+# The seeds' parameter names, for calls without a declaration of their tool in the same document.
 _SEED_PARAMETERS = {
     "read_file": ({"absolute_path"}, {"absolute_path", "offset", "limit"}),
     "write_file": ({"file_path"}, {"file_path", "content"}),
@@ -237,7 +239,7 @@ _SEED_PARAMETERS = {
 
 
 def renamed_parameters(calls: Iterable[tuple[Path, str, Any]], schemas: Mapping[str, Any]) -> Iterator[Breach]:
-    """Calls that leave out a required parameter and have one instead that nobody declared."""
+    """Breaches for calls that lack a required parameter and have an undeclared one instead."""
     for at, name, value in calls:
         schema = schemas.get(name)
         if isinstance(schema, dict):
@@ -263,7 +265,7 @@ _COMPOSED = frozenset({"oneOf", "allOf", "not", "if", "then", "else", "patternPr
 
 
 def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
-    """What OpenAI refuses in a schema that says `strict`."""
+    """Breaches for a schema with `strict: true` that OpenAI refuses."""
     if not isinstance(schema, dict):
         return
     if "anyOf" in schema:
@@ -284,7 +286,7 @@ def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
 
 
 def loose_subset(schema: Any, at: Path) -> Iterator[Breach]:
-    """What OpenAI refuses in the schema of any function, `strict` or not."""
+    """Breaches for the schema of any function that OpenAI refuses, strict or not."""
     if not isinstance(schema, dict):
         if schema is not None:
             yield Breach(at, f"a schema is an object; this is {kind_of(schema)}")
@@ -328,13 +330,14 @@ def _inner(at: Path, node: Object, level: int) -> Iterator[tuple[Path, Object, i
 
 
 class _Size:
-    """The sums over a schema that OpenAI limits."""
+    """The sizes of a schema that OpenAI limits: numbers of properties and enum values, lengths of their texts."""
 
     def __init__(self) -> None:
         self.properties = self.values = self.chars = 0
         self.long_enum = 0
 
     def count(self, node: Object) -> None:
+        """Add one schema to the sums."""
         properties = sub(node, "properties")
         enum = listed(node, "enum")
         texts_of = [value for value in [*properties, *enum, node.get("const")] if isinstance(value, str)]
@@ -345,6 +348,7 @@ class _Size:
             self.long_enum = max(self.long_enum, sum([len(value) for value in enum if isinstance(value, str)]))
 
     def breaches(self, at: Path) -> Iterator[Breach]:
+        """The limits that the sums exceed."""
         for count, limit, what in (
             (self.properties, _PROPERTIES, "properties"),
             (self.values, _ENUMS, "enum values"),

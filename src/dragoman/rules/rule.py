@@ -1,7 +1,7 @@
-"""Rule and Finding: what a dialect's `rules.py` is made of, so that dialect folders never import the linter.
+"""Owns Rule, Breach and Finding. Dialect folders build their rules from these and never import the linter.
 
-A rule is a generator function over one decoded document, marked with `@rule`. Its docstring is its page: the first
-paragraph says what, then come `Why:`, `Good:`, `Bad:` and `Source:` paragraphs; `dragoman rule ID` shows it.
+A rule is a generator function over one decoded document, marked with `@rule`. Its docstring is its page: first the
+requirement, then the paragraphs `Why:`, `Good:`, `Bad:` and `Source:`. `dragoman rule ID` shows the page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Level = Literal["error", "warning"]
 
 
 class Finding(Struct, frozen=True):
-    """One breach of a rule. `path` is a JSON pointer; `fix` says what to do, "" when there is no one thing to do."""
+    """One breach of a rule, as the caller gets it. `path` is a JSON pointer. `fix` is the way to mend the breach; "" if
+    there is no single way."""
 
     rule: str
     severity: Level
@@ -29,7 +30,7 @@ class Finding(Struct, frozen=True):
 
 
 class Breach(Struct, frozen=True):
-    """What a rule yields: where, what is wrong, what to do; `severity` where it differs from the rule's own."""
+    """One breach, as a rule yields it: path, problem, fix. `severity` is set if it differs from the rule's severity."""
 
     at: Path
     message: str
@@ -38,22 +39,22 @@ class Breach(Struct, frozen=True):
 
 
 class Subject(Struct):
-    """What is linted: the decoded document, and what is known around it."""
+    """The document under check, decoded, and the facts about its context."""
 
     document: Any
     """A mapping (request, response), a list of decoded frames (stream), or the list of declarations (tools).
 
-    A frame may be any JSON value; `[DONE]` is the text "[DONE]", and what is no JSON at all is None.
+    A frame may be any JSON value. `[DONE]` is the text "[DONE]". A frame that is no JSON is None.
     """
     kind: Kind
     model: str = ""
     profile: Profile = DEFAULT_PROFILE
     headers: Mapping[str, str] = {}
-    """Lower-case names; empty when unknown: rules about headers then say nothing."""
+    """The request's headers with lower-case names. Empty if unknown; rules about headers then find nothing."""
     request: Any = None
-    """For responses and streams: the decoded request they answer, if it is known."""
+    """For responses and streams: the decoded request that the document answers, if known."""
     before: Any = None
-    """For requests of a conversation: the decoded response that came before, if it is known."""
+    """For requests of a conversation: the decoded response before the request, if known."""
 
 
 Check = Callable[[Subject], Iterator[Breach]]
@@ -67,16 +68,17 @@ class Rule(Struct, frozen=True):
     kinds: tuple[Kind, ...]
     check: Check
     rule_set: str = ""
-    """The rule set that a caller has to ask for; "": the rule always holds."""
+    """The rule set of the rule. Rules of a rule set are off by default. "": the rule is always on."""
 
     @property
     def text(self) -> str:
-        """The rule's page: what, why, good, bad, source."""
+        """The rule's page: requirement, why, good, bad, source."""
         return self.check.__doc__ or ""
 
 
 def rule(id: str, severity: Level, *kinds: Kind, rule_set: str = "") -> Callable[[Check], Rule]:
-    """Make a rule of a check; without `kinds` it looks at requests. A rule of a `rule_set` is off by default."""
+    """Make a rule of a check function. Without `kinds` the rule checks requests. A rule of a `rule_set` is off by
+    default."""
     return lambda check: Rule(id, severity, kinds or ("request",), check, rule_set)
 
 

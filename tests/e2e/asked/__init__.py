@@ -29,9 +29,9 @@ PERSON: Doc = {
 }
 ONE_CITY = "What is the weather in Paris?"
 TWO_CITIES = "What is the weather in Paris and in Rome?"
-LONG = "Count from 1 to 200"
+LONG = "These are numbers: " + ", ".join([str(number) for number in range(1, 60)])
 MINE = "What is my name?"
-ADA = "Ada is 36 years old"
+ADA = "name: Ada, age: 36"
 
 
 class Question(NamedTuple):

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.rehearsal import schema_check
-from dragoman.rehearsal.argument_extraction import Extraction, documents, masked, numbers, places, quoted, words_of
-from dragoman.rehearsal.text_replies import evaluate
+from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted, words_of
 
 S = {"type": "string"}
 I = {"type": "integer"}  # noqa: E741
@@ -43,7 +42,6 @@ def find(text: str, name: str, schema: Any, root: Any = None, *, required: bool 
         ("see https://a.example/x", "page", {"type": "string", "format": "uri"}, ["https://a.example/x"]),
         ("mail ada@example.com!", "to", {"type": "string", "format": "email"}, ["ada@example.com"]),
         ("on 2026-02-03 at 10:30", "when", S, ["2026-02-03"]),
-        ("tomorrow or next Friday", "day", S, ["tomorrow", "next friday"]),
         ("tomorrow", "day", {"type": "string", "format": "date"}, []),
         ("2026-02-03T04:05:06Z", "start", {"type": "string", "format": "date-time"}, ["2026-02-03T04:05:06Z"]),
         ("at 10:30", "time", S, ["10:30"]),
@@ -55,19 +53,12 @@ def find(text: str, name: str, schema: Any, root: Any = None, *, required: bool 
         ("city: New York please", "city", S, ["New York"]),
         ("note: It rained all day. rank: 3", "note", S, ["It rained all day"]),
         ("run the command: git log -1.", "command", S, ["git log -1"]),
-        ("what is (1 + 2) * 3?", "expression", S, ["(1 + 2) * 3"]),
-        ("order A-4417 of 2026-01-01", "order_id", S, ["A-4417"]),
-        ("nothing marked", "order_id", S, []),
-        ("buy ACME", "ticker", S, ["ACME"]),
-        ("by Ada Lovelace.", "author", S, ["Ada Lovelace"]),
-        ("Ada Lovelace works", "last_name", S, ["Lovelace"]),
-        ("What is it", "name", S, []),
         ("look for cats", "query", S, ["cats"]),
         ("cats", "query", S, []),
         ("cats", "thing", S, []),
         ("tags a, b", "tags", {"type": "array", "items": S}, []),
         ("tags 'a', 'b'", "tags", {"type": "array", "items": S}, [["a", "b"]]),
-        ("big and red", "tags", {"type": "array", "items": {"enum": ["red", "blue", "big"]}}, [["red", "big"]]),
+        ("big and red", "tags", {"type": "array", "items": {"enum": ["red", "blue", "big"]}}, [["big", "red"]]),
         ("sum 1, 2.5 and 3", "values", {"type": "array", "items": {"type": "number"}}, [[1, 2.5, 3]]),
         ("sum 1, 2.5 and 3", "values", {"type": "array", "items": I}, [[1, 3]]),
         ("values: [7]", "values", {"type": "array", "items": I}, [[7]]),
@@ -113,39 +104,10 @@ def test_an_object_that_fits_as_a_whole() -> None:
 def test_the_small_ones() -> None:
     assert words_of("getHTTPPage_2x") == ["get", "http", "page", "2", "x"]
     assert quoted("'a' \"b\" `c` “d” ```py\ne\n``` don't") == ["a", "b", "c", "d", "e"]
-    assert documents('[1] and {"a": {"b": 2}} and {oops} and [') == ([1], {"a": {"b": 2}})
-    assert documents("{" * 100) == ()
+    found = json_values('[1] and {"a": {"b": 2}} and {oops} and [')
+    assert found == ((0, 3, [1]), (8, 23, {"a": {"b": 2}}))
+    assert json_values("{" * 100) == json_values("[NaN]") == ()
     assert masked('say "x" {"a": 1} end') == "say ___ ________ end"
-    assert masked("{}" * 60).endswith("{}")
+    assert masked("{}" * 60).endswith("{}"), "the search is bounded"
     assert numbers("1 at 10:30 on 2026-01-01 see http://x.example/9 v2 -3") == [1, -3]
     assert places("in Rome, Paris and New York, NY. For Ada") == ["Rome", "Paris", "New York, NY", "Ada"]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1+1", "2"),
-        ("-3 + 5", "2"),
-        ("2*(3-1)", "4"),
-        ("7 % 4", "3"),
-        ("2^3^2", "512"),
-        ("1/3", "0.333333333333"),
-        (".5*4", "2"),
-        ("6 ÷ 4", "1.5"),
-        ("3 × 3", "9"),
-        ("1/0", None),
-        ("(1", None),
-        ("1 1", None),
-        ("", None),
-        ("a", None),
-        ("9^9^9", None),
-        ("10^40", None),
-        ("+".join(["1"] * 200), None),
-        ("(" * 150 + "1" + ")" * 40, None),
-        ("0.5^-201", None),
-        ("-" * 9 + "1", "-1"),
-        ("-" * 99 + "1", None),
-    ],
-)
-def test_sums(text: str, value: str | None) -> None:
-    assert evaluate(text) == value

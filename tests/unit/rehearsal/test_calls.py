@@ -10,7 +10,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Choice, Grammar, HostedTool, Tool, ToolCall, Turn
-from dragoman.rehearsal.tool_decision import MOST
+from dragoman.rehearsal.tool_decision import MAX_CALLS
 from tests.unit.rehearsal.desk import (
     ADD,
     LIST,
@@ -31,7 +31,6 @@ from tests.unit.rehearsal.desk import (
 
 DATE = {"type": "string", "format": "date"}
 FLIGHTS = tool("search_flights", "Finds flights", origin=STRING, destination=STRING, date=DATE)
-STOCK = tool("get_stock_price", symbol=STRING)
 FETCH = tool("fetch_page", url={"type": "string", "format": "uri"})
 MAIL = tool("send_email", to={"type": "string", "format": "email"}, subject=STRING, urgent={"type": "boolean"})
 SEARCH = tool("web_search", "Searches the web", query=STRING)
@@ -39,16 +38,12 @@ SHELL = tool("bash", "A shell", command=STRING)
 MANY = tool("read_many_files", paths={"type": "array", "items": STRING})
 MODE = tool("set_mode", mode={"type": "string", "enum": ["dark_mode", "light"]})
 POINT = tool("plot_point", point={"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]})
-CALC = tool("calculate", expression=STRING)
 TIME = tool("get_time", timezone=STRING)
 TIMER = tool("start_timer", minutes={"type": "integer", "minimum": 1}, loud={"type": "boolean"})
 
-USER = tool("get_user_record", user_id=STRING)
-NAMES = tool("add_user", first_name=STRING, last_name=STRING)
 AB = (tool("alpha", value=STRING), tool("beta", value=STRING))
 CLOCK = tool("get_time", city=STRING)
 
-MULTIPLY = tool("multiply", required=(), a=NUMBER, b=NUMBER)
 FIBONACCI = tool("fibonacci", n={"type": "integer"})
 DOCS = tool("search_docs", required=(), query=STRING)
 UNITS = tool("get_weather", city=STRING, unit={"enum": ["C", "F"], "default": "C"}, day={"type": ["string", "null"]})
@@ -80,7 +75,6 @@ CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
         [("search_flights", {"origin": "Paris", "destination": "Rome", "date": "2026-12-01"})],
     ),
     ("Find flights from Paris to Rome", (FLIGHTS,), []),
-    ("Stock price of AAPL?", (STOCK,), [("get_stock_price", {"symbol": "AAPL"})]),
     ("Fetch the page https://example.com/a?b=c.", (FETCH,), [("fetch_page", {"url": "https://example.com/a?b=c"})]),
     (
         "Send an email to ada@example.com, subject: 'Hello', urgent: yes",
@@ -88,15 +82,13 @@ CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
         [("send_email", {"to": "ada@example.com", "subject": "Hello", "urgent": True})],
     ),
     ("Search the web for the history of dragomans.", (SEARCH,), [("web_search", {"query": "history of dragomans"})]),
-    ("run `ls -la`", (SHELL,), [("bash", {"command": "ls -la"})]),
-    ("Run the command git status", (SHELL,), [("bash", {"command": "git status"})]),
+    ("run the command `ls -la`", (SHELL,), [("bash", {"command": "ls -la"})]),
     ("Read many files: a/b.txt and c.md", (MANY,), [("read_many_files", {"paths": ["a/b.txt", "c.md"]})]),
     ('Read many files ["x", "y"]', (MANY,), [("read_many_files", {"paths": ["x", "y"]})]),
     ("Set the mode to dark mode", (MODE,), [("set_mode", {"mode": "dark_mode"})]),
     ("Set the mode to blue", (MODE,), []),
     ('Plot the point {"x": 3}', (POINT,), [("plot_point", {"point": {"x": 3}})]),
     ("Plot the point three", (POINT,), []),
-    ("Calculate 3 * (4 + 5)", (CALC,), [("calculate", {"expression": "3 * (4 + 5)"})]),
     ("What time is it in the timezone Europe/Paris?", (TIME,), [("get_time", {"timezone": "Europe/Paris"})]),
     ("Start a timer of 5 minutes, not loud", (TIMER,), [("start_timer", {"minutes": 5, "loud": False})]),
     ("Start a timer of 0 minutes, loud", (TIMER,), []),
@@ -104,10 +96,7 @@ CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
     ("Apply this patch:\n```\n*** Begin\n+x\n```", TOOLS, [("apply_patch", "*** Begin\n+x")]),
     ("This is file 99631f:", (LIST, Tool("get_file")), []),
     ("What is the current file?", (Tool("get_file"),), [("get_file", {})]),
-    ("Look up the user u-42", (USER,), [("get_user_record", {"user_id": "u-42"})]),
-    ("Add the user: Ada Lovelace", (NAMES,), [("add_user", {"first_name": "Ada", "last_name": "Lovelace"})]),
     ("Read a.txt, but do not call any tools", TOOLS, []),
-    ("What is 5 * 4?", (MULTIPLY,), [("multiply", {"a": 5, "b": 4})]),
     ("What is the 12th fibonacci number?", (FIBONACCI,), [("fibonacci", {"n": 12})]),
     ("Look into the docs about revenue", (DOCS,), [("search_docs", {"query": "revenue"})]),
     ("Search!", (DOCS,), []),
@@ -161,7 +150,7 @@ def test_without_parallel_there_is_one_call() -> None:
 
 def test_there_is_an_end_to_parallel_calls() -> None:
     places = ", ".join(["A" + chr(97 + number) for number in range(20)])
-    assert len(called(request(f"Weather in {places}", tools=(WEATHER,)))) == MOST
+    assert len(called(request(f"Weather in {places}", tools=(WEATHER,)))) == MAX_CALLS
 
 
 def test_no_tool_when_none_may_be_called() -> None:

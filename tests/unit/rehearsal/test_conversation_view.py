@@ -1,10 +1,10 @@
-"""What a client puts around the user's words: the rehearsal hears the words."""
+"""What a client puts around the user's words: the rehearsal reads only the words."""
 
 from __future__ import annotations
 
 import pytest
 
-from dragoman.rehearsal.conversation_view import said
+from dragoman.rehearsal.conversation_view import user_words
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from dragoman.rehearsal.conversation_view import said
     ],
 )
 def test_quotes_around_everything_are_not_the_users(text: str, words: str) -> None:
-    assert said(text) == words
+    assert user_words(text) == words

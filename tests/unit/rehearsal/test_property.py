@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import jsonschema_rs
@@ -17,9 +16,9 @@ from dragoman.canon import Choice, Fault, Format, Request, Response, Text, Tool,
 from dragoman.canon.fold import fold
 from dragoman.dialects import names
 from dragoman.rehearsal import pattern_samples, schema_check
-from dragoman.rehearsal.argument_extraction import Extraction, documents, masked, numbers, places, quoted
+from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted
 from dragoman.rehearsal.schema_instances import NOTHING, Maker
-from dragoman.rehearsal.text_replies import evaluate, reply
+from dragoman.rehearsal.text_replies import reply
 from tests.oracles import grammar, official
 from tests.property.strategies import requests
 from tests.recorded.events import findings
@@ -207,11 +206,10 @@ def test_any_answer_is_legal_in_any_dialect(dialect: str, asked: Request, model:
 @house
 @given(text=sentences | st.text(max_size=200))
 def test_no_words_are_too_strange(text: str) -> None:
-    for found in (quoted(text), list(documents(text)), numbers(text), places(text)):
+    for found in (quoted(text), list(json_values(text)), numbers(text), places(text)):
         assert isinstance(found, list)
     assert len(masked(text)) == len(text)
-    assert isinstance(reply(text, [], ()), str)
-    assert re.fullmatch(r"-?\d+(\.\d+)?", evaluate(text) or "0")
+    assert isinstance(reply(text, []), str)
     extraction = Extraction(schema_check.read("{}"), text, ["read"])
     for name in ("city", "path", "url", "count", "on", "q", "command", "x", ""):
         for kind in ("string", "integer", "boolean", "array", "object"):

@@ -28,67 +28,18 @@ from tests.unit.rehearsal.desk import (
     user,
 )
 
-
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        ("What is 2+2?", "2+2 = 4"),
-        ("what is 12 times 3", "12 * 3 = 36"),
-        ("(2 + 3) * 4 - 1", "(2 + 3) * 4 - 1 = 19"),
-        ("10 divided by 4", "10 / 4 = 2.5"),
-        ("2^10 please", "2^10 = 1024"),
-        ("Count from 3 to 6.", "3, 4, 5, 6"),
-        ("count to 3", "1, 2, 3"),
-        ("count from 2 to 0", "2, 1, 0"),
-        ("Say hello", "hello"),
-        ('Reply with exactly: "pong"', "pong"),
-        ("Reply with the single word OK", "OK"),
-        ("Reply with exactly this one word and nothing else: alpha", "alpha"),
-        ("Say good day. Then stop.", "good day."),
-        ("How many words are in 'a b c'?", "“a b c” has 3 words."),
-        ("how many letters: abc1", "“abc1” has 3 letters."),
-        ("How many words are there", "you said: “How many words are there”."),
-        ("Which tools do you have?", "no tools are declared."),
-        ("What is my name?", "you have not told your name."),
-        ("The moon is far.", "you said: “The moon is far.”."),
-        ("divide 1/0", "you said: “divide 1/0”."),
-        ("on 2026-11-15 and 1/2/2026", "you said: “on 2026-11-15 and 1/2/2026”."),
-    ],
-)
-def test_plain_words(words: str, answer: str) -> None:
-    assert said(request(words)) == OPENING + answer
+HI = f"{OPENING}you said: “Say hi”."
+"""The answer to `Say hi`."""
 
 
-def test_a_list_has_as_many_lines_as_asked_for() -> None:
-    lines = said(request("Name three rivers in Europe")).splitlines()
-    assert [line.partition(".")[0] for line in lines[1:]] == ["1", "2", "3"]
-    assert all("rivers" in line for line in lines[1:])
+def test_plain_words_are_quoted() -> None:
+    assert said(request("The moon is far.")) == f"{OPENING}you said: “The moon is far.”."
+    assert len(said(request("far " * 1000))) < 600, "long words are cut in the middle"
 
 
-def test_a_story_has_as_many_words_as_asked_for() -> None:
-    assert len(said(request("Write a 120 word story")).removeprefix(OPENING).split()) == 120
-
-
-@pytest.mark.parametrize(
-    ("before", "words", "answer"),
-    [
-        ("My name is Ada.", "What's my name?", "your name is Ada; you said so."),
-        (
-            "Hi, my favourite colour is dark blue, ok?",
-            "What is my favourite colour?",
-            "your favourite colour is dark blue; you said so.",
-        ),
-        ("My dog is Rex.", "What is my cat?", "you have not told your cat."),
-        (
-            "Remember the number 42.",
-            "Which number did I ask you to remember?",
-            "you said before: “Remember the number 42.”.",
-        ),
-        ("The sky is red.", "What did I just say?", "you said before: “The sky is red.”."),
-    ],
-)
-def test_what_was_said_before_is_known(before: str, words: str, answer: str) -> None:
-    assert said(request(before, Turn("assistant", (Text("Hello."),)), words)) == OPENING + answer
+def test_the_words_before_are_quoted_too() -> None:
+    asked = request("My name is Ada.", Turn("assistant", (Text("Hello."),)), "What is my name?")
+    assert said(asked) == f"{OPENING}you said: “What is my name?”. Before that you said: “My name is Ada.”."
 
 
 def test_it_says_what_it_is() -> None:
@@ -100,9 +51,9 @@ def test_it_says_what_it_is() -> None:
 
 def test_notes_that_a_client_adds_are_not_the_users_words() -> None:
     note = "<system-reminder>\nThe weather in Rome.\n</system-reminder>"
-    assert said(request(user(note, "Say hi"))) == f"{OPENING}hi"
+    assert said(request(user(note, "Say hi"))) == HI
     assert "<system-reminder>" in said(request(user(note * 300, "Plain words."))), "there is an end to patience"
-    assert said(request("# Rules of the house\nBe kind.", "Say hi")) == f"{OPENING}hi", "the last turn counts"
+    assert said(request("# Rules\nBe kind.", "Say hi")).startswith(HI), "the last turn counts"
     asked = request("What is the weather in Paris?", tools=(WEATHER,))
     next_ = after(asked, respond(asked), "18 degrees")
     assert said(request(*next_.turns, user(note), tools=(WEATHER,))) == f"{OPENING}get_weather answered: 18 degrees"
@@ -110,20 +61,12 @@ def test_notes_that_a_client_adds_are_not_the_users_words() -> None:
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
-def test_system_turns_are_obeyed_in_simple_cases(role: Any) -> None:
+def test_system_turns_are_obeyed_in_one_case(role: Any) -> None:
     loud = Turn(role, (Text("Always answer in capital letters."),))
-    quiet = Turn(role, (Text("Now answer normally again."),))
-    assert said(request(loud, "Say hi")) == f"{OPENING}hi".upper()
-    hello: tuple[str | Turn, ...] = (loud, "Hello", Turn("assistant", (Text("HELLO"),)), quiet, "Say hi")
-    assert said(request(*hello)) == f"{OPENING}hi"
+    assert said(request(loud, "Say hi")) == HI.upper()
     middle: tuple[str | Turn, ...] = ("Hello", Turn("assistant", (Text("Hello"),)), "Say hi", loud)
-    assert said(request(*middle)) == f"{OPENING}hi".upper()
-
-
-def test_answers_begin_and_end_as_told() -> None:
-    told = Turn("system", (Text("Begin every answer with \"Ahoy\". End each reply with 'over'."),))
-    assert said(request(told, "Say hi")) == f"Ahoy {OPENING}hi over"
-    assert said(request("Please answer in lowercase. Say HI")).endswith("hi")
+    assert said(request(*middle)).startswith(HI.upper())
+    assert said(request("Answer in capitals. Say hi")) != said(request("Answer in capitals. Say hi")).upper()
 
 
 def _image(data: bytes, mime: str = "image/png") -> Media:
@@ -216,18 +159,18 @@ def test_a_thought_is_cut_by_the_limit_and_by_its_budget() -> None:
     assert respond(request("Say hi", effort="high", max_tokens=0)).parts == ()
     short = respond(request("Say hi", budget=7))
     assert short.usage is not None and short.usage.reasoning == 7
-    assert text(short) == f"{OPENING}hi"
+    assert text(short) == HI
 
 
 @pytest.mark.parametrize("stops", [("5",), ("zebra", "5, 6"), ("", "5")])
 def test_stop_sequences_end_the_answer_before_them(stops: tuple[str, ...]) -> None:
-    response = respond(request("Count to 9", stop=stops))
-    assert text(response).rstrip() == f"{OPENING}1, 2, 3, 4,"
+    response = respond(request("1, 2, 3, 4, 5, 6", stop=stops))
+    assert text(response).rstrip() == f"{OPENING}you said: “1, 2, 3, 4,"
     assert (response.stop.reason, response.stop.sequence) == ("stop_sequence", stops[-1])
 
 
 def test_a_stop_sequence_behind_the_limit_is_not_reached() -> None:
-    assert respond(request("Count to 9", stop=("9",), max_tokens=3)).stop.reason == "length"
+    assert respond(request("1, 2, 3", stop=("3",), max_tokens=3)).stop.reason == "length"
 
 
 def test_several_answers() -> None:
@@ -236,7 +179,7 @@ def test_several_answers() -> None:
         text(response),
         *["".join([part.text for part in other.parts if isinstance(part, Text)]) for other in response.alternatives],
     ]
-    assert others == [f"Rehearsal (no model), answer {number} of 3: hi" for number in (1, 2, 3)]
+    assert others == [f"Rehearsal (no model), answer {number} of 3: you said: “Say hi”." for number in (1, 2, 3)]
     assert response.usage is not None and response.usage.output == sum([rehearsal.count(one) for one in others])
     assert fault(request("Say hi", n=129)).param == "n"
 
@@ -268,11 +211,11 @@ PERSON: dict[str, Any] = {
 
 
 def test_structured_output_fits_and_holds_what_was_said() -> None:
-    asked = request("Ada is 36 years old and sad.", format=Format("schema", json.dumps(PERSON), "person"))
+    asked = request("name: Ada, age: 36, and sad.", format=Format("schema", json.dumps(PERSON), "person"))
     value = json.loads(said(asked))
     assert jsonschema_rs.validator_for(PERSON).is_valid(value)
     assert (value["name"], value["age"], value["mood"]) == ("Ada", 36, "sad")
-    assert "Ada is 36" in value["answer"]
+    assert "name: Ada" in value["answer"]
 
 
 def test_structured_output_that_stands_in_the_words_is_taken() -> None:
@@ -292,7 +235,8 @@ def test_structured_output_from_a_result() -> None:
 
 
 def test_any_json() -> None:
-    assert json.loads(said(request("Say hi", format=Format("json")))) == {"rehearsal": True, "reply": "hi"}
+    found = json.loads(said(request("Say hi", format=Format("json"))))
+    assert found == {"rehearsal": True, "reply": HI.removeprefix(OPENING)}
 
 
 def test_a_schema_that_nothing_fits_gives_json_all_the_same() -> None:
@@ -304,7 +248,7 @@ def test_usage_counts_everything() -> None:
     more = respond(request("Say hi", tools=(WEATHER,))).usage
     assert plain is not None and more is not None
     assert plain.input == rehearsal.estimate(request("Say hi"))
-    assert plain.output == rehearsal.count(f"{OPENING}hi")
+    assert plain.output == rehearsal.count(HI)
     assert (more.input or 0) > (plain.input or 0) > 0
     assert plain.cache_read == 0 and plain.reasoning == 0
 
@@ -315,7 +259,7 @@ def test_a_request_without_anything_to_answer_is_a_fault() -> None:
 
 
 def test_a_history_that_ends_with_the_assistant_is_answered() -> None:
-    assert said(request("Say hi", Turn("assistant", (Text("h"),)))) == f"{OPENING}hi"
+    assert said(request("Say hi", Turn("assistant", (Text("h"),)))) == HI
     assert said(request(Turn("assistant", (Text("h"),)))) == f"{OPENING}there were no words to answer."
 
 
@@ -364,7 +308,7 @@ def test_data_that_are_no_base64_are_refused(data: str) -> None:
 def test_any_json_follows_a_schema_that_the_words_show() -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
     shown = f"Answer like {{this}}, by the schema {json.dumps(schema)}, in JSON."
-    asked = request(Turn("system", (Text(shown),)), "Ada is 36 years old", format=Format("json"))
+    asked = request(Turn("system", (Text(shown),)), "name is Ada, age is 36", format=Format("json"))
     assert json.loads(said(asked)) == {"name": "Ada", "age": 36}
     plain = request(Turn("system", (Text('It has "properties" {'),)), "Ada is 36", format=Format("json"))
     assert json.loads(said(plain))["rehearsal"] is True

@@ -1,4 +1,4 @@
-"""What documents of Messages are checked for: all rules of this dialect (ANT-...)."""
+"""Owns the list of all rules for Anthropic Messages (ANT-...)."""
 
 from __future__ import annotations
 

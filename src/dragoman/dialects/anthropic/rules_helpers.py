@@ -1,4 +1,5 @@
-"""How rules of Messages look into a document: messages, blocks, turns, tools, headers."""
+"""Owns the access of Anthropic's rules to a document: messages, blocks, turns, tools, headers. A document may hold any
+JSON."""
 
 from __future__ import annotations
 
@@ -13,17 +14,19 @@ NEW_VERSION = "2026-10-21"
 
 
 class Turn(NamedTuple):
-    """Neighbouring messages of one role: the upstream joins them."""
+    """Neighbouring messages of one role. The upstream joins such messages, so rules see them as one turn."""
 
     role: str
     at: Path
     blocks: list[Place]
 
     def of(self, *kinds: str) -> list[Place]:
+        """The blocks of some types, each with its path."""
         return [(at, block) for at, block in self.blocks if block.get("type") in kinds]
 
 
 def messages(subject: Subject) -> list[Place]:
+    """The messages of a request that are objects, each with its path."""
     return items(subject.document, "messages")
 
 
@@ -36,6 +39,7 @@ def blocks(holder: dict[str, Any], at: Path, key: str = "content") -> list[Place
 
 
 def turns(subject: Subject) -> list[Turn]:
+    """The messages of a request as turns."""
     out: list[Turn] = []
     for at, message in messages(subject):
         role = word(message, "role")
@@ -47,7 +51,7 @@ def turns(subject: Subject) -> list[Turn]:
 
 
 def every_block(subject: Subject) -> Iterator[Place]:
-    """All blocks of a request or a response, those inside results and the system prompt's too."""
+    """All blocks of a request or a response, with the blocks inside results and in the system prompt."""
     document = subject.document
     if subject.kind == "response":
         yield from blocks(document, ())
@@ -62,12 +66,12 @@ def every_block(subject: Subject) -> Iterator[Place]:
 
 
 def is_custom(tool: dict[str, Any]) -> bool:
-    """A tool whose schema the client wrote."""
+    """Whether the client declared the tool with a schema of its own; a hosted tool has a dated type instead."""
     return tool.get("type") in (None, "custom")
 
 
 def betas(subject: Subject) -> frozenset[str] | None:
-    """The beta names a request is sent with; None when its headers are not known."""
+    """The names in the request's `anthropic-beta` header. None: the headers are not known."""
     named = listed(subject.document, "anthropic_beta") + listed(subject.document, "betas")
     if not named and not any(name.startswith("anthropic-") for name in subject.headers):
         return None
@@ -76,5 +80,5 @@ def betas(subject: Subject) -> frozenset[str] | None:
 
 
 def version(subject: Subject) -> str:
-    """The API version asked for, "" when it is not known."""
+    """The API version in the request's headers. "": the headers are not known."""
     return subject.headers.get("anthropic-version", "")

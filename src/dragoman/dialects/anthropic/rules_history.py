@@ -1,4 +1,4 @@
-"""Rules of Messages about the conversation: roles, blocks, calls and their results, thinking that goes back."""
+"""Owns the rules for Anthropic conversations: roles, blocks, calls and their results, replayed thinking."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
 
     Bad: assistant: [{"type": "tool_use", "id": "a", ...}], user: "never mind"
 
-    Source: protocols/anthropic.md section 4 [D], 2026-11.
+    Source: Anthropic's documentation for tools (2026-10).
     """
     said = turns(subject)
     for i, turn in enumerate(said):
@@ -56,7 +56,7 @@ def results_first(subject: Subject) -> Iterator[Breach]:
 
     Bad: [{"type": "text", "text": "Here:"}, {"type": "tool_result", "tool_use_id": "a"}]
 
-    Source: protocols/anthropic.md section 12 [D], 2026-11.
+    Source: Anthropic's documentation for messages (2026-10).
     """
     for turn in turns(subject):
         if turn.role != "user":
@@ -79,10 +79,11 @@ def results_known(subject: Subject) -> Iterator[Breach]:
 
     Bad: user: [{"type": "tool_result", "tool_use_id": "a"}] as the first message
 
-    Source: protocols/anthropic.md section 4 [D], 2026-11.
+    Source: Anthropic's documentation for tools (2026-10).
     """
     said = turns(subject)
-    held = word(sub(subject.document, "thread"), "type") == "continue"  # the calls before are in the thread
+    held = word(sub(subject.document, "thread"), "type") == "continue"  # the server holds the earlier calls in the
+    # thread
     for i, turn in enumerate(said):
         before = said[i - 1] if i and said[i - 1].role == "assistant" else None
         asked = {word(block, "id") for _, block in before.of("tool_use")} if before else set()
@@ -106,7 +107,7 @@ def call_ids(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "tool_use", "id": "call:1.a", "name": "f", "input": {}}
 
-    Source: protocols/anthropic.md section 10 [M], 2026-11.
+    Source: Known behaviour of the API, not looked up in a page (2026-11).
     """
     found: list[tuple[Any, str]] = []
     for at, block in every_block(subject):
@@ -129,7 +130,7 @@ def input_object(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "tool_use", "id": "a", "name": "f", "input": "{\\"x\\": 1}"}
 
-    Source: protocols/anthropic.md section 3 [T], 2026-11.
+    Source: Types of the anthropic SDK 2.8.0 for messages and blocks (2026-11).
     """
     for at, block in every_block(subject):
         if block.get("type") in ("tool_use", "server_tool_use") and not isinstance(block.get("input"), dict):
@@ -147,7 +148,7 @@ def thinking_sealed(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "thinking", "thinking": "...", "signature": ""}
 
-    Source: protocols/anthropic.md section 5 points 1 and 4 [D], 2026-11.
+    Source: Anthropic's documentation for thinking (2026-10).
     """
     for turn in turns(subject):
         for at, block in turn.of(*_THINKING):
@@ -163,7 +164,7 @@ def thinking_sealed(subject: Subject) -> Iterator[Breach]:
 
 
 def _kept(subject: Subject) -> Iterator[Breach]:
-    """The thinking of the answer before, where its calls are answered now."""
+    """Findings for thinking of the previous response that this request drops while it answers the response's calls."""
     answer = blocks(subject.before, ()) if isinstance(subject.before, dict) else []
     asked = {word(block, "id") for _, block in answer if block.get("type") == "tool_use"} - {""}
     thought = [_thought(block) for _, block in answer if block.get("type") in _THINKING]
@@ -192,7 +193,7 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"role": "user", "content": [{"type": "text", "text": ""}]}
 
-    Source: protocols/anthropic.md section 10 [M], 2026-11.
+    Source: Known behaviour of the API, not looked up in a page (2026-11).
     """
     document = subject.document
     if not listed(document, "messages"):
@@ -231,7 +232,7 @@ def newer_version(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"role": "assistant", "content": [{"type": "document", ...}]} with anthropic-version: 2026-10-21
 
-    Source: protocols/anthropic.md section 1 [D], 2026-11.
+    Source: Anthropic's documentation for versions and headers (2026-10).
     """
     if version(subject) != NEW_VERSION:
         return
@@ -255,7 +256,7 @@ def server_calls(subject: Subject) -> Iterator[Breach]:
 
     Bad: user: [{"type": "tool_result", "tool_use_id": "srvtoolu_1"}]
 
-    Source: protocols/anthropic.md section 3 [D], 2026-11.
+    Source: Anthropic's documentation for messages and blocks (2026-10).
     """
     run = ("server_tool_use", "mcp_tool_use")
     upstream = {word(block, "id") for _, block in every_block(subject) if block.get("type") in run}
@@ -278,7 +279,7 @@ def programmatic_answers(subject: Subject) -> Iterator[Breach]:
 
     Bad: user: [{"type": "tool_result", "tool_use_id": "a", "content": "42"}, {"type": "text", "text": "Go on."}]
 
-    Source: protocols/anthropic.md section 4 [D], 2026-11.
+    Source: Anthropic's documentation for tools (2026-10).
     """
     said = turns(subject)
     for before, turn in itertools.pairwise(said):
@@ -308,7 +309,8 @@ def roles(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"role": "tool", "tool_call_id": "a", "content": "42"}
 
-    Source: protocols/anthropic.md section 3 [T], 2026-11; recorded 400 for a message that is a string.
+    Source: Types of the anthropic SDK 2.8.0 for messages and blocks (2026-11); recorded 400 for a message that is a
+    string.
     """
     for i, message in enumerate(listed(subject.document, "messages")):
         if not isinstance(message, dict):
@@ -330,7 +332,7 @@ def deferred_tools(subject: Subject) -> Iterator[Breach]:
 
     Bad: [{"name": "f", "defer_loading": true, ...}]
 
-    Source: protocols/anthropic.md sections 4 and 9 [D], 2026-11.
+    Source: Anthropic's documentation for tools and errors (2026-10).
     """
     declared = declarations(subject)
     if declared and all(tool.get("defer_loading") is True for _, tool in declared):

@@ -1,4 +1,4 @@
-"""Rules of Messages about settings: limits, sampling, thinking, forced choice."""
+"""Owns the rules for Anthropic settings: limits, sampling, thinking, forced tool choice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def max_tokens(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"model": "claude-opus-5", "messages": [...]}
 
-    Source: protocols/anthropic.md section 2 [T], 2026-11; the most: profiles, from error texts.
+    Source: Types of the anthropic SDK 2.8.0 for request fields (2026-11); the most: profiles, from error texts.
     """
     document = subject.document
     if "max_tokens" not in document:
@@ -57,8 +57,8 @@ def sampling(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"model": "claude-opus-4-8", "temperature": 0.7, ...}
 
-    Source: protocols/anthropic.md section 1 [D], [R] for the models, 2026-11; recorded 400 for the range; users'
-    reports for both together.
+    Source: Anthropic's documentation for versions and headers (2026-10); error texts that users reported
+    for the models (2026-11); recorded 400 for the range; users' reports for both together.
     """
     asked = version(subject)
     if asked and asked not in _VERSIONS:
@@ -86,7 +86,7 @@ def forced_choice(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"tool_choice": {"type": "any"}, "thinking": {"type": "enabled", "budget_tokens": 2048}, ...}
 
-    Source: protocols/anthropic.md section 2, table of model gates, and section 5 [D], 2026-11.
+    Source: Anthropic's documentation for models and thinking (2026-10).
     """
     document = subject.document
     choice = sub(document, "tool_choice").get("type")
@@ -111,7 +111,7 @@ def thinking_mode(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"max_tokens": 1024, "thinking": {"type": "enabled", "budget_tokens": 2048}, ...}
 
-    Source: protocols/anthropic.md section 2 [D], 2026-11; recorded 400 for an effort Opus 4.6 has not.
+    Source: Anthropic's documentation for request fields (2026-10); recorded 400 for an effort Opus 4.6 has not.
     """
     document = subject.document
     profile = subject.profile
@@ -125,7 +125,7 @@ def thinking_mode(subject: Subject) -> Iterator[Breach]:
         elif not profile.thinks and mode != "disabled":
             yield Breach(at, "this model does not think", "leave thinking out")
         elif profile.thinking and mode not in profile.thinking:
-            # Where nobody has seen the refusal the gate is only a guess.
+            # A gate without a seen refusal is a guess, so it gives a warning.
             unsure = mode == "disabled" and profile.thinking_off
             taken = ", ".join(profile.thinking)
             yield Breach(at, f"this model takes {taken}, not {mode}", severity="warning" if unsure else None)
@@ -170,7 +170,7 @@ def manual_thinking_first(subject: Subject) -> Iterator[Breach]:
 
     Bad: assistant: [{"type": "tool_use", ...}], user: [{"type": "tool_result", ...}], thinking enabled
 
-    Source: protocols/anthropic.md section 5 point 2 [D], 2026-11.
+    Source: Anthropic's documentation for thinking (2026-10).
     """
     if sub(subject.document, "thinking").get("type") != "enabled":
         return
@@ -196,7 +196,7 @@ def prefill(subject: Subject) -> Iterator[Breach]:
 
     Bad: messages: [{"role": "user", ...}, {"role": "assistant", "content": "{"}] for claude-opus-4-6
 
-    Source: protocols/anthropic.md section 2 [D], 2026-11.
+    Source: Anthropic's documentation for request fields (2026-10).
     """
     said = [turn for turn in turns(subject) if turn.role != "system"]
     if subject.profile.prefill or not said or said[-1].role != "assistant" or said[-1].of("tool_use", *_RUN_UPSTREAM):
@@ -215,7 +215,7 @@ def system_turns(subject: Subject) -> Iterator[Breach]:
 
     Bad: [{"role": "system", "content": "Be brief."}, {"role": "user", ...}]
 
-    Source: protocols/anthropic.md section 3 [D], 2026-11.
+    Source: Anthropic's documentation for messages and blocks (2026-10).
     """
     said = turns(subject)
     for i, turn in enumerate(said):
@@ -248,7 +248,8 @@ def cache_marks(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "thinking", ..., "cache_control": {"type": "ephemeral"}}
 
-    Source: protocols/anthropic.md sections 4 and 10 [D], [M] for empty text, 2026-11.
+    Source: Anthropic's documentation for tools and limits (2026-10); for empty text no page was looked
+    up.
     """
     count = 1 if sub(subject.document, "cache_control") else 0
     holders = [*declarations(subject), *(every_block(subject) if subject.kind == "request" else ())]
@@ -277,7 +278,8 @@ def media_types(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "image", "source": {"type": "base64", "media_type": "image/tiff", "data": "..."}}
 
-    Source: protocols/anthropic.md sections 3 [T] and 9 [D], 2026-11.
+    Source: Types of the anthropic SDK 2.8.0 for messages and blocks (2026-11); Anthropic's documentation for errors
+    (2026-10).
     """
     for at, block in every_block(subject):
         source = sub(block, "source")

@@ -1,4 +1,4 @@
-"""Rules of Messages about streams: the order of events, blocks, arguments, signatures."""
+"""Owns the rules for Anthropic streams: order of events, blocks, arguments, signatures."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DELTAS: dict[str, tuple[str, ...]] = {
 }
 _NO_DELTAS = frozenset({"redacted_thinking", "fallback"})
 _BLOCK_EVENTS = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})
-# After these the last call may have been cut.
+# After these stop reasons the last call may be cut off.
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
 
 
 class _Block:
-    """One content block as its events tell it; `begin` is the place of its start."""
+    """One content block, put together from its events. `begin` is the place of its start event."""
 
     def __init__(self, begin: int, event: dict[str, Any]) -> None:
         self.begin = begin
@@ -40,7 +40,7 @@ def _events(subject: Subject) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _blocks(subject: Subject) -> list[_Block]:
-    """The blocks in order; deltas and stops go to the open block of their index."""
+    """The blocks in order. A delta or a stop belongs to the open block with its index."""
     out: list[_Block] = []
     for i, event in _events(subject):
         kind = event.get("type")
@@ -66,7 +66,7 @@ def order(subject: Subject) -> Iterator[Breach]:
 
     Bad: content_block_start, ..., message_stop
 
-    Source: protocols/anthropic.md section 6 [D], 2026-11.
+    Source: Anthropic's documentation for streaming (2026-10).
     """
     events = _events(subject)
     first = events[0][1].get("type") if events else None
@@ -103,7 +103,7 @@ def block_order(subject: Subject) -> Iterator[Breach]:
 
     Bad: start 0, start 1, delta 0 of type input_json_delta in a text block
 
-    Source: protocols/anthropic.md section 6 [D], 2026-11.
+    Source: Anthropic's documentation for streaming (2026-10).
     """
     blocks = _blocks(subject)
     taken = {i for one in blocks for i in [one.begin, one.end, *[j for j, _ in one.deltas]]}
@@ -136,7 +136,7 @@ def arguments(subject: Subject) -> Iterator[Breach]:
 
     Bad: "{\\"x\\":", "}"
 
-    Source: protocols/anthropic.md section 6 [D], 2026-11.
+    Source: Anthropic's documentation for streaming (2026-10).
     """
     blocks = _blocks(subject)
     events = _events(subject)
@@ -163,7 +163,7 @@ def signatures(subject: Subject) -> Iterator[Breach]:
 
     Bad: thinking_delta, content_block_stop
 
-    Source: protocols/anthropic.md section 6 [D], 2026-11.
+    Source: Anthropic's documentation for streaming (2026-10).
     """
     for one in _blocks(subject):
         if one.kind != "thinking":

@@ -1,4 +1,4 @@
-"""Rules of Messages about tools: names, schemas, strictness, choice, MCP servers."""
+"""Owns the rules for Anthropic tools: names, schemas, strict schemas, tool choice, MCP servers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def names(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"name": "fs.read file", "input_schema": {"type": "object"}}
 
-    Source: protocols/anthropic.md section 10 [D] for 64, [R] for 128, 2026-11.
+    Source: Anthropic's documentation for limits (2026-10) for 64; error texts that users reported for 128 (2026-11).
     """
     for at, tool in declarations(subject):
         name = tool.get("name")
@@ -68,7 +68,8 @@ def input_schema(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"name": "f", "input_schema": {"properties": {"path": {"type": "string"}}}}
 
-    Source: protocols/anthropic.md sections 4 [T] and 10 [R1], 2026-11; recorded 400 for the missing type.
+    Source: Types of the anthropic SDK 2.8.0 for tools (2026-11); one user's report (2026-11); recorded 400 for the
+    missing type.
     """
     for at, tool in declarations(subject):
         if not is_custom(tool):
@@ -99,7 +100,7 @@ def strict_schemas(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "object", "properties": {"x": {"type": "integer", "minimum": 0}}}
 
-    Source: protocols/anthropic.md section 4 [D, S], 2026-11.
+    Source: Anthropic's documentation for tools (2026-10); the anthropic SDK 2.8.0, source code for tools (2026-11).
     """
     enforced: list[tuple[Path, Any]] = []
     strict = [(at, tool) for at, tool in declarations(subject) if tool.get("strict") is True]
@@ -147,7 +148,7 @@ def _node(at: Path, schema: dict[str, Any]) -> Iterator[Breach]:
 
 
 def _recursion(root: Any, at: Path) -> Iterator[Breach]:
-    """References that lead back into a schema they stand in. Every schema is gone into once, so any size is fine."""
+    """References to a schema that contains the reference. Each schema is visited once, so the cost is linear."""
     under: set[int] = set()
     known: set[int] = set()
     todo: list[tuple[Path, Any, bool]] = [(at, root, False)]
@@ -186,7 +187,7 @@ def choice(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"tools": [{"name": "f", ...}], "tool_choice": {"type": "tool", "name": "g"}}
 
-    Source: protocols/anthropic.md section 4 [T], 2026-11.
+    Source: Types of the anthropic SDK 2.8.0 for tools (2026-11).
     """
     document = subject.document
     chosen = sub(document, "tool_choice")
@@ -219,7 +220,7 @@ def mcp_servers(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"mcp_servers": [{"type": "url", "name": "a", ...}]} with beta mcp-client-2025-11-20
 
-    Source: protocols/anthropic.md section 4 [D], 2026-11. The older beta mcp-client-2025-04-04 had no toolsets.
+    Source: Anthropic's documentation for tools (2026-10). The older beta mcp-client-2025-04-04 had no toolsets.
     """
     document = subject.document
     servers = items(document, "mcp_servers")

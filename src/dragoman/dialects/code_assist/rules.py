@@ -1,4 +1,4 @@
-"""What Code Assist documents are checked for: the envelope (GCA-...), and Gemini's rules inside it."""
+"""Owns the rules for Code Assist: the envelope (GCA-...). Gemini's rules check the request inside."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _PREFIX = "models/"
 
 
 def _counts(subject: Subject) -> bool:
-    """A request to count tokens: its model stands inside."""
+    """Whether the request counts tokens: its model name stands in the inner request."""
     return "model" not in subject.document and "model" in sub(subject.document, "request")
 
 
 _SAID_HERE = frozenset({"GEM-021"})
-"""Rules of Gemini that have one of their own here (GCA-004)."""
+"""Rules of Gemini that a rule of Code Assist replaces (GCA-004)."""
 
 
 def _inside(subject: Subject, document: Any, before: Any = None) -> Iterator[Breach]:
-    """What breaks Gemini's rules in the document inside."""
+    """The breaches of Gemini's rules in the inner document."""
     inner = Subject(document, subject.kind, subject.model, subject.profile, _HOST, before=before)
     for one in GEMINI:
         if subject.kind in one.kinds and one.id not in _SAID_HERE:
@@ -54,7 +54,7 @@ def envelope(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"contents": [...], "generationConfig": {...}}`
 
-    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     document = subject.document
     for name in _PAYLOAD:
@@ -80,7 +80,7 @@ def spelling(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"userPromptId": "p1", "request": {"generation_config": {}, "sessionId": "s1"}}`
 
-    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     for name in given(subject.document, *_ENVELOPE):
         yield Breach((name,), f"{name} is not how the envelope spells it", f"write {_ENVELOPE[name]}")
@@ -103,7 +103,7 @@ def model_name(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "models/gemini-3-pro", "request": {...}}`
 
-    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     if word(subject.document, "model").startswith(_PREFIX):
         yield Breach(("model",), f"the model's name begins with {_PREFIX}", "leave that out")
@@ -121,7 +121,7 @@ def system_content(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"systemInstruction": {"text": "Be brief."}}`
 
-    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     inner = sub(subject.document, "request")
     value = at_key(inner, "systemInstruction")
@@ -140,7 +140,7 @@ def config_keys(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"generationConfig": {"imageConfig": {}}}`
 
-    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     spelled = CONFIG | {snake(name) for name in CONFIG}
     for name in sub(sub(subject.document, "request"), "generationConfig"):
@@ -159,7 +159,7 @@ def no_thoughts(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"text": "Need f", "thought": true}`
 
-    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     for at, content in items(sub(subject.document, "request"), "contents", ("request",)):
         for place, part in items(content, "parts", at):
@@ -177,7 +177,8 @@ def gemini_inside(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "gemini-3-pro", "request": {"contents": [{"role": "assistant", "parts": [{"text": "Hi"}]}]}}`
 
-    Source: protocols/code-assist.md section 7, protocols/gemini.md section 12, 2026-11.
+    Source: Gemini-cli 0.56, source code for the request envelope (2026-08), types of the google-genai SDK 3.1.0 for
+    contents and parts (2026-11).
     """
     if subject.kind == "tools":
         yield from _inside(subject, subject.document)
@@ -199,7 +200,7 @@ def wrapped_chunks(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"candidates": [...]}`
 
-    Source: protocols/code-assist.md section 3 [S], 2026-11.
+    Source: Gemini-cli 0.56, source code for the response envelope (2026-08).
     """
     chunks: list[Any] = [None] * len(subject.document)
     for i, frame in frames(subject):

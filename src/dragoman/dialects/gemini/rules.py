@@ -1,4 +1,4 @@
-"""What documents of Gemini are checked for: all rules of this dialect (GEM-...)."""
+"""Owns the list of all rules for Gemini (GEM-...)."""
 
 from __future__ import annotations
 

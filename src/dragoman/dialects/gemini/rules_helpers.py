@@ -1,4 +1,4 @@
-"""How rules of Gemini look into a document: both spellings of keys, contents, parts, steps, declarations, the host."""
+"""Owns the access of Gemini's rules to a document: both spellings of keys, contents, parts, declarations, host."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def snake(name: str) -> str:
+    """A camelCase name in snake_case."""
     return _HUMP.sub("_", name).lower()
 
 
 def key(holder: Any, name: str) -> str:
-    """How `name` is spelled in an object: requests may say it in snake_case."""
+    """The spelling of `name` in an object. Gemini takes camelCase and snake_case in requests."""
     other = snake(name)
     return other if isinstance(holder, dict) and name not in holder and other in holder else name
 
 
 def at_key(holder: Any, name: str) -> Any:
-    """The value of a field in either spelling, None when it is absent."""
+    """The value of a field in either spelling. None: the field is absent."""
     return holder.get(key(holder, name)) if isinstance(holder, dict) else None
 
 
 def inner(holder: Any, *names: str) -> tuple[Path, Object]:
-    """The object some fields down, with its path; an empty one when it is not there."""
+    """The object behind several keys, with its path. An empty object if a key is absent."""
     path: Path = ()
     for name in names:
         path = (*path, key(holder, name))
@@ -37,21 +38,24 @@ def inner(holder: Any, *names: str) -> tuple[Path, Object]:
 
 
 def contents(subject: Subject) -> list[Place]:
+    """The Contents of a request that are objects, each with its path."""
     return items(subject.document, "contents")
 
 
 def parts(content: Object, at: Path) -> list[Place]:
+    """The parts of a Content that are objects, each with its path."""
     only = content.get("parts")
-    # One part may stand without its list (recorded).
+    # Gemini takes one part without a list around it (recorded).
     return [((*at, "parts"), only)] if isinstance(only, dict) else items(content, "parts", at)
 
 
 def is_user(content: Object) -> bool:
+    """Whether a Content is the user's. Gemini takes a Content without a role as the user's."""
     return content.get("role") != "model"
 
 
 def held(found: list[Place], name: str) -> list[Place]:
-    """The objects of one data field among parts: calls, results, media."""
+    """The objects of one data field in the parts, such as calls, results or media."""
     out: list[Place] = []
     for at, part in found:
         value = at_key(part, name)
@@ -69,7 +73,7 @@ def functions(subject: Subject) -> list[Place]:
 
 
 def hosted(subject: Subject) -> list[tuple[Path, str]]:
-    """The tools the upstream runs itself: every key of a tool object but the functions."""
+    """The hosted tools: every key of a tool object except the function declarations."""
     out: list[tuple[Path, str]] = []
     for at, tool in declarations(subject):
         for name, value in tool.items():
@@ -79,7 +83,7 @@ def hosted(subject: Subject) -> list[tuple[Path, str]]:
 
 
 def flavour(subject: Subject) -> Literal["developer", "vertex", ""]:
-    """Which of the two services is asked, by the host; "" when that is not known."""
+    """The service that the host belongs to, Developer API or Vertex. "": the host is not known."""
     host = subject.headers.get("host", "") or subject.headers.get(":authority", "")
     if host.endswith("generativelanguage.googleapis.com"):
         return "developer"

@@ -1,4 +1,4 @@
-"""Rules of Gemini about the conversation: contents, parts, calls and their results, signatures."""
+"""Owns the rules for Gemini conversations: contents, parts, calls and their results, signatures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def roles(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"contents": [{"role": "assistant", "parts": [{"text": "Hi"}]}]}
 
-    Source: protocols/gemini.md section 3 [T], 2026-11; recorded 400 for an unknown role.
+    Source: Types of the google-genai SDK 3.1.0 for contents and parts (2026-11); recorded 400 for an unknown role.
     """
     found = listed(subject.document, "contents")
     if not found:
@@ -79,7 +79,7 @@ def one_field(subject: Subject) -> Iterator[Breach]:
 
     Bad: [{"text": "Look:", "inlineData": {"mimeType": "image/png", "data": "..."}}]
 
-    Source: protocols/gemini.md section 3 [T], 2026-11.
+    Source: Types of the google-genai SDK 3.1.0 for contents and parts (2026-11).
     """
     for at, content in contents(subject):
         for place, part in parts(content, at):
@@ -102,7 +102,7 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
 
     Bad: model: [functionCall a, functionCall b], user: [functionResponse a]
 
-    Source: protocols/gemini.md section 12 [S], recorded, 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for contents and parts (2026-11), recorded, 2026-11.
     """
     said = contents(subject)
     for i, (at, content) in enumerate(said):
@@ -126,9 +126,10 @@ def results_known(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"functionResponse": {"id": "a1", "name": "f", "response": "42"}}
 
-    Source: protocols/gemini.md section 4 [T] and section 11, 2026-11; a wrong id [R1] is a warning.
+    Source: Types of the google-genai SDK 3.1.0 for function calling (2026-11); a wrong id is a warning,
+    after one user's report.
     """
-    asked: dict[str, set[str]] = {}  # the names of the calls, and the ids of each
+    asked: dict[str, set[str]] = {}  # name of a call -> its ids
     heard = True
     for at, content in contents(subject):
         found = parts(content, at)
@@ -138,7 +139,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
                 yield Breach(place, "a result in the model's Content", "put it into a user's Content")
             if heard:
                 asked = {}
-            # Calls of neighbouring model Contents may be answered together (recorded).
+            # One user Content may answer the calls of several neighbouring model Contents (recorded).
             for _, call in held(found, "functionCall"):
                 ids = asked.setdefault(word(call, "name"), set())
                 if word(call, "id"):
@@ -177,7 +178,7 @@ def signed_calls(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"functionCall": {"id": "a1", "name": "f", "args": {}}}
 
-    Source: protocols/gemini.md section 5 [D], 2026-11.
+    Source: Gemini's documentation for thought signatures (2026-10).
     """
     if not subject.profile.seals:
         return
@@ -205,7 +206,7 @@ def signatures_stay(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"functionCall": {"name": "f", "args": {"x": 2}}, "thoughtSignature": "c2ln"} after x was 1
 
-    Source: protocols/gemini.md section 5 [D], 2026-11.
+    Source: Gemini's documentation for thought signatures (2026-10).
     """
     came: dict[str, Object] = {}
     for at, candidate in items(subject.before, "candidates"):
@@ -230,7 +231,7 @@ def _same(one: Object, other: Object) -> bool:
     for name in _DATA:
         first, second = at_key(one, name), at_key(other, name)
         if name == "functionCall" and isinstance(first, dict) and isinstance(second, dict):
-            # Clients make ids up where there are none.
+            # Clients make up ids for calls that came without an id.
             pairs = [(word(call, "name"), call.get("args") or {}) for call in (first, second)]
             if pairs[0] != pairs[1]:
                 return False
@@ -249,7 +250,7 @@ def alternation(subject: Subject) -> Iterator[Breach]:
 
     Bad: model, user, user, model
 
-    Source: protocols/gemini.md section 10 [S], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for limits (2026-11).
     """
     said = contents(subject)
     if not said:
@@ -273,7 +274,7 @@ def nested_media(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"functionResponse": {..., "parts": [{"inlineData": {"mimeType": "audio/wav", "data": "..."}}]}}
 
-    Source: protocols/gemini.md section 4 [D], 2026-11.
+    Source: Gemini's documentation for function calling (2026-10).
     """
     for at, content in contents(subject):
         for place, answer in held(parts(content, at), "functionResponse"):
@@ -298,7 +299,7 @@ def system_text(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"systemInstruction": {"parts": [{"inlineData": {"mimeType": "image/png", "data": "..."}}]}}
 
-    Source: protocols/gemini.md section 2 [S], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for request fields (2026-11).
     """
     at, content = inner(subject.document, "systemInstruction")
     for place, part in parts(content, at):

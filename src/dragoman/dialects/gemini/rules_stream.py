@@ -1,4 +1,4 @@
-"""Rules of Gemini about streams: where candidates finish, and arguments in pieces."""
+"""Owns the rules for Gemini streams: the finish of candidates, and arguments in pieces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def finish(subject: Subject) -> Iterator[Breach]:
 
     Bad: {text}, {text}
 
-    Source: protocols/gemini.md section 6 [M], recorded, 2026-11.
+    Source: Known behaviour of the API, not looked up in a page (2026-11), recorded, 2026-11.
     """
     done: dict[int, bool] = {}
     for index, (at, candidate) in _candidates(subject):
@@ -58,7 +58,8 @@ def partial_arguments(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"functionCall": {"partialArgs": [{"jsonPath": "city", "stringValue": "Paris"}]}} as the first piece
 
-    Source: protocols/gemini.md section 6 [T, R], 2026-11.
+    Source: Types of the google-genai SDK 3.1.0 for streaming (2026-11); error texts that several users reported
+    (2026-11).
     """
     started: dict[int, tuple[str | int, ...]] = {}
     for index, (at, candidate) in _candidates(subject):

@@ -1,4 +1,5 @@
-"""Rules of Gemini about tools and settings: declarations, schemas, calling mode, thinking, output, the two services."""
+"""Owns the rules for Gemini tools and settings: declarations, schemas, calling mode, thinking, output, the two
+services."""
 
 from __future__ import annotations
 
@@ -85,7 +86,8 @@ def names(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"name": "2nd try", ...}
 
-    Source: protocols/gemini.md section 10 [T, S], 2026-11.
+    Source: Types of the google-genai SDK 3.1.0 for limits (2026-11); the google-genai SDK 3.1.0, source code for limits
+    (2026-11).
     """
     declared = functions(subject)
     yield from misnamed([((*at, "name"), one.get("name")) for at, one in declared], _NAME, "function name")
@@ -105,7 +107,7 @@ def parameters_once(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"name": "f", "parameters": {"type": "STRING"}}
 
-    Source: protocols/gemini.md section 4 [T], 2026-11.
+    Source: Types of the google-genai SDK 3.1.0 for function calling (2026-11).
     """
     for at, one in functions(subject):
         said = [key(one, name) for name in ("parameters", "parametersJsonSchema") if at_key(one, name) is not None]
@@ -113,7 +115,7 @@ def parameters_once(subject: Subject) -> Iterator[Breach]:
             yield Breach(at, "parameters and parametersJsonSchema at once", "keep one of them")
         for name in said:
             kind = one[name].get("type") if isinstance(one[name], dict) else one[name]
-            # The enum's number is taken as well (recorded).
+            # Gemini takes the number of an enum member too (recorded).
             if kind not in (None, _OBJECT) and not (isinstance(kind, str) and kind.lower() == "object"):
                 yield Breach((*at, name), f"the root's type is {quoted(kind)}, not object", "wrap it in an object")
 
@@ -129,7 +131,7 @@ def schema_words(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"parameters": {"type": "OBJECT", "properties": {"x": {"const": 1}}}}
 
-    Source: protocols/gemini.md sections 4 and 10 [T], 2026-11.
+    Source: Types of the google-genai SDK 3.1.0 for function calling and limits (2026-11).
     """
     for at, one in functions(subject):
         for place, schema in schemas(one.get("parameters"), (*at, "parameters")):
@@ -152,7 +154,7 @@ def allowed_names(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"functionCallingConfig": {"mode": "AUTO", "allowedFunctionNames": ["f"]}}
 
-    Source: protocols/gemini.md section 4 [D], 2026-11.
+    Source: Gemini's documentation for function calling (2026-10).
     """
     at, config = inner(subject.document, "toolConfig", "functionCallingConfig")
     spelled = key(config, "allowedFunctionNames")
@@ -177,7 +179,8 @@ def hosted_beside_functions(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"tools": [{"googleSearch": {}}, {"functionDeclarations": [...]}]} for gemini-2.5-flash
 
-    Source: protocols/gemini.md section 4 [S, R], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for function calling (2026-11); error texts that several users
+    reported (2026-11).
     """
     at, config = inner(subject.document, "toolConfig")
     switch = key(config, "includeServerSideToolInvocations")
@@ -204,7 +207,7 @@ def thinking(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"thinkingConfig": {"thinkingLevel": "LOW", "thinkingBudget": 1024}}
 
-    Source: protocols/gemini.md section 2 [S], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for request fields (2026-11).
     """
     profile = subject.profile
     at, config = inner(subject.document, "generationConfig", "thinkingConfig")
@@ -239,7 +242,8 @@ def services(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"contents": [...], "modelArmorConfig": {...}} to generativelanguage.googleapis.com
 
-    Source: protocols/gemini.md sections 2 to 4 [S], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for request fields, contents and parts and function calling
+    (2026-11).
     """
     asked = flavour(subject)
     if not asked:
@@ -275,7 +279,7 @@ def output(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"generationConfig": {"responseJsonSchema": {"type": "object"}}}
 
-    Source: protocols/gemini.md section 12 [M, R1], 2026-11.
+    Source: Known behaviour of the API, not looked up in a page (2026-11); one user's report (2026-11).
     """
     at, config = inner(subject.document, "generationConfig")
     said = [name for name in ("responseSchema", "responseJsonSchema") if at_key(config, name) is not None]
@@ -301,7 +305,7 @@ def sdk_keys(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"contents": [...], "config": {"tools": [...], "temperature": 0}}
 
-    Source: protocols/gemini.md section 2 [S], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for request fields (2026-11).
     """
     for name in _SDK_ONLY:
         if at_key(subject.document, name) is not None:
@@ -321,7 +325,7 @@ def system_content(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"systemInstruction": {"text": "Be brief."}, "contents": [...]}
 
-    Source: protocols/gemini.md section 2 [S], 2026-11.
+    Source: The google-genai SDK 3.1.0, source code for request fields (2026-11).
     """
     system = at_key(subject.document, "systemInstruction")
     if system is not None and not (isinstance(system, dict) and "parts" in system):
@@ -340,7 +344,7 @@ def sampling(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"generationConfig": {"temperature": 1000}}
 
-    Source: protocols/gemini.md section 2 [R1], 2026-11; recorded 400 for the range.
+    Source: One user's report (2026-11); recorded 400 for the range.
     """
     at, config = inner(subject.document, "generationConfig")
     if subject.profile.sampling_fades:
@@ -362,7 +366,8 @@ def room(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"contents": [...], "cachedContent": "cachedContents/1"} for gemini-4-argon
 
-    Source: protocols/gemini.md section 2 [D, R1], 2026-11; stackblitz-labs/bolt.diy issue 955 [R].
+    Source: Gemini's documentation for request fields (2026-10); one user's report (2026-11);
+    stackblitz-labs/bolt.diy issue 955.
     """
     at, config = inner(subject.document, "generationConfig")
     limit = at_key(config, "maxOutputTokens")

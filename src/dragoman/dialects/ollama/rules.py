@@ -1,4 +1,4 @@
-"""What documents of Ollama's /api/chat are checked for: all rules of this dialect (OLL-...)."""
+"""Owns all rules for Ollama's /api/chat (OLL-...)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _messages(subject: Subject) -> list[Place]:
 
 
 def _schemas(subject: Subject) -> Iterator[tuple[Place, bool]]:
-    """Every schema of every tool, and whether it is a root."""
+    """Every schema of every tool, with a flag for the root schema."""
     for at, tool in declarations(subject):
         root = (*at, "function", "parameters")
         for place, schema in schemas(sub(tool, "function").get("parameters"), root):
@@ -71,7 +71,7 @@ def texts_are_strings(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "user", "content": [{"type": "text", "text": "What is this?"}]}`
 
-    Source: protocols/ollama.md sections 2 and 3 [S], 2026-11.
+    Source: Ollama's server, source code for request fields and messages (2026-08).
     """
     if not subject.model and not word(subject.document, "model"):
         yield Breach(("model",) if "model" in subject.document else (), "a request names its model", "add model")
@@ -91,7 +91,7 @@ def arguments_are_objects(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"function": {"name": "f", "arguments": "{\\"x\\": 1}"}}`
 
-    Source: protocols/ollama.md section 3 [S], 2026-11.
+    Source: Ollama's server, source code for messages (2026-08).
     """
     for at, message in _messages(subject):
         for place, call in items(message, "tool_calls", at):
@@ -112,7 +112,7 @@ def results_are_named(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "content": "42"}`
 
-    Source: protocols/ollama.md sections 4 and 9 [S], 2026-11.
+    Source: Ollama's server, source code for tools and messages (2026-08).
     """
     for at, message in _messages(subject):
         if message.get("role") == "tool" and not word(message, "tool_name"):
@@ -129,7 +129,7 @@ def kept_keywords(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "object", "properties": {"x": {"type": "integer", "maximum": 9}}}`
 
-    Source: protocols/ollama.md section 4 [S], 2026-11.
+    Source: Ollama's server, source code for tools (2026-08).
     """
     for (at, schema), root in _schemas(subject):
         for name in schema:
@@ -147,7 +147,7 @@ def references(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"properties": {"a": {"$ref": "#/$defs/A"}}}`
 
-    Source: protocols/ollama.md section 4 [S], 2026-11.
+    Source: Ollama's server, source code for tools (2026-08).
     """
     for (at, schema), _ in _schemas(subject):
         if "$ref" in schema:
@@ -164,7 +164,7 @@ def options(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"temperature": 0, "max_tokens": 100}`
 
-    Source: protocols/ollama.md section 2 [S], 2026-11.
+    Source: Ollama's server, source code for request fields (2026-08).
     """
     other = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
     for name in given(subject.document, *_OPTIONS):
@@ -181,7 +181,7 @@ def ignored_fields(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"response_format": {"type": "json_object"}}`
 
-    Source: protocols/ollama.md section 2 [S], 2026-11.
+    Source: Ollama's server, source code for request fields (2026-08).
     """
     for name in given(subject.document, *_IGNORED):
         fix = "write format" if name == "response_format" else "leave it out"
@@ -198,7 +198,7 @@ def images(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"images": ["data:image/png;base64,iVBORw0KGgo..."]`
 
-    Source: protocols/ollama.md section 3 [S], 2026-11.
+    Source: Ollama's server, source code for messages (2026-08).
     """
     for at, message in _messages(subject):
         for i, image in enumerate(listed(message, "images")):
@@ -218,7 +218,7 @@ def think(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"think": "minimal"}`
 
-    Source: protocols/ollama.md section 2 [S], 2026-11.
+    Source: Ollama's server, source code for request fields (2026-08).
     """
     value = subject.document.get("think")
     allowed = [one for one in _THINK if type(one) is type(value) and one == value]
@@ -236,7 +236,7 @@ def logprobs(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"logprobs": true, "top_logprobs": 50}`
 
-    Source: protocols/ollama.md section 2 [S], 2026-11.
+    Source: Ollama's server, source code for request fields (2026-08).
     """
     yield from beyond(subject.document, {"top_logprobs": (0.0, 20.0)})
 
@@ -251,7 +251,7 @@ def order_of_results(subject: Subject) -> Iterator[Breach]:
 
     Bad: assistant (calls f, g), tool (g), tool (f)
 
-    Source: protocols/ollama.md section 5 [S], 2026-11.
+    Source: Ollama's server, source code for call ids (2026-08).
     """
     said = _messages(subject)
     for i, (_, message) in enumerate(said):
@@ -266,8 +266,7 @@ def order_of_results(subject: Subject) -> Iterator[Breach]:
 
 
 def _elsewhere(answer: Object, call: Object, ids: set[str], names: set[str]) -> bool:
-    """True when an answer is not of this call, but of another of the same step, whose calls have these ids and
-    names."""
+    """True if a result belongs to another call of the same step. The step's calls have these ids and names."""
     own, name = word(answer, "tool_call_id"), word(answer, "tool_name")
     if own and word(call, "id"):
         return own != word(call, "id") and own in ids
@@ -284,7 +283,7 @@ def done_last(subject: Subject) -> Iterator[Breach]:
 
     Bad: {..., "done": false}
 
-    Source: protocols/ollama.md section 6 [S], 2026-11.
+    Source: Ollama's server, source code for streaming (2026-08).
     """
     lines = frames(subject)
     ends = [place for place, (_, line) in enumerate(lines) if line.get("done") is True or "error" in line]

@@ -1,4 +1,5 @@
-"""Rules about the tools and settings of Chat Completions; `RULES` gathers all rules of the dialect."""
+"""Owns the rules for tools and settings of Chat Completions, and the list `RULES` of all rules of the dialect
+(OAC-...)."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ _WHILE_REASONING = ("temperature", "top_p", "frequency_penalty", "presence_penal
 
 
 def _tools(subject: Subject) -> list[Place]:
-    """The inner object of every function and custom tool, and of legacy functions."""
+    """The inner object of every function tool, custom tool and legacy function, with its path."""
     found = [((*at, key), sub(tool, key)) for at, tool in declarations(subject) for key in ("function", "custom")]
     legacy = items(subject.document, "functions") if subject.kind == "request" else []
     return [(at, inner) for at, inner in found if inner] + legacy
@@ -66,7 +67,7 @@ def names_are_legal(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"name": "get weather"`
 
-    Source: protocols/openai-chat.md section 9 [T].
+    Source: Types of the openai SDK 3.49.0 for limits (2026-11).
     """
     named: list[tuple[Path, Any]] = [((*at, "name"), tool.get("name")) for at, tool in _tools(subject)]
     yield from misnamed(named, OPENAI_NAME)
@@ -85,7 +86,7 @@ def names_are_unique(subject: Subject) -> Iterator[Breach]:
 
     Bad: tools `read`, `read`
 
-    Source: protocols/openai-chat.md section 11.
+    Source: Types of the openai SDK 3.49.0 for messages and tools (2026-11).
     """
     yield from twice([((*at, "name"), tool.get("name")) for at, tool in _tools(subject)], "tool name")
 
@@ -100,7 +101,7 @@ def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"tool_choice": {"type": "function", "function": {"name": "g"}}` without a tool g
 
-    Source: protocols/openai-chat.md section 4 [T].
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11).
     """
     choice = subject.document.get("tool_choice")
     if choice is None:
@@ -128,7 +129,7 @@ def strict_schemas_fit(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "object", "properties": {"a": {"type": "string"}}}`
 
-    Source: protocols/openai-chat.md section 4 [D]; recorded as openai-chat-e82b6b347ec8.
+    Source: OpenAI's documentation for tools (2026-11); recorded as openai-chat-e82b6b347ec8.
     """
     for at, tool in _tools(subject):
         if tool.get("strict") is True:
@@ -148,7 +149,7 @@ def stops_and_logprobs(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"stop": ["a", "b", "c", "d", "e"]`
 
-    Source: protocols/openai-chat.md section 2 [T].
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     stops = listed(subject.document, "stop")
     if len(stops) > _STOPS:
@@ -169,7 +170,8 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"max_tokens": 500, "max_completion_tokens": 500`
 
-    Source: protocols/openai-chat.md section 2 [T]; the refusal is recorded as openai-chat-6bfbfc61a5bd.
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); the refusal is recorded as
+    openai-chat-6bfbfc61a5bd.
     """
     both = given(subject.document, "max_tokens", "max_completion_tokens")
     if len(both) == 2:
@@ -192,7 +194,8 @@ def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "gpt-5.4", "reasoning_effort": "low", "tools": [...]}`
 
-    Source: protocols/openai-chat.md section 1 [R, many; R1 for the two models]; accepted: openai-chat-0fd312029fb2.
+    Source: Error texts that several users reported (2026-11); one user's report (2026-11); accepted:
+    openai-chat-0fd312029fb2.
     """
     if subject.profile.chat_tools == "ok" or not declarations(subject):
         return
@@ -217,7 +220,8 @@ def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "o3", "temperature": 0.2}`
 
-    Source: protocols/openai-chat.md section 11 [R]; recorded as openai-chat-8f9619c0575c, openai-chat-cf9965e7e2d3.
+    Source: Error texts that several users reported (2026-11); recorded as openai-chat-8f9619c0575c,
+    openai-chat-cf9965e7e2d3.
     """
     effort = subject.document.get("reasoning_effort") or subject.profile.effort_default
     reasons = subject.profile.reasoning and effort != "none"
@@ -238,7 +242,7 @@ def stream_options_need_stream(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"stream_options": {"include_usage": true}`
 
-    Source: protocols/openai-chat.md section 11.
+    Source: Types of the openai SDK 3.49.0 for messages and tools (2026-11).
     """
     if given(subject.document, "stream_options") and subject.document.get("stream") is not True:
         yield Breach(("stream_options",), "stream_options without stream: true", "leave it out")
@@ -255,7 +259,7 @@ def json_mode_says_json(subject: Subject) -> Iterator[Breach]:
 
     Bad: json_object beside `{"role": "user", "content": "List three cities."}`
 
-    Source: protocols/openai-chat.md section 9 [D].
+    Source: OpenAI's documentation for limits (2026-11).
     """
     if word(sub(subject.document, "response_format"), "type") != "json_object":
         return
@@ -274,7 +278,8 @@ def counts_within_limits(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"metadata": {"count": 3}`
 
-    Source: protocols/openai-chat.md sections 2 [T] and 9 [M, R1].
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); known behaviour of the API, not looked up in a
+    page (2026-11); one user's report (2026-11).
     """
     yield from metadata_limits(subject.document)
     count = len(listed(subject.document, "tools"))
@@ -295,7 +300,7 @@ def few_breakpoints(subject: Subject) -> Iterator[Breach]:
 
     Bad: a breakpoint on each of five parts
 
-    Source: protocols/openai-chat.md section 3 [T].
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11).
     """
     marks = [
         at
@@ -317,7 +322,7 @@ def numbers_within_range(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"temperature": 99`
 
-    Source: protocols/openai-chat.md section 2 [T]; recorded as openai-chat-a36601952849.
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); recorded as openai-chat-a36601952849.
     """
     yield from beyond(subject.document, _RANGES)
 
@@ -333,7 +338,7 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "object", "properties": {"paths": {"type": "array"}}}`
 
-    Source: OpenAI's function calling guide [M].
+    Source: OpenAI's function calling guide, not looked up again.
     """
     severity: Level | None = "warning" if subject.profile == DEFAULT_PROFILE else None
     for at, tool in _tools(subject):

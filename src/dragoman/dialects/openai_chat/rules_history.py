@@ -1,4 +1,4 @@
-"""Rules about the messages of Chat Completions: who may say what, and how calls and results pair."""
+"""Owns the rules for messages of Chat Completions: content of each role, and pairs of calls and results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTS = {
 
 
 def messages(subject: Subject) -> list[Place]:
-    """The messages of a request, or those of a response's choices."""
+    """The messages of a request, or the messages in a response's choices."""
     if subject.kind == "request":
         return items(subject.document, "messages")
     choices = items(subject.document, "choices")
@@ -28,7 +28,7 @@ def messages(subject: Subject) -> list[Place]:
 
 
 def calls(subject: Subject) -> list[tuple[Path, list[Place]]]:
-    """The calls of each message that has some."""
+    """The messages with calls, each with its calls."""
     found = [(at, items(message, "tool_calls", at)) for at, message in messages(subject)]
     return [(at, own) for at, own in found if own]
 
@@ -43,7 +43,7 @@ def needs_messages_and_model(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "gpt-5.2", "messages": []}`
 
-    Source: protocols/openai-chat.md section 2 [T].
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not listed(subject.document, "messages"):
         yield Breach(("messages",), "a request needs at least one message")
@@ -62,7 +62,7 @@ def calls_are_answered_at_once(subject: Subject) -> Iterator[Breach]:
 
     Bad: assistant (calls a, b), tool (a), user
 
-    Source: protocols/openai-chat.md section 11 [R].
+    Source: Error texts that several users reported (2026-11).
     """
     asked: list[tuple[Path, str]] = []
     answered: set[str] = set()
@@ -93,7 +93,7 @@ def results_have_their_call(subject: Subject) -> Iterator[Breach]:
 
     Bad: user, tool (tool_call_id a)
 
-    Source: protocols/openai-chat.md sections 3 [T] and 11 [R].
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11); error texts that several users reported (2026-11).
     """
     asked: set[str] = set()
     for at, message in messages(subject):
@@ -119,7 +119,7 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
 
     Bad: two calls with the id `call_a` in one message
 
-    Source: protocols/openai-chat.md section 9 [R].
+    Source: Error texts that several users reported (2026-11).
     """
     for _, own in calls(subject):
         yield from twice([((*at, "id"), call.get("id")) for at, call in own], "call id")
@@ -145,7 +145,7 @@ def arguments_are_text(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"arguments": {"city": "Rome"}`
 
-    Source: protocols/openai-chat.md section 4 [T].
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11).
     """
     for _, own in calls(subject):
         for at, call in own:
@@ -154,7 +154,7 @@ def arguments_are_text(subject: Subject) -> Iterator[Breach]:
 
 
 _OPENAI_MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4")
-"""How the names of OpenAI's own models begin (2026-11)."""
+"""Prefixes of the names of OpenAI's own models (2026-11)."""
 
 
 @rule("OAC-008", "error")
@@ -168,7 +168,7 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "tool_call_id": "a", "content": [{"type": "image_url", "image_url": {"url": "..."}}]}`
 
-    Source: protocols/openai-chat.md sections 3 and 10 [T]; llama.cpp took an image: openai-chat-29c3248fd4b1.
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11); llama.cpp took an image: openai-chat-29c3248fd4b1.
     """
     severity: Level | None = None if subject.model.startswith(_OPENAI_MODELS) else "warning"
     for at, message in messages(subject):
@@ -194,7 +194,7 @@ def assistant_says_something(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "assistant", "content": null}`
 
-    Source: protocols/openai-chat.md section 3 [T].
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, message in messages(subject):
         if word(message, "role") != "assistant" or listed(message, "tool_calls"):
@@ -215,7 +215,7 @@ def nothing_legacy(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"functions": [{"name": "f"}]`
 
-    Source: protocols/openai-chat.md section 2 [T].
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     for key in given(subject.document, "functions", "function_call"):
         yield Breach((key,), f"{key} is deprecated", "use tools and tool_choice")
@@ -237,7 +237,7 @@ def messages_have_known_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "user", "content": [{"role": "user", "content": "Hi"}]}`
 
-    Source: protocols/openai-chat.md section 3 [T]; recorded as openai-chat-8064d7cff658.
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11); recorded as openai-chat-8064d7cff658.
     """
     for i, message in enumerate(listed(subject.document, "messages")):
         at: Path = ("messages", i)

@@ -1,4 +1,4 @@
-"""Rules about the chunks of a Chat Completions stream."""
+"""Owns the rules for the chunks of a Chat Completions stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...rules.rule import Breach, Subject, rule
 
 
 def _choices(subject: Subject) -> Iterator[tuple[Path, int, Object, Object]]:
-    """Every choice of every chunk: its place, its index, itself, its delta."""
+    """Every choice of every chunk: its path, its index, the choice, its delta."""
     for i, frame in frames(subject):
         for at, choice in items(frame, "choices", (i,)):
             index = choice.get("index")
@@ -28,7 +28,8 @@ def choice_begins_and_ends_once(subject: Subject) -> Iterator[Breach]:
 
     Bad: role, text, finish_reason "stop", text
 
-    Source: protocols/openai-chat.md section 5 [M]; hosts that send no role are in the recorded traffic.
+    Source: Known behaviour of the API, not looked up in a page (2026-11); hosts that send no role are in the recorded
+    traffic.
     """
     begun: dict[int, Path] = {}
     ended: set[int] = set()
@@ -50,7 +51,7 @@ def choice_begins_and_ends_once(subject: Subject) -> Iterator[Breach]:
 
 
 def _says(delta: Object) -> bool:
-    # The audio's expiry may come last.
+    # A chunk with the expiry of the audio may follow the finish.
     return any(delta.get(key) for key in ("content", "refusal", "tool_calls", "reasoning_content", "reasoning"))
 
 
@@ -65,7 +66,8 @@ def calls_begin_whole(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"index": 0, "id": "a", ...}`, then `{"index": 0, "id": "b", ...}`
 
-    Source: protocols/openai-chat.md section 5 [T, M].
+    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); known behaviour of the API, not looked up in a page
+    (2026-11).
     """
     known: dict[tuple[int, int], tuple[str, str]] = {}
     for at, index, _, delta in _choices(subject):
@@ -96,7 +98,8 @@ def stream_ends_with_done(subject: Subject) -> Iterator[Breach]:
 
     Bad: `data: [DONE]`, `data: {...}`
 
-    Source: protocols/openai-chat.md sections 1 and 8 [T, S].
+    Source: Types of the openai SDK 3.49.0 for the endpoint and errors (2026-11); the openai SDK 3.49.0, source code for
+    the endpoint and errors (2026-11).
     """
     document = subject.document
     if "[DONE]" not in document:

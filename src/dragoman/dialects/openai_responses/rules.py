@@ -1,4 +1,4 @@
-"""Rules about the tools and settings of Responses; `RULES` gathers all rules of the dialect."""
+"""Owns the rules for tools and settings of Responses, and the list `RULES` of all rules of the dialect (OAR-...)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _HOSTED_CHOICES = {
 
 
 def tools(subject: Subject) -> list[tuple[str, Path, dict[str, Any]]]:
-    """Every declaration with its namespace and place, also those in namespaces and in items of the input."""
+    """Every tool declaration with its namespace and path: in `tools`, in namespaces, and in items of the input."""
     out: list[tuple[str, Path, dict[str, Any]]] = []
     for at, tool in declarations(subject) + (tool_items(subject) if subject.kind == "request" else []):
         if word(tool, "type") == "namespace":
@@ -82,7 +82,7 @@ def needs_model_and_input(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "gpt-6-sol", "instructions": "Be brief."}`
 
-    Source: protocols/openai-responses.md section 2 [T].
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not subject.model and not given(subject.document, "prompt"):
         yield Breach(("model",), "a request names its model", "add model")
@@ -100,7 +100,7 @@ def tools_are_flat(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "function", "function": {"name": "f"}}`
 
-    Source: protocols/openai-responses.md section 4 [T].
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11).
     """
     for _, at, tool in tools(subject):
         for key in ("function", "custom"):
@@ -143,7 +143,7 @@ def tool_types_are_known(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "google_search"}`
 
-    Source: protocols/openai-responses.md section 4 [T]; OpenAI's specification, schema Tool, November 2026.
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11); OpenAI's specification, schema Tool, November 2026.
     """
     for _, at, tool in tools(subject):
         kind = word(tool, "type")
@@ -161,12 +161,12 @@ def names_are_legal_and_unique(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"name": "get.weather"`
 
-    Source: protocols/openai-responses.md section 10 [T].
+    Source: Types of the openai SDK 3.49.0 for limits (2026-11).
     """
     own = [entry for entry in _own(subject) if not isinstance(entry[2].get("function"), dict)]
     yield from misnamed([((*at, "name"), tool.get("name")) for _, at, tool in own], OPENAI_NAME)
     for space in dict.fromkeys([namespace for namespace, _, _ in own]):
-        # A tool that a later item adds may be the same one again.
+        # A later item may declare the same tool again.
         first = [(at, tool) for namespace, at, tool in own if namespace == space and at[0] != "input"]
         yield from twice([((*at, "name"), tool.get("name")) for at, tool in first], "tool name")
     named = [((*at, "name"), found.get("name")) for at, found in _formats(subject)]
@@ -183,7 +183,7 @@ def one_kind_of_state(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"previous_response_id": "resp_1", "conversation": "conv_1"`
 
-    Source: protocols/openai-responses.md section 5 [T].
+    Source: Types of the openai SDK 3.49.0 for state and reasoning (2026-11).
     """
     if not given(subject.document, "previous_response_id"):
         return
@@ -204,7 +204,7 @@ def deferred_tools_can_be_found(subject: Subject) -> Iterator[Breach]:
 
     Bad: `[{"type": "function", "name": "f", "defer_loading": true, "parameters": {}}]`
 
-    Source: protocols/openai-responses.md section 4 [D].
+    Source: OpenAI's documentation for tools (2026-11).
     """
     kinds = {word(tool, "type") for _, _, tool in tools(subject)}
     for _, at, tool in tools(subject):
@@ -225,7 +225,7 @@ def async_tools_are_called_directly(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "function", "name": "f", "async": true, "allowed_callers": ["programmatic"], "parameters": {}}`
 
-    Source: protocols/openai-responses.md section 4 [R1].
+    Source: One user's report (2026-11).
     """
     for _, at, tool in _own(subject):
         if tool.get("async") is True and tool.get("allowed_callers") == ["programmatic"]:
@@ -242,7 +242,7 @@ def strict_schemas_fit(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"strict": true, "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}`
 
-    Source: protocols/openai-responses.md section 4 [T], protocols/openai-chat.md section 4 [D].
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11), OpenAI's documentation for tools (2026-11).
     """
     for _, at, tool in _own(subject):
         if tool.get("strict") is True:
@@ -262,7 +262,7 @@ def nothing_of_chat(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"max_tokens": 500`
 
-    Source: protocols/openai-responses.md section 2 [T].
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     instead = {"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
     instead |= {"response_format": "text.format", "functions": "tools", "function_call": "tool_choice"}
@@ -280,7 +280,7 @@ def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"tools": [], "tool_choice": {"type": "function", "name": "f"}`
 
-    Source: protocols/openai-responses.md section 4 [T].
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11).
     """
     choice = subject.document.get("tool_choice")
     declared = tools(subject)
@@ -310,7 +310,8 @@ def numbers_within_range(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"temperature": -1`
 
-    Source: protocols/openai-responses.md sections 2 and 10 [T]; recorded as openai-responses-6fa5d1afa4e2.
+    Source: Types of the openai SDK 3.49.0 for request fields and limits (2026-11); recorded as
+    openai-responses-6fa5d1afa4e2.
     """
     yield from beyond(subject.document, _RANGES)
     yield from metadata_limits(subject.document)
@@ -327,7 +328,7 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "object", "properties": {"paths": {"type": "array"}}}`
 
-    Source: OpenAI's function calling guide [M].
+    Source: OpenAI's function calling guide, not looked up again.
     """
     severity: Level | None = "warning" if subject.profile == DEFAULT_PROFILE else None
     for _, at, tool in _own(subject):

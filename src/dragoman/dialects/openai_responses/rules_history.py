@@ -1,4 +1,4 @@
-"""Rules about the items of Responses: calls and their outputs, reasoning that must go along, parts of messages."""
+"""Owns the rules for items of Responses: calls and their outputs, replayed reasoning, parts of messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def history(subject: Subject) -> list[Place]:
 
 
 def held(document: Object) -> bool:
-    """Whether the server holds what came before: then calls may stand outside the input."""
+    """Whether the server holds the earlier items. Then the input may lack the call of an output."""
     references = any(word(item, "type") == "item_reference" for _, item in items(document, "input"))
     return bool(references or given(document, "previous_response_id", "conversation", "prompt"))
 
@@ -45,7 +45,7 @@ def calls_are_answered_once(subject: Subject) -> Iterator[Breach]:
 
     Bad: function_call (call_id a), user message
 
-    Source: protocols/openai-responses.md section 5 [R].
+    Source: Error texts that several users reported (2026-11).
     """
     open_calls: dict[str, Path] = {}
     answered: set[str] = set()
@@ -74,7 +74,7 @@ def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
 
     Bad: custom_tool_call (call_id a), function_call_output (call_id a)
 
-    Source: protocols/openai-responses.md sections 3 [T] and 12; accepted: openai-responses-23eaae014a04.
+    Source: Types of the openai SDK 3.49.0 for items (2026-11); accepted: openai-responses-23eaae014a04.
     """
     known: dict[str, str] = {}
     elsewhere = held(subject.document)
@@ -105,7 +105,7 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
 
     Bad: a `call_id` of 65 characters
 
-    Source: protocols/openai-responses.md sections 3 and 10 [R].
+    Source: Error texts that several users reported (2026-11).
     """
     seen: set[str] = set()
     for at, item in history(subject):
@@ -136,7 +136,7 @@ def arguments_are_text(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"arguments": {"city": "Rome"}`
 
-    Source: protocols/openai-responses.md section 3 [T].
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in history(subject):
         if word(item, "type") == "function_call":
@@ -157,7 +157,8 @@ def reasoning_goes_along(subject: Subject) -> Iterator[Breach]:
 
     Bad: reasoning rs_1, user message
 
-    Source: protocols/openai-responses.md section 5 [R]. The second half needs the response before (a conversation).
+    Source: Error texts that several users reported (2026-11). The second half needs the response before (a
+    conversation).
     """
     turns = history(subject)
     following: Object = {}
@@ -165,7 +166,7 @@ def reasoning_goes_along(subject: Subject) -> Iterator[Breach]:
         if word(item, "type") != "reasoning":
             following = item
         elif not following or word(following, "role") in ("user", "system", "developer"):
-            # Without an id the server has nothing to look up.
+            # The server looks a reasoning item up by its id. Without an id it has nothing to look up.
             severity: Level | None = None if word(item, "id") else "warning"
             yield Breach(at, "reasoning without the item it led to", "drop it, or keep what followed", severity)
     ids = {word(item, "id"): at for at, item in turns if word(item, "id")}
@@ -188,7 +189,8 @@ def stateless_reasoning_is_encrypted(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "reasoning", "id": "rs_1", "summary": []}` with `store: false`
 
-    Source: protocols/openai-responses.md section 5 [T, R].
+    Source: Types of the openai SDK 3.49.0 for state and reasoning (2026-11); error texts that several users reported
+    (2026-11).
     """
     if subject.document.get("store") is not False or not subject.profile.reasoning:
         return
@@ -207,7 +209,7 @@ def parts_fit_their_role(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "user", "content": [{"type": "text", "text": "Hi"}]}`
 
-    Source: protocols/openai-responses.md section 3 [T].
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for i, item in enumerate(listed(subject.document, "input")):
         if not isinstance(item, dict):
@@ -246,7 +248,7 @@ def media_is_there(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "input_image"}`
 
-    Source: protocols/openai-responses.md sections 3 and 12 [T].
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, part in _parts(subject):
         kind = word(part, "type")
@@ -269,7 +271,7 @@ def compaction_comes_last(subject: Subject) -> Iterator[Breach]:
 
     Bad: compaction_trigger, user message
 
-    Source: protocols/openai-responses.md section 3 [T].
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in history(subject)[:-1]:
         if word(item, "type") == "compaction_trigger":
@@ -286,7 +288,7 @@ def phase_is_kept(subject: Subject) -> Iterator[Breach]:
 
     Bad: some assistant messages of the input have a phase and others have none
 
-    Source: protocols/openai-responses.md section 3 [T].
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     said = [(at, item) for at, item in history(subject) if word(item, "role") == "assistant"]
     phases = {word(item, "id"): word(item, "phase") for _, item in items(subject.before, "output")}
@@ -340,7 +342,7 @@ def images_are_images(subject: Subject) -> Iterator[Breach]:
 
 
 def tool_items(subject: Subject) -> list[Place]:
-    """The declarations that items of the input add."""
+    """The tool declarations in items of the input."""
     found: list[Place] = []
     for at, item in history(subject) if subject.kind == "request" else ():
         if word(item, "type") in ("additional_tools", "tool_search_output"):

@@ -1,4 +1,4 @@
-"""Rules about the events of a Responses stream."""
+"""Owns the rules for the events of a Responses stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...rules.helpers import Object, frames, quoted, sub, word
 from ...rules.rule import Breach, Subject, rule
 
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed", "error")
-# Pieces -> the field of the event that repeats them all.
+# delta event -> the field of the done event that repeats all its pieces
 _WHOLE = {
     "response.output_text": "text",
     "response.refusal": "refusal",
@@ -38,7 +38,8 @@ def order_of_events(subject: Subject) -> Iterator[Breach]:
 
     Bad: response.created (0), response.output_item.added (0)
 
-    Source: protocols/openai-responses.md section 6 [T, M].
+    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); known behaviour of the API, not looked up in a page
+    (2026-11).
     """
     found = frames(subject)
     if found and word(found[0][1], "type") not in ("response.created", "error"):
@@ -52,7 +53,7 @@ def order_of_events(subject: Subject) -> Iterator[Breach]:
         last = number if number is not None else last
         if ended:
             yield Breach((i,), f"{quoted(frame.get('type'))} after the terminal event")
-            return  # whatever else stands there is never read
+            return  # clients stop reading at the terminal event
         ended = ended or word(frame, "type") in _TERMINAL
     if not ended:
         yield Breach((len(subject.document),), "the stream has no terminal event")
@@ -68,7 +69,8 @@ def pieces_make_the_whole(subject: Subject) -> Iterator[Breach]:
 
     Bad: function_call_arguments.delta `{"a":`, function_call_arguments.done `{"b":1}`
 
-    Source: protocols/openai-responses.md section 6 [T, M]. A stream that ends with an error may leave items open.
+    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); known behaviour of the API, not looked up in a page
+    (2026-11). A stream that ends with an error may leave items open.
     """
     open_items: dict[int, Path] = {}
     pieces: dict[tuple[Any, ...], list[str]] = {}
@@ -106,7 +108,8 @@ def items_are_dense(subject: Subject) -> Iterator[Breach]:
 
     Bad: items 0, 2; or resp_1 in response.created and resp_2 in response.completed
 
-    Source: protocols/openai-responses.md section 6 [S, M].
+    Source: The openai SDK 3.49.0, source code for streaming (2026-11); known behaviour of the API, not looked up in a
+    page (2026-11).
     """
     due = 0
     own = ""

@@ -1,4 +1,4 @@
-"""What OpenRouter documents are checked for: its own rules (ORT-...), and those of Chat Completions that hold here."""
+"""Owns the rules for OpenRouter (ORT-...). ORT-001 runs the rules of Chat Completions that hold for OpenRouter too."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ...rules.rule import Breach, Subject, rule, rules_of
 from ..openai_chat.rules import RULES as CHAT
 
 _NOT_HERE = frozenset({"OAC-008", "OAC-014", "OAC-015", "OAC-016"})
-# Reported under ORT-001: what is otherwise here.
+# OpenRouter differs from these rules in part, so their breaches are reported under ORT-001.
 _OTHERWISE = frozenset({"OAC-001", "OAC-006", "OAC-007", "OAC-009", "OAC-011", "OAC-017", "OAC-022", "OAC-S01"})
-# Of these, what the upstream behind OpenRouter decides: a warning.
+# The upstream behind OpenRouter decides about these, so a breach is a warning.
 _PASSED_ON = frozenset({"OAC-006", "OAC-009", "OAC-011", "OAC-017"})
 _OWN_PARTS = ("video_url",)
 
@@ -33,7 +33,7 @@ def chat_rules(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "openai/gpt-5.2", "messages": []}`
 
-    Source: protocols/openrouter.md section 8 [T], recorded, 2026-11.
+    Source: Types of the openrouter SDK 1.3.84 for request fields (2026-11), recorded, 2026-11.
     """
     seen = _said_once(subject) if subject.kind == "stream" else subject
     for one in CHAT:
@@ -48,7 +48,7 @@ def chat_rules(subject: Subject) -> Iterator[Breach]:
 
 
 def _at(document: Any, breach: Breach) -> Any:
-    """The value a breach is about, None when there is none."""
+    """The value at the path of a breach. None: nothing stands there."""
     for step in breach.at:
         if isinstance(document, dict):
             document = document.get(step)
@@ -59,7 +59,7 @@ def _at(document: Any, breach: Breach) -> Any:
 
 
 def _said_once(subject: Subject) -> Subject:
-    """The stream without choices that only repeat the reason they have ended with."""
+    """The stream without choices that only repeat their finish reason."""
     ended: dict[int, str] = {}
     chunks = list(subject.document)
     for i, chunk in frames(subject):
@@ -85,7 +85,7 @@ def functions_only(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "custom", "custom": {"name": "f"}}`
 
-    Source: protocols/openrouter.md section 2 [T], 2026-11.
+    Source: Types of the openrouter SDK 1.3.84 for request fields (2026-11).
     """
     for at, tool in declarations(subject):
         if tool.get("type") == "custom":
@@ -105,7 +105,7 @@ def details_kept(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "assistant", "tool_calls": [...], "reasoning": "Need f"}`
 
-    Source: protocols/openrouter.md section 3 [D], 2026-11.
+    Source: OpenRouter's documentation for messages (2026-11).
     """
     messages = items(subject.document, "messages")
     thinking = any(listed(message, "reasoning_details") for _, message in messages)
@@ -133,7 +133,7 @@ def one_effort(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"reasoning": {"effort": "low"}, "reasoning_effort": "high"}`
 
-    Source: protocols/openrouter.md section 2 [T], 2026-11.
+    Source: Types of the openrouter SDK 1.3.84 for request fields (2026-11).
     """
     inner, outer = sub(subject.document, "reasoning").get("effort"), subject.document.get("reasoning_effort")
     if inner is not None and outer is not None and inner != outer:
@@ -151,7 +151,7 @@ def own_details(subject: Subject) -> Iterator[Breach]:
 
     Bad: format anthropic-claude-v1 sent to openai/gpt-5.2
 
-    Source: protocols/openrouter.md section 3 [T], 2026-11. Families are rows of `profiles.json`.
+    Source: Types of the openrouter SDK 1.3.84 for messages (2026-11). Families are rows of `profiles.json`.
     """
     known = subject.profile.seal_formats
     for at, message in items(subject.document, "messages"):
@@ -171,7 +171,7 @@ def model_named(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"messages": [...]}`
 
-    Source: protocols/openrouter.md section 2 [T], 2026-11.
+    Source: Types of the openrouter SDK 1.3.84 for request fields (2026-11).
     """
     if not subject.model and not listed(subject.document, "models") and not given(subject.document, "model"):
         yield Breach((), "neither model nor models", "name a model")
@@ -187,7 +187,7 @@ def error_is_last(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"error": {"code": 502, ...}}`, `{"choices": [...]}`
 
-    Source: protocols/openrouter.md section 5 [D], 2026-11.
+    Source: OpenRouter's documentation for streaming (2026-11).
     """
     chunks = frames(subject)
     ends = [place for place, (_, chunk) in enumerate(chunks) if chunk.get("error") is not None]

@@ -7,6 +7,9 @@ digits of the length, would give the same headers in the parser. A head that dif
 
 Heads are looked up by hash, and compared only if the hashes are equal. So the time of a lookup shows nothing about a
 key in another client's head.
+
+Measured alone (2026-11-18): without known heads a request from Anthropic's dialect to Chat Completions takes 5,335
+bytecodes instead of 4,376, and 18 % more CPU (median over 18 cases of the lowest of 7 runs each).
 """
 
 from __future__ import annotations
