@@ -23,13 +23,13 @@ from ..errors import ConfigError, DragomanError
 from ..gateway.config import Config, load, parse
 from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
-from ..runtime.builtin import tools as builtin_tools
+from ..runtime.builtin_tools import tools as builtin_tools
 from ..runtime.events import Finished, Reason
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
 from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
-from ..runtime.tool import Tool
+from ..runtime.tool_interface import Tool
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL

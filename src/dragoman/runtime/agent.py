@@ -32,15 +32,15 @@ from ..transport.client_interface import Limits as Waits
 from ..transport.proxy_settings import client
 from ..transport.upstream import Upstream, from_environment
 from . import system_prompt
-from .builtin import tools as builtin_tools
-from .builtin.save_memory import remembered
+from .builtin_tools import tools as builtin_tools
+from .builtin_tools.save_memory import remembered
 from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
 from .history import appended
 from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
 from .session import Session
 from .telemetry import Telemetry
-from .tool import Tool, ToolEnvironment
+from .tool_interface import Tool, ToolEnvironment
 from .toolbox import Approve, Toolbox
 from .upstreams import Net, Upstreams, usual_model
 

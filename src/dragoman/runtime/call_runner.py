@@ -16,7 +16,7 @@ from .history import INTERRUPTED, failed
 from .model_answer import within
 from .policy import Policy
 from .session import Session
-from .tool import Confirmation, Failure, Outcome, ToolEnvironment
+from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment
 from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
 
 HARMLESS = frozenset({"read", "fetch"})

@@ -11,7 +11,7 @@ from ..store import trusted_files
 from . import confine, file_filters, file_walk, text_file
 from .confine import Place
 from .text_file import TextFile
-from .tool import Confirmation, Outcome, ToolEnvironment, ToolError
+from .tool_interface import Confirmation, Outcome, ToolEnvironment, ToolError
 
 _OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
 """Files of dragoman's own folders, where a workspace is so large that it holds them."""

@@ -30,7 +30,7 @@ from .model import Model, Models
 from .model_answer import Answer, OutOfTime, SideQuestion, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
-from .tool import ToolEnvironment
+from .tool_interface import ToolEnvironment
 from .toolbox import Approve, Toolbox
 
 

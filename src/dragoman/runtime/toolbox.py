@@ -21,7 +21,7 @@ from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
 from .text_file import shown
-from .tool import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
+from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
 
 SUCCEEDED = "Tool execution succeeded."
 

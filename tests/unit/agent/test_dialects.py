@@ -14,7 +14,7 @@ from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.session import Session
-from dragoman.runtime.tool import Outcome
+from dragoman.runtime.tool_interface import Outcome
 from dragoman.transport.upstream import Upstream
 from tests.e2e.clients import CITY, PAIR, PICTURE, RESULT
 from tests.e2e.scripted import MODELS, ROUTER_SEAL, Scripted, story

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tool import Tool
+from ..tool_interface import Tool
 from .glob import Glob
 from .google_web_search import Endpoint, GoogleWebSearch
 from .list_directory import ListDirectory
