@@ -24,6 +24,7 @@ from ..gateway.config import Config, load, parse
 from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
 from ..runtime.builtin_tools import tools as builtin_tools
+from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.events import Finished, Reason
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
@@ -34,7 +35,6 @@ from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
 from .ask_output import Approver, JsonOutput, TextOutput
-from .conversations import ConversationStore, find
 from .file_effects import CONFIG_FILE
 from .terminal_output import fail, hush
 from .untrusted_files import FolderFile

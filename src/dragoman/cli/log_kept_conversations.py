@@ -13,12 +13,12 @@ import click
 from ..canon.parts import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..errors import DragomanError
+from ..runtime.conversation_store import KIND, find
 from ..runtime.session import Session
 from ..runtime.upstream_request import exported
 from ..store import Entry
 from ..store.sqlite import SqliteStore, usual_file
 from .ask_output import visible
-from .conversations import KIND, find
 from .terminal_output import fail, print_losses
 
 
