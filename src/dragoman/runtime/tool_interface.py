@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from ..canon.parts import Media, Text
-from ..canon.response import Response
+from ..canon.response import Response, Usage
 from ..errors import DragomanError
 
 Kind = Literal["read", "edit", "run", "fetch", "remember", "other"]
@@ -123,6 +123,8 @@ class ToolEnvironment(Struct):
     ask: Asker | None = None
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools that the model behind `ask` has."""
+    spend: Callable[[Usage], None] = lambda usage: None
+    """Counts tokens that a tool used with models of its own."""
     fetch: Fetcher | None = None
     """None: tools fetch by themselves, and from public addresses only."""
     config: Path | None = None

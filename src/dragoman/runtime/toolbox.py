@@ -148,6 +148,10 @@ class Toolbox:
         assert outcome is not None
         return _done(call, outcome, decided(plan, approval), time.perf_counter() - began)
 
+    def refused(self, call: ToolCall, reason: str) -> Done:
+        """A call that was not run, for a reason that the model gets."""
+        return _failed(call, "denied", reason, "reject")
+
     async def close(self) -> None:
         """End what tools have going on."""
         for tool in self:
