@@ -25,6 +25,7 @@ from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
 from ..runtime.builtin_tools import tools as builtin_tools
 from ..runtime.conversation_store import ConversationStore, find
+from ..runtime.edit_journal import EditJournal
 from ..runtime.events import Finished, Reason
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
@@ -142,6 +143,7 @@ def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, telle
         session=session,
         limits=Limits(wish.turns, wish.seconds, wish.tokens),
         save=keep,
+        journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
     )

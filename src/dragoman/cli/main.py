@@ -28,6 +28,7 @@ _VERBS = {
     "serve": "serve.serve",
     "show": "show.show",
     "translate": "translate.translate",
+    "undo": "undo.undo",
 }
 """Where each verb is. It is loaded when it is used: tables and colours would take half of the time to start serving."""
 

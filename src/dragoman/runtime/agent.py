@@ -44,6 +44,7 @@ from .builtin_tools import works_in_folder
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
+from .edit_journal import EditJournal
 from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
 from .function_tools import as_tools
 from .history import appended
@@ -52,7 +53,7 @@ from .policy import Mode, Policy
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
-from .tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from .tool_interface import FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
 from .upstreams import Net, Upstreams, usual_model
 
@@ -101,6 +102,7 @@ class Agent:
         before_call: BeforeCall | None = None,
         after_call: AfterCall | None = None,
         save: Callable[[Session], None] = unsaved,
+        journal: EditJournal | None = None,
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
         environment: Mapping[str, str] | None = None,
@@ -109,8 +111,8 @@ class Agent:
         asked, else the rehearsal. `tools` are functions and tools; without it all built-in tools. `system` follows our
         own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
-        may name another model for it. `before_call` sees each call and may refuse it; `after_call` sees each result and
-        may replace it."""
+        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
+        sees each call and may refuse it; `after_call` sees each result and may replace it."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
@@ -123,7 +125,7 @@ class Agent:
         self._hooks = (before_call, after_call)
         self._telemetry = OpenTelemetry() if telemetry == "otel" else telemetry
         self._format: Format | None = None
-        self._save = save
+        self._save, self._journal = save, journal
         found = self._stored(session, store)
         self.session = found or Session(id=secrets.token_hex(8))
         if model or not self.session.model:
@@ -146,7 +148,7 @@ class Agent:
             keep(session)
             save(session)
 
-        self._save = both
+        self._save, self._journal = both, self._journal or EditJournal(kept)
         if not isinstance(session, str):
             return session
         entry = find(kept, session)
@@ -243,6 +245,13 @@ class Agent:
             if own:
                 await self.close()
 
+    def _edited(self, edit: FileEdit) -> None:
+        if self._journal is not None:
+            try:
+                self._journal.record(self.session, edit)
+            except ConfigError as error:  # the edit is made: that it cannot be taken back must not fail the call
+                warnings.warn(f"the edit of {edit.path} cannot be taken back: {error}", stacklevel=2)
+
     def pause(self) -> None:
         """Have the run end after the step under way."""
         if self._loop is not None:
@@ -261,7 +270,8 @@ class Agent:
 
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
-            around = ToolEnvironment(self._workspace, self.policy.passed(self._environment), config=config)
+            passed = self.policy.passed(self._environment)
+            around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
             self._loop = Loop(
                 Upstreams(self._upstreams, net),
                 self.toolbox,

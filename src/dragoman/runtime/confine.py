@@ -170,6 +170,14 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
             raise
 
 
+def remove(where: Place, was: os.stat_result) -> None:
+    """Remove a file, if it is still the one that was last looked at."""
+    with folder(where, depth=-1) as above:
+        if not _same(was, _look(where.steps[-1], above)):
+            raise ToolError("file_changed", f"{where.path} has been changed meanwhile; it was not removed.")
+        os.unlink(where.steps[-1], dir_fd=above)
+
+
 def _look(name: str, above: int) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=above, follow_symlinks=False)
