@@ -17,7 +17,7 @@ from dragoman.canon.parts import Media, Text, ToolCall
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.e2e.mcp_servers.office import MODERN, PDF, PNG, WAV
 from tests.e2e.mcp_servers.processes import ROOT, WAYS, children, started

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers, Status
-from dragoman.runtime.tool import ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import ToolEnvironment, ToolError
 from tests.e2e.mcp_servers.processes import ROOT, children
 
 

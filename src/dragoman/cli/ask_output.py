@@ -30,7 +30,7 @@ from ..runtime.events import (
     Waiting,
     as_line,
 )
-from ..runtime.tool import Confirmation, FileDiff
+from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 from .terminal_output import visible as visible
 

@@ -23,18 +23,19 @@ from ..errors import ConfigError, DragomanError
 from ..gateway.config import Config, load, parse
 from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
-from ..runtime.builtin import tools as builtin_tools
+from ..runtime.builtin_tools import tools as builtin_tools
+from ..runtime.conversation_store import ConversationStore, find
+from ..runtime.edit_journal import EditJournal
 from ..runtime.events import Finished, Reason
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
 from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
-from ..runtime.tool import Tool
+from ..runtime.tool_interface import Tool
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
 from .ask_output import Approver, JsonOutput, TextOutput
-from .conversations import ConversationStore, find
 from .file_effects import CONFIG_FILE
 from .terminal_output import fail, hush
 from .untrusted_files import FolderFile
@@ -142,6 +143,7 @@ def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, telle
         session=session,
         limits=Limits(wish.turns, wish.seconds, wish.tokens),
         save=keep,
+        journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
     )

@@ -7,18 +7,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 import click
 
 from ..canon.parts import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..errors import DragomanError
+from ..runtime.conversation_store import KIND, find
+from ..runtime.edit_journal import undo as take_back
 from ..runtime.session import Session
 from ..runtime.upstream_request import exported
 from ..store import Entry
 from ..store.sqlite import SqliteStore, usual_file
 from .ask_output import visible
-from .conversations import KIND, find
 from .terminal_output import fail, print_losses
 
 
@@ -63,6 +65,21 @@ def forget(id: str) -> None:
         entry = _entry(store, id)
         store.drop(KIND, entry.id)
     click.echo(f"deleted: {entry.id}", err=True)
+
+
+def undo(id: str | None) -> None:
+    """Take back the edits of the last prompt that made some."""
+    with _opened() as store:
+        entry = find(store, id, os.getcwd())
+        if entry is None:
+            fail(
+                f"there is no conversation {id}; dragoman log lists them" if id else "no conversation of this folder", 2
+            )
+        done = take_back(store, Session.from_json(entry.body), (Path(entry.labels.get("folder") or os.getcwd()),))
+    for path in done.files:
+        click.echo(f"taken back: {path}", err=True)
+    for command in done.commands:
+        click.echo(f"not taken back, because it was a command: {command}", err=True)
 
 
 def export(id: str, dialect: str, model: str, form: str) -> None:

@@ -31,6 +31,7 @@ _VERBS = {
     "serve": "serve.serve",
     "show": "show.show",
     "translate": "translate.translate",
+    "undo": "undo.undo",
 }
 """The module and function of each sub-command. A module is loaded when its command runs: tables and colours would take
 half of the time that `dragoman serve` needs to start."""

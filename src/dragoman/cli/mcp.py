@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from ..runtime.mcp.servers import Status
-    from ..runtime.tool import Kind
+    from ..runtime.tool_interface import Kind
 
 T = TypeVar("T")
 
@@ -133,10 +133,10 @@ def serve(
     No tool asks for approval here, so only tools that read are offered unless --allow adds others.
     """
     _need()
-    from ..runtime import builtin
+    from ..runtime import builtin_tools
     from ..runtime.mcp.server import ToolServer
     from ..runtime.policy import Policy
-    from ..runtime.tool import ToolEnvironment
+    from ..runtime.tool_interface import ToolEnvironment
 
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
@@ -144,7 +144,9 @@ def serve(
     kinds: frozenset[Kind] = frozenset(
         ("read", *[kind for word, some in _KINDS.items() if word in allow or "all" in allow for kind in some])
     )
-    tools = [tool for tool in builtin.tools() if tool.name != _NEEDS_A_MODEL and (not names or tool.name in names)]
+    tools = [
+        tool for tool in builtin_tools.tools() if tool.name != _NEEDS_A_MODEL and (not names or tool.name in names)
+    ]
     missing = set(names) - {tool.name for tool in tools if tool.kind in kinds}
     if missing:
         raise click.ClickException(f"these tools are unknown or not allowed: {', '.join(sorted(missing))}")

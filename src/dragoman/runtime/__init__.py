@@ -1,6 +1,6 @@
-"""The tool runtime: built-in tools, MCP servers, policies and the agent loop, for any upstream in any dialect.
+"""The tool runtime: built-in tools, functions as tools, MCP servers, policies and the agent loop, for any upstream.
 
-The names here are loaded when they are asked for: a tool alone needs no loop, and a loop no client of the network.
+The names here are loaded when a program uses them: a tool alone needs no loop, and a loop needs no network client.
 """
 
 from __future__ import annotations
@@ -9,18 +9,88 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..canon.request import Settings
     from .agent import Agent, Reply
+    from .builtin_tools import builtin
+    from .events import (
+        Compressed,
+        Content,
+        Failed,
+        Finished,
+        Happening,
+        Lost,
+        Retrying,
+        Thought,
+        ToolCallProgress,
+        ToolCallRequest,
+        ToolCallResponse,
+        Waiting,
+    )
+    from .function_tools import FunctionTool, tool
     from .loop import Limits, Loop
     from .policy import Policy
     from .session import Session
-    from .toolbox import Toolbox
+    from .structured_output import OutputError
+    from .tool_interface import Confirmation, Outcome, Tool, ToolEnvironment, ToolError
+    from .toolbox import Approval, Toolbox
 
-__all__ = ["Agent", "Limits", "Loop", "Policy", "Reply", "Session", "Toolbox"]
+_MODULES = {
+    "..canon.request": ("Settings",),
+    ".agent": ("Agent", "Reply"),
+    ".builtin_tools": ("builtin",),
+    ".events": (
+        *("Compressed", "Content", "Failed", "Finished", "Happening", "Lost", "Retrying", "Thought"),
+        *("ToolCallProgress", "ToolCallRequest", "ToolCallResponse", "Waiting"),
+    ),
+    ".function_tools": ("FunctionTool", "tool"),
+    ".loop": ("Limits", "Loop"),
+    ".policy": ("Policy",),
+    ".session": ("Session",),
+    ".structured_output": ("OutputError",),
+    ".tool_interface": ("Confirmation", "Outcome", "Tool", "ToolEnvironment", "ToolError"),
+    ".toolbox": ("Approval", "Toolbox"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
-_HOMES = {"Reply": "agent", "Limits": "loop"}
+__all__ = [
+    "Agent",
+    "Approval",
+    "Compressed",
+    "Confirmation",
+    "Content",
+    "Failed",
+    "Finished",
+    "FunctionTool",
+    "Happening",
+    "Limits",
+    "Loop",
+    "Lost",
+    "Outcome",
+    "OutputError",
+    "Policy",
+    "Reply",
+    "Retrying",
+    "Session",
+    "Settings",
+    "Thought",
+    "Tool",
+    "ToolCallProgress",
+    "ToolCallRequest",
+    "ToolCallResponse",
+    "ToolEnvironment",
+    "ToolError",
+    "Toolbox",
+    "Waiting",
+    "builtin",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES.get(name, name.lower())}", __name__), name)
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

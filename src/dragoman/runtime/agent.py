@@ -1,7 +1,7 @@
 """An agent in a few lines: a model with tools in a folder, asked from plain or from asynchronous Python.
 
-agent = Agent("anthropic/claude-sonnet-4-5", folder="project", policy="edits")
-print(agent.ask("What does this project do?").text)
+agent = Agent("anthropic/claude-opus-5", tools=[weather, *builtin("read_file")])
+print(agent.ask("Do I need a coat in Paris?").text)
 
 async with Agent() as agent:
     async for happening in agent.stream("And its tests?"):
@@ -11,36 +11,49 @@ async with Agent() as agent:
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+import warnings
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
+import msgspec
 from msgspec import Struct
 
 from ..canon.losses import Loss
 from ..canon.parts import Media, Part, Text
-from ..canon.request import Settings
+from ..canon.request import Format, Settings
 from ..canon.response import Usage
+from ..errors import ConfigError
+from ..store import Store
+from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.client_interface import Limits as Waits
 from ..transport.proxy_settings import client
 from ..transport.upstream import Upstream, from_environment
 from . import system_prompt
-from .builtin import tools as builtin_tools
-from .builtin.save_memory import remembered
+from .builtin_tools import tools as builtin_tools
+from .builtin_tools import works_in_folder
+from .builtin_tools.save_memory import remembered
+from .call_runner import AfterCall, BeforeCall
+from .conversation_store import ConversationStore, find
+from .edit_journal import EditJournal
 from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
+from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
 from .session import Session
-from .telemetry import Telemetry
-from .tool import Tool, ToolEnvironment
+from .structured_output import OutputError, output_format, read_output
+from .telemetry import OpenTelemetry, Telemetry
+from .tool_interface import FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
 from .upstreams import Net, Upstreams, usual_model
 
@@ -49,58 +62,101 @@ if TYPE_CHECKING:
     from .mcp.servers import Servers
 
 
-class Reply(Struct, frozen=True):
+T = TypeVar("T")
+
+_TRIES = 2
+"""How often a model is asked for an answer that fits a type."""
+
+
+class Reply(Struct, Generic[T], frozen=True):
     """What came of a question."""
 
     text: str
-    """What the model said after its last call."""
+    """The model's text after its last call."""
     reason: Reason
     usage: Usage = Usage()
     losses: tuple[Loss, ...] = ()
     detail: str = ""
+    value: T | None = None
+    """The answer in the type that `output=` named."""
 
 
 class Agent:
-    """A model, its tools, and one conversation. Used with `async with`, what it opened stays open between questions."""
+    """A model, its tools, and one conversation. Under `async with` connections stay open between two questions."""
 
     def __init__(
         self,
         model: str = "",
         *,
         folder: str | Path | Iterable[str | Path] = ".",
-        tools: Iterable[Tool] | None = None,
+        tools: Iterable[Tool | Callable[..., Any]] | None = None,
         mcp: Mapping[str, ServerConfig] | None = None,
         policy: Policy | Mode = "ask",
         approve: Approve | None = None,
         defer: bool = False,
         system: str = "",
-        session: Session | None = None,
+        session: Session | str | None = None,
+        store: Store | bool = False,
         settings: Settings | None = None,
         limits: Limits | None = None,
+        before_call: BeforeCall | None = None,
+        after_call: AfterCall | None = None,
         save: Callable[[Session], None] = unsaved,
-        telemetry: Telemetry | None = None,
+        journal: EditJournal | None = None,
+        telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`model` is `upstream/model`; left out, the usual one of the first upstream that the environment names, else
-        the rehearsal. `tools`: left out, all that are built in. `system` is said behind our own words. A `session`
-        of before is gone on with, by another model if one is named."""
+        """`model` is `upstream/model`. Without it the usual model of the first upstream that the environment names is
+        asked, else the rehearsal. `tools` are functions and tools; without it all built-in tools. `system` follows our
+        own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
+        `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
+        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
+        sees each call and may refuse it; `after_call` sees each result and may replace it."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
-        self._tools, self._mcp = None if tools is None else tuple(tools), mcp or {}
-        self._works = self._tools is None or bool(self._tools) or bool(self._mcp)
+        self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
+        self._works = self._tools is None or works_in_folder(self._tools) or bool(self._mcp)
         self.policy = policy if isinstance(policy, Policy) else Policy(policy)
         self._approve, self._defer, self._system = approve, defer, system
-        self._settings, self._limits, self._save, self._telemetry = settings, limits, save, telemetry
-        self.session = session or Session(id=secrets.token_hex(8))
+        self._settings, self._limits = settings or Settings(thoughts=True), limits
+        self._hooks = (before_call, after_call)
+        self._telemetry = OpenTelemetry() if telemetry == "otel" else telemetry
+        self._format: Format | None = None
+        self._save, self._journal = save, journal
+        found = self._stored(session, store)
+        self.session = found or Session(id=secrets.token_hex(8))
         if model or not self.session.model:
             self.session.model = model or usual_model(self._upstreams, self._environment)
         self.servers: Servers | None = None
         self.toolbox = Toolbox()
         self._stack: AsyncExitStack | None = None
         self._loop: Loop | None = None
+
+    def _stored(self, session: Session | str | None, store: Store | bool) -> Session | None:
+        """The conversation to continue. With a store, the conversation is kept there after each step."""
+        if store is False:
+            if isinstance(session, str):
+                raise ConfigError("session", session, problem="an id is found in a store: give store=True as well")
+            return session
+        kept = SqliteStore(usual_file(self._environment)) if store is True else store
+        keep, save = ConversationStore(kept, str(self._workspace[0]), warnings.warn), self._save
+
+        def both(session: Session) -> None:
+            keep(session)
+            save(session)
+
+        self._save, self._journal = both, self._journal or EditJournal(kept)
+        if not isinstance(session, str):
+            return session
+        entry = find(kept, session)
+        if entry is None:
+            raise ConfigError(
+                "session", session, problem="the store has no such conversation; `dragoman log` lists them"
+            )
+        return keep.read(entry)
 
     @property
     def model(self) -> str:
@@ -111,12 +167,44 @@ class Agent:
     def model(self, name: str) -> None:
         self.session.model = name
 
-    def ask(self, prompt: str | Iterable[Part], *media: Media) -> Reply:
-        """Ask, and wait for what comes of it. Not from within a running event loop: there it is `await agent.asked`."""
-        return asyncio.run(self.asked(prompt, *media))
+    @overload
+    def ask(self, prompt: str | Iterable[Part], *media: Media) -> Reply[None]: ...
+    @overload
+    def ask(self, prompt: str | Iterable[Part], *media: Media, output: type[T]) -> Reply[T]: ...
+    def ask(self, prompt: str | Iterable[Part], *media: Media, output: type[T] | None = None) -> Reply[Any]:
+        """Ask, and wait for the answer. With `output` the answer is read into that type (`Reply.value`).
 
-    async def asked(self, prompt: str | Iterable[Part], *media: Media) -> Reply:
-        """The same, asynchronously."""
+        In a notebook, or wherever an event loop runs, the question is asked in a thread. Asynchronous code awaits
+        `asked` instead.
+        """
+        return _run(self._asked(prompt, media, output), self._loop is not None)
+
+    @overload
+    async def asked(self, prompt: str | Iterable[Part], *media: Media) -> Reply[None]: ...
+    @overload
+    async def asked(self, prompt: str | Iterable[Part], *media: Media, output: type[T]) -> Reply[T]: ...
+    async def asked(self, prompt: str | Iterable[Part], *media: Media, output: type[T] | None = None) -> Reply[Any]:
+        """The same, asynchronously. OutputError where the answer does not fit `output`, also when asked again."""
+        return await self._asked(prompt, media, output)
+
+    async def _asked(self, prompt: str | Iterable[Part], media: tuple[Media, ...], output: Any) -> Reply[Any]:
+        if output is None:
+            return await self._answer(prompt, media)
+        self._format = output_format(output)
+        try:
+            for tries in range(_TRIES):
+                reply = await self._answer(prompt, media)
+                try:
+                    return msgspec.structs.replace(reply, value=read_output(reply.text, output))
+                except OutputError as error:
+                    if tries == _TRIES - 1 or reply.reason != "stop":
+                        raise
+                    prompt, media = f"This answer cannot be used: {error.why}. Answer with the JSON alone.", ()
+            raise AssertionError("unreachable")
+        finally:
+            self._format = None
+
+    async def _answer(self, prompt: str | Iterable[Part], media: tuple[Media, ...]) -> Reply[Any]:
         pieces: list[str] = []
         losses: list[Loss] = []
         end = Finished("stop")
@@ -148,6 +236,7 @@ class Agent:
         if own:
             await self.__aenter__()
         assert self._loop is not None
+        self._loop.settings = msgspec.structs.replace(self._settings, format=self._format or self._settings.format)
         try:
             async with aclosing(self._loop.run(self.session)) as happenings:
                 async for happening in happenings:
@@ -155,6 +244,13 @@ class Agent:
         finally:
             if own:
                 await self.close()
+
+    def _edited(self, edit: FileEdit) -> None:
+        if self._journal is not None:
+            try:
+                self._journal.record(self.session, edit)
+            except ConfigError as error:  # the edit is made: that it cannot be taken back must not fail the call
+                warnings.warn(f"the edit of {edit.path} cannot be taken back: {error}", stacklevel=2)
 
     def pause(self) -> None:
         """Have the run end after the step under way."""
@@ -174,7 +270,8 @@ class Agent:
 
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
-            around = ToolEnvironment(self._workspace, self.policy.passed(self._environment), config=config)
+            passed = self.policy.passed(self._environment)
+            around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
             self._loop = Loop(
                 Upstreams(self._upstreams, net),
                 self.toolbox,
@@ -186,6 +283,8 @@ class Agent:
                 limits=self._limits,
                 save=self._save,
                 telemetry=self._telemetry,
+                before_call=self._hooks[0],
+                after_call=self._hooks[1],
             )
             self._stack = stack.pop_all()
         return self
@@ -200,3 +299,59 @@ class Agent:
         stack, self._stack, self._loop = self._stack, None, None
         if stack is not None:
             await stack.aclose()
+
+    def as_tool(self, name: str, description: str, *, kind: Kind = "other") -> Tool:
+        """This agent as a tool of another agent. Each call is a conversation of its own."""
+        return _AgentTool(self, name, description, kind)
+
+    def _fresh(self) -> Agent:
+        """The same agent with an empty conversation, which is not kept."""
+        return Agent(
+            self.model,
+            folder=self._workspace,
+            tools=self._tools,
+            mcp=self._mcp,
+            policy=self.policy,
+            approve=self._approve,
+            system=self._system,
+            settings=self._settings,
+            limits=self._limits,
+            before_call=self._hooks[0],
+            after_call=self._hooks[1],
+            telemetry=self._telemetry,
+            upstreams=self._upstreams,
+            environment=self._environment,
+        )
+
+
+class _AgentTool(Tool):
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {"prompt": {"type": "string", "description": "The task, with all that is needed to do it."}},
+        "required": ["prompt"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, agent: Agent, name: str, description: str, kind: Kind) -> None:
+        self._agent, self.name, self.description, self.kind = agent, name, description, kind
+
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
+        """Ask the agent in a new conversation. Its tokens count for the agent that called."""
+        reply = await self._agent._fresh().asked(str(arguments["prompt"]))
+        around.spend(reply.usage)
+        if reply.reason not in ("stop", "refusal"):
+            raise ToolError("execution_failed", f"{self.name} ended with {reply.reason}: {reply.detail}".rstrip(": "))
+        return Outcome(reply.text, reply.text)
+
+
+def _run(work: Coroutine[Any, Any, Reply[Any]], opened: bool) -> Reply[Any]:
+    """Wait for asynchronous work, also where an event loop runs already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    if opened:
+        work.close()
+        raise ConfigError("agent", "ask", problem="under `async with` the agent is asked by `await agent.asked(...)`")
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(contextvars.copy_context().run, asyncio.run, work).result()

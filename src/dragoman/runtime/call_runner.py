@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import ToolCall
+from ..canon.parts import ToolCall, ToolResult
 from . import telemetry
 from .events import Happening, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
 from .history import INTERRUPTED, failed
 from .model_answer import within
 from .policy import Policy
 from .session import Session
-from .tool import Confirmation, Failure, Outcome, ToolEnvironment
+from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment
 from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
 
 HARMLESS = frozenset({"read", "fetch"})
 """Kinds of tools that may run side by side, and again where it is not known whether they did."""
+
+BeforeCall = Callable[[ToolCall], str | Awaitable[str | None] | None]
+"""Sees each call before it is judged. A text refuses the call, and the model gets the text as the reason."""
+AfterCall = Callable[[ToolCall, ToolResult], ToolResult | Awaitable[ToolResult | None] | None]
+"""Sees the result of each call before it is kept. A result that it returns replaces the result."""
 
 _Item = ToolCallProgress | asyncio.Task[Done]
 
@@ -35,6 +41,8 @@ class CallServices(Struct, frozen=True):
     """Nobody is asked now: calls that need a person's word wait for it in the session."""
     save: Callable[[Session], None]
     note: Callable[[telemetry.Noted], None]
+    before: BeforeCall | None = None
+    after: AfterCall | None = None
 
 
 class CallRunner:
@@ -97,6 +105,9 @@ class CallRunner:
         session, desk = self._session, self._desk
         plan = session.plans.get(call.id)
         if plan is None:
+            refusal = await self._refused(call)
+            if refusal:
+                return desk.toolbox.refused(call, refusal)
             found = await within(desk.toolbox.plan(call, self._around, desk.policy), self._deadline)
             if isinstance(found, Done):
                 return found
@@ -111,6 +122,15 @@ class CallRunner:
         if approval is not None and plan.asked is not None:
             desk.policy.remember(call.name, plan.asked, approval.said)
         return plan, approval
+
+    async def _refused(self, call: ToolCall) -> str:
+        """Why the program's own hook refuses a call; "" if it does not."""
+        if self._desk.before is None:
+            return ""
+        found = self._desk.before(call)
+        if inspect.isawaitable(found):
+            found = await within(found, self._deadline)
+        return found or ""
 
     async def _word(self, approve: Approve, asked: Confirmation) -> Approval:
         clock = asyncio.get_running_loop().time
@@ -154,7 +174,14 @@ class CallRunner:
         def report(text: str) -> None:
             queue.put_nowait(ToolCallProgress(plan.call.id, text))
 
-        return await self._desk.toolbox.finish(plan, msgspec.structs.replace(self._around, report=report), approval)
+        around = msgspec.structs.replace(self._around, report=report)
+        done = await self._desk.toolbox.finish(plan, around, approval)
+        if self._desk.after is None:
+            return done
+        found = self._desk.after(done.call, done.result)
+        if inspect.isawaitable(found):
+            found = await found
+        return done if found is None else msgspec.structs.replace(done, result=found)
 
     def _told(self, done: Done) -> ToolCallResponse:
         """Write a result down before anybody is told of it."""

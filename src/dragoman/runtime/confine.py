@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .tool import ToolError
+from .tool_interface import ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe must not make us wait
@@ -168,6 +168,14 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(passing, dir_fd=above)
             raise
+
+
+def remove(where: Place, was: os.stat_result) -> None:
+    """Remove a file, if it is still the one that was last looked at."""
+    with folder(where, depth=-1) as above:
+        if not _same(was, _look(where.steps[-1], above)):
+            raise ToolError("file_changed", f"{where.path} has been changed meanwhile; it was not removed.")
+        os.unlink(where.steps[-1], dir_fd=above)
 
 
 def _look(name: str, above: int) -> os.stat_result | None:

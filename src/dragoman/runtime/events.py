@@ -14,7 +14,7 @@ from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..canon.parts import Part
 from ..canon.response import Usage
-from .tool import Confirmation, FileDiff
+from .tool_interface import Confirmation, FileDiff
 from .toolbox import Decision
 
 Reason = Literal[

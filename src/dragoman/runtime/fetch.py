@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 import httptools
 
 from ..errors import DragomanError
-from .tool import Page
+from .tool_interface import Page
 
 MAX_SIZE = 5 * 1024 * 1024
 MAX_HEAD = 64 * 1024

@@ -10,7 +10,7 @@ from ..canon.parts import Media
 from ..codec.media import guess_mime, kind_of
 from . import confine, text_file
 from .confine import Place
-from .tool import ToolError
+from .tool_interface import ToolError
 
 MAX_LINES = 2000
 MAX_LINE = 2000

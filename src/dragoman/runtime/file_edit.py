@@ -11,7 +11,7 @@ from ..store import trusted_files
 from . import confine, file_filters, file_walk, text_file
 from .confine import Place
 from .text_file import TextFile
-from .tool import Confirmation, Outcome, ToolEnvironment, ToolError
+from .tool_interface import Confirmation, FileEdit, Outcome, ToolEnvironment, ToolError
 
 _OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
 """Files of dragoman's own folders, where a workspace is so large that it holds them."""
@@ -69,6 +69,8 @@ def made(edit: Edit, around: ToolEnvironment, said: str) -> Outcome:
     except UnicodeEncodeError as error:
         raise ToolError("file_write_failure", f"The text cannot be written as {edit.was.encoding}: {error}") from error
     confine.write(edit.where, data, edit.was.was)
+    before = None if edit.creates else edit.was.encoded(edit.was.text)
+    around.edited(FileEdit(str(edit.where.path), before, data))
     proposed = edit.new if around.wanted is not None else None
     return Outcome(said, text_file.difference(edit.where, edit.was, new, proposed))
 

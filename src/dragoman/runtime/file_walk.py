@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from . import confine, gitignore
 from .confine import Place
-from .tool import ToolError
+from .tool_interface import ToolError
 
 Reason = Literal["", "git", "own"]
 """Why a path is left out: not at all, by git's patterns, by ours."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .tool import ToolError
+from .tool_interface import ToolError
 
 MAX_ALTERNATIVES = 1000
 

@@ -12,7 +12,7 @@ from html import unescape
 from urllib.parse import urljoin
 
 from .text_file import shown
-from .tool import Page
+from .tool_interface import Page
 
 MAX_HTML = 2_000_000
 """Characters of HTML that are read: they hold more words than anybody wants."""

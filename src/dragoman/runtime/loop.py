@@ -23,14 +23,14 @@ from ..canon.turns import Turn
 from ..errors import FaultError
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
-from .call_runner import CallRunner, CallServices
+from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
 from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
 from .history import appended, curated, placed, says_something, sealed, text_of
 from .model import Model, Models
 from .model_answer import Answer, OutOfTime, SideQuestion, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
-from .tool import ToolEnvironment
+from .tool_interface import ToolEnvironment
 from .toolbox import Approve, Toolbox
 
 
@@ -73,13 +73,17 @@ class Loop:
         save: Callable[[Session], None] = unsaved,
         telemetry: telemetry.Telemetry | None = None,
         words: bool = False,
+        before_call: BeforeCall | None = None,
+        after_call: AfterCall | None = None,
     ) -> None:
         """`approve` asks a person. With `defer` nobody is asked: the run ends, and goes on once `session.approvals` has
-        the answer. `words`: telemetry may tell what was said."""
+        the answer. `words`: telemetry may hold the texts. The two hooks see each call before it is judged, and each
+        result before it is kept."""
         self._models, self._around = models, around
         self._telemetry, self._words = telemetry, words
-        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note)
-        self._settings = settings or Settings(thoughts=True)
+        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call)
+        self.settings = settings or Settings(thoughts=True)
+        """They may be changed between two runs."""
         self._limits = limits or Limits()
         self._pausing = False
 
@@ -135,11 +139,11 @@ class Loop:
 
     async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         lost: list[Loss] = []
-        around = self._around
-        aside: SideQuestion | None = None
+        spent: list[Usage] = []
+        around = msgspec.structs.replace(self._around, spend=spent.append)
         if around.ask is None:
             model = self._models(session.model)
-            aside = SideQuestion(lambda request: self._whole(session, model, request, lost, None))
+            aside = SideQuestion(lambda request: self._whole(session, model, request, lost, None), spent.append)
             around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
         calling = CallRunner(session, self._desk, around, deadline)
         try:
@@ -148,7 +152,7 @@ class Loop:
                     yield happening
         finally:
             session.seconds -= calling.spared
-            for usage in aside.usages if aside is not None else ():
+            for usage in spent:
                 session.spent = _sum(session.spent, usage)
         for told in _untold(session, lost):
             yield told
@@ -202,7 +206,7 @@ class Loop:
     ) -> AsyncGenerator[Happening, None]:
         """Ask once."""
         session.tools = self._declared()
-        request, lost = session.request(self._settings), list[Loss]()
+        request, lost = session.request(self.settings), list[Loss]()
         with self._noting(session, model, request) as noted:
             try:
                 async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:

@@ -135,15 +135,13 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
 class SideQuestion:
     """A model as tools may ask it (`tool.Asker`): beside the conversation, and with tools of its upstream."""
 
-    def __init__(self, answers: Callable[[Request], Awaitable[Response]]) -> None:
-        self._answers = answers
-        self.usages: list[Usage] = []
-        """What it cost."""
+    def __init__(self, answers: Callable[[Request], Awaitable[Response]], spend: Callable[[Usage], None]) -> None:
+        self._answers, self._spend = answers, spend
 
     async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
         tools = [HostedTool("gemini", word, json_text.raw({word: {}})) for word in map(_HOSTED.__getitem__, hosted)]
         request = Request((Turn("user", (Text(prompt),)),), tools=tuple(tools), stream=True)
         response = await self._answers(request)
         if response.usage is not None:
-            self.usages.append(response.usage)
+            self._spend(response.usage)
         return response

@@ -23,7 +23,7 @@ from msgspec import Struct
 from .command_entries import SHELL as SHELL
 from .command_entries import covers, entry_words, obeying_elsewhere, remembered_entry
 from .shell_programs import read_command
-from .tool import Confirmation, Kind
+from .tool_interface import Confirmation, Kind
 
 Mode = Literal["ask", "edits", "all"]
 """ask: before everything that changes something. edits: files may be changed, but not git's own; commands are asked

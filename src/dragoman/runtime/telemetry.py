@@ -20,7 +20,7 @@ from ..canon.events import Fault
 from ..canon.response import Response, Usage
 from ..errors import ConfigError
 from .history import text_of
-from .tool import DiffStat, FileDiff
+from .tool_interface import DiffStat, FileDiff
 from .toolbox import Decision, Done
 
 _TAG = "event.name"

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from . import confine
 from .confine import Place
-from .tool import DiffStat, FileDiff, ToolError
+from .tool_interface import DiffStat, FileDiff, ToolError
 
 MAX_SIZE = 20 * 1024 * 1024
 

@@ -21,7 +21,7 @@ from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
 from .text_file import shown
-from .tool import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
+from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
 
 SUCCEEDED = "Tool execution succeeded."
 
@@ -147,6 +147,10 @@ class Toolbox:
         outcome = await _settled(tool.run(plan.arguments, around))
         assert outcome is not None
         return _done(call, outcome, decided(plan, approval), time.perf_counter() - began)
+
+    def refused(self, call: ToolCall, reason: str) -> Done:
+        """A call that was not run, for a reason that the model gets."""
+        return _failed(call, "denied", reason, "reject")
 
     async def close(self) -> None:
         """End what tools have going on."""

@@ -17,7 +17,7 @@ from dragoman.canon.parts import Media, Text
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.server import ToolServer
 from dragoman.runtime.mcp.servers import RemoteTool, Servers
-from dragoman.runtime.tool import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from tests.e2e.mcp_servers.office import PDF, PNG, WAV
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}

@@ -15,7 +15,7 @@ from dragoman.runtime.loop import Limits, Loop
 from dragoman.runtime.model import Report
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
-from dragoman.runtime.tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox
 
 USAGE = Usage(10, 5)

@@ -33,7 +33,7 @@ from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
 from dragoman.runtime.system_prompt import opening
-from dragoman.runtime.tool import Outcome, ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import Outcome, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.rig import InTurn, Plain, Said, Scripted, begun, call, loop, ran, roles, says
 

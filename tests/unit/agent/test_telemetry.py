@@ -16,7 +16,7 @@ from dragoman.runtime import telemetry
 from dragoman.runtime.events import Content, ToolCallRequest
 from dragoman.runtime.session import Session
 from dragoman.runtime.telemetry import Lines, OpenTelemetry
-from dragoman.runtime.tool import DiffStat, FileDiff, Outcome, ToolError
+from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says
 
 AT = datetime(2026, 11, 15, tzinfo=UTC)

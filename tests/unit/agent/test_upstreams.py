@@ -26,6 +26,7 @@ from dragoman.canon import (
     ToolCall,
     ToolResult,
     Turn,
+    Usage,
 )
 from dragoman.canon.fold import fold
 from dragoman.errors import ConfigError, FaultError
@@ -203,7 +204,8 @@ def test_a_tool_asks_with_what_the_upstream_runs_itself(dialect: str, families: 
     async def use(model: UpstreamModel) -> frozenset[str]:
         if tool is not None:
             with pytest.raises(FaultError):
-                await SideQuestion(lambda asked: whole_answer(model, asked, []))("What is new?", hosted=("web_search",))
+                aside = SideQuestion(lambda asked: whole_answer(model, asked, []), list[Usage]().append)
+                await aside("What is new?", hosted=("web_search",))
         return model.hosted
 
     assert with_model(host, use, dialect=dialect) == families

@@ -29,7 +29,7 @@ from dragoman.runtime.events import (
     ToolCallResponse,
     Waiting,
 )
-from dragoman.runtime.tool import Confirmation, DiffStat, FileDiff
+from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
 from dragoman.runtime.toolbox import Approval
 
 DIFF = FileDiff(

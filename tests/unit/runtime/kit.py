@@ -10,9 +10,9 @@ from typing import Any
 
 from dragoman.canon.parts import Text, ToolCall
 from dragoman.canon.response import Response, Stop
-from dragoman.runtime import builtin
+from dragoman.runtime import builtin_tools
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Tool, ToolEnvironment
+from dragoman.runtime.tool_interface import Tool, ToolEnvironment
 from dragoman.runtime.toolbox import Approve, Done, Toolbox
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
@@ -38,7 +38,7 @@ def run(
     """One call, by a toolbox of its own."""
 
     async def work() -> Done:
-        toolbox = Toolbox([tool] if tool is not None else builtin.tools())
+        toolbox = Toolbox([tool] if tool is not None else builtin_tools.tools())
         here = around(where) if isinstance(where, Path) else where
         try:
             return await toolbox.run(call(name, arguments), here, policy or Policy(mode="all"), approve)

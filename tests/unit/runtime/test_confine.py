@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.runtime import confine
-from dragoman.runtime.tool import ToolError
+from dragoman.runtime.tool_interface import ToolError
 from tests.unit.runtime.kit import failure, run, said
 
 SECRET = "a secret outside"

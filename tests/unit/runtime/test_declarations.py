@@ -9,7 +9,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from dragoman.runtime import builtin
+from dragoman.runtime import builtin_tools
 from dragoman.runtime.toolbox import Toolbox
 from tests.oracles import corpus
 
@@ -47,12 +47,12 @@ def types(schema: Any) -> Any:
 
 
 def test_there_are_all_of_them_and_no_others() -> None:
-    assert sorted(tool.name for tool in builtin.tools()) == sorted(NAMES)
+    assert sorted(tool.name for tool in builtin_tools.tools()) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_parameters_are_those_of_the_documents(name: str) -> None:
-    ours = types(Toolbox(builtin.tools())[name].schema)
+    ours = types(Toolbox(builtin_tools.tools())[name].schema)
     theirs = types(table()[name])
     if name == "search_file_content":  # the other document has one more, which is not required
         assert ours["properties"].pop("max_matches") == {"type": "number"}
@@ -61,14 +61,14 @@ def test_parameters_are_those_of_the_documents(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_parameter_is_described_and_the_schema_is_one(name: str) -> None:
-    tool = Toolbox(builtin.tools())[name]
+    tool = Toolbox(builtin_tools.tools())[name]
     jsonschema_rs.meta.validate(dict(tool.schema))
     assert tool.description
     assert all("description" in value for value in tool.schema["properties"].values())
 
 
 def test_declarations_are_canon_tools_in_order() -> None:
-    tools = builtin.tools()
+    tools = builtin_tools.tools()
     declared = Toolbox(tools).declarations()
     assert [tool.name for tool in declared] == [tool.name for tool in tools]
     for tool, one in zip(tools, declared, strict=True):

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from dragoman.canon.response import Response
 from dragoman.errors import TransportError
-from dragoman.runtime import builtin, edit_matching, text_file
+from dragoman.runtime import builtin_tools, edit_matching, text_file
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Confirmation, DiffStat, FileDiff
+from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
 from dragoman.runtime.toolbox import Approval, Done, Plan, Toolbox
 from tests.unit.runtime.kit import answer, around, call, failure, run, said
 
@@ -278,14 +278,14 @@ def test_a_plan_can_wait_as_json(tmp_path: Path) -> None:
     wanted = call("replace", {"file_path": str(path), "old_string": "one", "new_string": "two"})
 
     async def planned() -> bytes:
-        plan = await Toolbox(builtin.tools()).plan(wanted, around(tmp_path), Policy())
+        plan = await Toolbox(builtin_tools.tools()).plan(wanted, around(tmp_path), Policy())
         assert isinstance(plan, Plan)
         return msgspec.json.encode(plan)
 
     waiting = asyncio.run(planned())
     assert path.read_text() == "one\n"
     plan = msgspec.json.decode(waiting, type=Plan)
-    done = asyncio.run(Toolbox(builtin.tools()).finish(plan, around(tmp_path), Approval("once")))
+    done = asyncio.run(Toolbox(builtin_tools.tools()).finish(plan, around(tmp_path), Approval("once")))
     assert not done.result.is_error and path.read_text() == "two\n"
 
 
@@ -362,7 +362,7 @@ def test_what_was_judged_is_what_is_done_also_where_nobody_is_asked(tmp_path: Pa
     wanted = call("write_file", {"file_path": f"{tmp_path}/new", "content": "x"})
 
     async def work() -> Done:
-        toolbox = Toolbox(builtin.tools())
+        toolbox = Toolbox(builtin_tools.tools())
         plan = await toolbox.plan(wanted, around(tmp_path), Policy("edits"))
         assert isinstance(plan, Plan) and plan.verdict.word == "run"
         (tmp_path / "new").symlink_to(".git/config")

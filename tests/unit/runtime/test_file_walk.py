@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dragoman.runtime import file_walk, gitignore, globs
 from dragoman.runtime.confine import Place
-from dragoman.runtime.tool import ToolError
+from dragoman.runtime.tool_interface import ToolError
 from tests.unit.runtime.test_files import fill
 
 PATHS = [

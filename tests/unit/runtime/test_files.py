@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from dragoman.canon.parts import Media, MediaKind, Text
-from dragoman.runtime.builtin import read_many_files
+from dragoman.runtime.builtin_tools import read_many_files
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.system_prompt import opening
-from dragoman.runtime.tool import Confirmation
+from dragoman.runtime.tool_interface import Confirmation
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.kit import around, failure, run, said
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dragoman.runtime.harmless_options import Table, tables
 from dragoman.runtime.policy import Policy, Word
 from dragoman.runtime.shell_programs import roots
-from dragoman.runtime.tool import Confirmation
+from dragoman.runtime.tool_interface import Confirmation
 
 SHELL = "run_shell_command"
 

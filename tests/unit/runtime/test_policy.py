@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.runtime.policy import Policy, Word
 from dragoman.runtime.shell_programs import roots
-from dragoman.runtime.tool import Confirmation, Kind
+from dragoman.runtime.tool_interface import Confirmation, Kind
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.kit import around, failure, run, said
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from dragoman.runtime import processes
-from dragoman.runtime.builtin.run_shell_command import RunShellCommand
+from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.sandbox_interface import ProcessStart
 from dragoman.runtime.toolbox import Done, Toolbox

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.errors import ConfigError
-from dragoman.runtime.builtin import save_memory
-from dragoman.runtime.builtin.save_memory import SECTION, with_fact
+from dragoman.runtime.builtin_tools import save_memory
+from dragoman.runtime.builtin_tools.save_memory import SECTION, with_fact
 from tests.unit.runtime.kit import around, failure, run, said
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from dragoman.runtime import line_search
-from dragoman.runtime.builtin import search_file_content
-from dragoman.runtime.builtin.search_file_content import SearchFileContent, ripgrep_here
+from dragoman.runtime.builtin_tools import search_file_content
+from dragoman.runtime.builtin_tools.search_file_content import SearchFileContent, ripgrep_here
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, failure, said

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dragoman.runtime.policy import Policy, Word
 from dragoman.runtime.shell_programs import read_command, roots
-from dragoman.runtime.tool import Confirmation
+from dragoman.runtime.tool_interface import Confirmation
 
 SHELL = "run_shell_command"
 BUILTINS = ["echo", "printf", "test", "[", "[[", "((", "let", "unset", "read", "declare", "export", "typeset", "local",

@@ -12,9 +12,9 @@ import pytest
 import dragoman
 from dragoman.canon.parts import Media, Part, Text, ToolCall
 from dragoman.errors import ConfigError, TransportError
-from dragoman.runtime import builtin
+from dragoman.runtime import builtin_tools
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox, as_result
 from tests.unit.runtime.kit import around, call, failure, run, said
 
@@ -64,7 +64,7 @@ def test_an_outcome_as_the_model_gets_it(outcome: Outcome, parts: tuple[Part, ..
 def test_an_image_goes_to_every_dialect(tmp_path: Path, dialect: str) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\0")
     wanted = call("read_file", {"absolute_path": f"{tmp_path}/a.png"}, "call_png")
-    done = asyncio.run(Toolbox(builtin.tools()).run(wanted, around(tmp_path), Policy()))
+    done = asyncio.run(Toolbox(builtin_tools.tools()).run(wanted, around(tmp_path), Policy()))
     written = str(dragoman.tool_results([wanted], [done.result], dialect=dialect))
     assert "Binary content of type image/png was processed." in written
     assert ("iVBORwA=" in written) or ("iVBORw" in written)
@@ -73,7 +73,7 @@ def test_an_image_goes_to_every_dialect(tmp_path: Path, dialect: str) -> None:
 def test_gemini_gets_the_status_and_the_image_beside_it(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\0")
     wanted = call("read_file", {"absolute_path": f"{tmp_path}/a.png"}, "fc1")
-    done = asyncio.run(Toolbox(builtin.tools()).run(wanted, around(tmp_path), Policy()))
+    done = asyncio.run(Toolbox(builtin_tools.tools()).run(wanted, around(tmp_path), Policy()))
     turn = dragoman.tool_results([wanted], [done.result], dialect="gemini")[-1]
     assert turn["role"] == "user"
     first = turn["parts"][0]["functionResponse"]

@@ -23,10 +23,10 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import TransportError
 from dragoman.runtime import fetch, html_text
-from dragoman.runtime.builtin import Endpoint, web_fetch
-from dragoman.runtime.builtin.google_web_search import GoogleWebSearch
+from dragoman.runtime.builtin_tools import Endpoint, web_fetch
+from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch
 from dragoman.runtime.cited_sources import cited
-from dragoman.runtime.tool import Page
+from dragoman.runtime.tool_interface import Page
 from tests.unit.runtime.kit import answer, around, failure, run, said
 
 HTML = b"""<html><head><title> A page </title><style>x{}</style><script>bad()</script></head><body><h1>Head</h1>

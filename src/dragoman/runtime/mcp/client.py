@@ -21,7 +21,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from ... import __version__
-from ..tool import ToolError
+from ..tool_interface import ToolError
 from .config import ServerConfig
 from .connection_streams import Notes, transport
 

@@ -11,7 +11,7 @@ import msgspec
 
 from ...canon.parts import Media, Text
 from ...codec.media import kind_of
-from ..tool import Failure, Outcome
+from ..tool_interface import Failure, Outcome
 
 FAILED = "mcp_tool_error"
 MOST = 200_000

@@ -25,7 +25,7 @@ from mcp.server import Server, ServerRequestContext
 from ... import __version__
 from ...canon.parts import Media, Part, Text, ToolCall
 from ..policy import Policy
-from ..tool import Kind, Tool, ToolEnvironment
+from ..tool_interface import Kind, Tool, ToolEnvironment
 from ..toolbox import Toolbox
 
 LOOPBACK = "127.0.0.1"

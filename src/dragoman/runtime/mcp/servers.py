@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
-from ..tool import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
+from ..tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from ..toolbox import Toolbox
 from . import result_content, tool_names
 from .client import Connection, Offered, Skipped

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.canon.parts import Media, Text
 from dragoman.runtime.mcp.result_content import MOST, outcome
-from dragoman.runtime.tool import Failure, Outcome
+from dragoman.runtime.tool_interface import Failure, Outcome
 
 
 def answered(*blocks: wire.ContentBlock, **more: Any) -> Outcome:

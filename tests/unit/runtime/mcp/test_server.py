@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 
 from dragoman.canon.parts import Media, Text
 from dragoman.runtime.mcp.server import ToolServer
-from dragoman.runtime.tool import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
+from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 

@@ -12,7 +12,7 @@ from dragoman.runtime.mcp.client import Offered, Skipped
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.tool import Confirmation, ToolEnvironment
+from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Plan, Toolbox
 from tests.unit.runtime.kit import call
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import confine, file_edit, text_file
 from ..file_edit import Edit
-from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment
+from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment
 
 
 class WriteFile(Tool):

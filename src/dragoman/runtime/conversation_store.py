@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 
 from ..errors import ConfigError
-from ..runtime.history import text_of
-from ..runtime.session import Session
-from ..runtime.system_prompt import is_opening
 from ..store import Entry, Store
+from .history import text_of
+from .session import Session
+from .system_prompt import is_opening
 
 KIND = "conversation"
 _TITLE = 80

@@ -12,7 +12,7 @@ from ...canon.parts import Media, Text
 from .. import confine, file_content, file_filters, file_walk, globs
 from ..confine import Place
 from ..file_content import Lines
-from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_FILES = 1000
 MAX_CHARACTERS = 4_000_000

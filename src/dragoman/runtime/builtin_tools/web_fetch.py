@@ -12,7 +12,7 @@ from ...errors import DragomanError
 from .. import html_text
 from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
-from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_PAGES = 20
 MAX_TEXT = 100_000

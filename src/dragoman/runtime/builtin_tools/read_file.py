@@ -8,7 +8,7 @@ from typing import Any
 
 from ...canon.parts import Media
 from .. import confine, file_content, file_filters
-from ..tool import Kind, Outcome, Tool, ToolEnvironment
+from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment
 
 
 class ReadFile(Tool):

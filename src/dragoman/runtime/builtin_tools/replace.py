@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import confine, edit_matching, file_edit, text_file
 from ..file_edit import Edit
-from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
 class Replace(Tool):

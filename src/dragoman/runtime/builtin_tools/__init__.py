@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..tool import Tool
+from collections.abc import Iterable
+
+from ...errors import ConfigError
+from ..tool_interface import Tool
 from .glob import Glob
 from .google_web_search import Endpoint, GoogleWebSearch
 from .list_directory import ListDirectory
@@ -16,7 +19,7 @@ from .smart_edit import SmartEdit
 from .web_fetch import WebFetch
 from .write_file import WriteFile
 
-__all__ = ["Endpoint", "tools"]
+__all__ = ["Endpoint", "builtin", "tools"]
 
 
 def tools(*, search: Endpoint | None = None, command_seconds: float = SECONDS) -> tuple[Tool, ...]:
@@ -35,3 +38,20 @@ def tools(*, search: Endpoint | None = None, command_seconds: float = SECONDS) -
         GoogleWebSearch(search),
         SaveMemory(),
     )
+
+
+def builtin(*names: str) -> tuple[Tool, ...]:
+    """The built-in tools with these names, in this order; without a name all of them. ConfigError for another name."""
+    found = {tool.name: tool for tool in tools()}
+    for name in names:
+        if name not in found:
+            raise ConfigError("built-in tool", name, tuple(found))
+    return tuple([found[name] for name in names or found])
+
+
+def works_in_folder(given: Iterable[Tool]) -> bool:
+    """Whether one of the tools is built in: then the model needs to know the folder."""
+    return any(isinstance(tool, _BUILT_IN) for tool in given)
+
+
+_BUILT_IN = tuple([type(tool) for tool in tools()])

@@ -10,7 +10,7 @@ from .. import confine, processes
 from ..processes import Ended, Left
 from ..sandbox_interface import ProcessStart, Sandbox, unconfined
 from ..shell_programs import roots
-from ..tool import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 SECONDS = 120.0
 MAX_OUTPUT = 400_000

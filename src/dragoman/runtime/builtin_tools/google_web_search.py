@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
-from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_RESULTS = 10
 

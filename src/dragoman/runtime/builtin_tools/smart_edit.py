@@ -14,7 +14,7 @@ from .. import confine, edit_matching, file_edit, text_file
 from ..confine import Place
 from ..file_edit import Edit
 from ..text_file import TextFile
-from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 REMEMBERED = 32
 MAX_ASKED = 200_000

@@ -11,7 +11,7 @@ from typing import Any
 from .. import confine, file_filters, file_walk, globs
 from ..confine import Place
 from ..file_walk import Entry
-from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 ALWAYS_OUT = (".git/", "node_modules/")
 

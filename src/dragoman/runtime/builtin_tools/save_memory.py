@@ -13,7 +13,7 @@ from ...store.user_files import require_only_owner_writes
 from .. import confine, file_edit, text_file
 from ..confine import Place
 from ..file_edit import Edit
-from ..tool import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 FILE = "memory.md"
 SECTION = "## Added memories"

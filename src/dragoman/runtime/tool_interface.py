@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from ..canon.parts import Media, Text
-from ..canon.response import Response
+from ..canon.response import Response, Usage
 from ..errors import DragomanError
 
 Kind = Literal["read", "edit", "run", "fetch", "remember", "other"]
@@ -111,6 +111,14 @@ Fetcher = Callable[[str], Awaitable[Page]]
 """Gets what is at an address. Raises a DragomanError where nothing comes, or where the address is none to go to."""
 
 
+class FileEdit(Struct, frozen=True):
+    """An edit that was made: the bytes of the file before and after. `before` is None for a new file."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+
 class ToolEnvironment(Struct):
     """What a tool may use while it works."""
 
@@ -123,6 +131,10 @@ class ToolEnvironment(Struct):
     ask: Asker | None = None
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools that the model behind `ask` has."""
+    spend: Callable[[Usage], None] = lambda usage: None
+    """Counts tokens that a tool used with models of its own."""
+    edited: Callable[[FileEdit], None] = lambda edit: None
+    """Called after a file was written, so that the edit can be taken back."""
     fetch: Fetcher | None = None
     """None: tools fetch by themselves, and from public addresses only."""
     config: Path | None = None

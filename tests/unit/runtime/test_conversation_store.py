@@ -12,8 +12,8 @@ import pytest
 from dragoman import lint
 from dragoman.canon import Text, Turn
 from dragoman.cli import log_kept_conversations
-from dragoman.cli.conversations import KIND, ConversationStore, find
 from dragoman.errors import ConfigError
+from dragoman.runtime.conversation_store import KIND, ConversationStore, find
 from dragoman.runtime.session import Session
 from dragoman.store import Entry
 from dragoman.store.sqlite import SqliteStore

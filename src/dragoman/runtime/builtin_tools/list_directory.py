@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import confine, file_filters, file_walk, globs
-from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
 class ListDirectory(Tool):

@@ -15,7 +15,7 @@ import msgspec
 
 from .. import confine, file_walk, globs, line_search, processes, text_file
 from ..confine import Place
-from ..tool import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_MATCHES = 20_000
 MAX_LINE = 2000

@@ -1,0 +1,21 @@
+"""`dragoman undo`: takes back edits of files, by `log_kept_conversations.py`. The runtime is an extra."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(epilog="Example: dragoman undo")
+@click.argument("id", required=False)
+def undo(id: str | None) -> None:
+    """Take back the edits that file tools made for your last words, in the last conversation of this folder.
+
+    ID names another conversation (dragoman log lists them). Run the command again to take back the edits before those.
+    A file that has changed since is not touched; then nothing is taken back. The effects of commands stay: the commands
+    are listed.
+    """
+    try:
+        from . import log_kept_conversations
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
+    log_kept_conversations.undo(id)

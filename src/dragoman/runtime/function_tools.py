@@ -1,0 +1,229 @@
+"""Python functions as tools: the schema comes from the types, the description from the docstring.
+
+    @tool
+    def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+        '''The weather in a city.'''
+
+A function runs without asking, because the program that gives it is trusted; `@tool(confirm=True)` has a person asked.
+Types are those that msgspec reads (numbers, literals, lists, dataclasses, TypedDicts, Structs) and pydantic models. The
+model gets the reason where its arguments do not fit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import msgspec
+
+from ..canon.parts import Media, Text
+from ..errors import ConfigError
+from .docstring_parameters import described
+from .tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_SHOWN = 200
+"""Characters of the arguments that a person is shown."""
+
+
+def as_tools(given: Iterable[Tool | Callable[..., Any]]) -> tuple[Tool, ...]:
+    """Tools as they are, and functions as tools."""
+    return tuple([_as_tool(one) for one in given])
+
+
+def _as_tool(given: Any) -> Tool:
+    if hasattr(given, "schema"):
+        made: Tool = given
+        return made
+    return FunctionTool(given)
+
+
+class FunctionTool(Generic[P, R]):
+    """A function that a model can call. Python code calls it as before."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        *,
+        name: str = "",
+        description: str = "",
+        confirm: bool = False,
+        kind: Kind = "other",
+    ) -> None:
+        self.name = name or getattr(function, "__name__", "")
+        if not self.name:
+            raise ConfigError("tool", repr(function), problem="it has no name; give one: tool(function, name=...)")
+        text, parameters = described(inspect.getdoc(function) or "")
+        self.description = description or text
+        self.kind: Kind = kind
+        self._function, self._confirm = function, confirm
+        self._environment, self._arguments = _signature(function, self.name)
+        self.schema: Mapping[str, Any] = _schema(self._arguments, self.name, parameters)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name}>"
+
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
+        """Why arguments that fit the schema do not fit the types of the function; None if they do."""
+        try:
+            self._converted(arguments)
+        except msgspec.ValidationError as error:
+            return f"The arguments do not fit the parameters: {error}"
+        return None
+
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
+        """The question for a person; None unless the tool was made with `confirm=True`."""
+        if not self._confirm:
+            return None
+        text = msgspec.json.encode(arguments).decode()
+        return Confirmation(f"{self.name} {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}", self.kind)
+
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
+        """Call the function. A function that is not asynchronous runs in a thread, so that the event loop goes on."""
+        given = self._converted(arguments)
+        if self._environment:
+            given[self._environment] = around
+        function: Callable[..., Any] = self._function
+        if inspect.iscoroutinefunction(function):
+            return outcome_of(await function(**given), self.name)
+        value = await asyncio.to_thread(function, **given)
+        return outcome_of(await value if inspect.isawaitable(value) else value, self.name)
+
+    def _converted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        made = msgspec.convert(dict(arguments), self._arguments, dec_hook=read_foreign)
+        return {name: getattr(made, name) for name in self._arguments.__struct_fields__}
+
+
+@overload
+def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+@overload
+def tool(
+    *, name: str = "", description: str = "", confirm: bool = False, kind: Kind = "other"
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+def tool(
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    confirm: bool = False,
+    kind: Kind = "other",
+) -> FunctionTool[P, R] | Callable[[Callable[P, R]], FunctionTool[P, R]]:
+    """Make a tool of a function, as a decorator with or without arguments.
+
+    `name` and `description` replace the name and the docstring of the function. `confirm=True` has a person asked
+    before each call. `kind="read"` says that the function changes nothing: such calls run side by side. A parameter of
+    the type `ToolEnvironment` gets the workspace and what else a tool may use; the model does not see it.
+    """
+
+    def made(one: Callable[P, R]) -> FunctionTool[P, R]:
+        return FunctionTool(one, name=name, description=description, confirm=confirm, kind=kind)
+
+    return made if function is None else made(function)
+
+
+def outcome_of(value: Any, name: str) -> Outcome:
+    """The result of a function as the model gets it: text and media as they are, everything else as JSON."""
+    if isinstance(value, Outcome):
+        return value
+    if isinstance(value, str):
+        return Outcome(value, value)
+    if isinstance(value, Text | Media):
+        return Outcome((value,))
+    if isinstance(value, list | tuple) and value and all(isinstance(one, Text | Media) for one in value):
+        return Outcome(tuple(value))
+    try:
+        text = msgspec.json.encode(value, enc_hook=_write_foreign).decode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolError("execution_failed", f"The result of {name} cannot be written as JSON: {error}") from error
+    return Outcome(text, text)
+
+
+def _signature(function: Callable[..., Any], name: str) -> tuple[str, type[msgspec.Struct]]:
+    """The parameter that gets the environment, if any, and a Struct with all other parameters."""
+    try:
+        signature, hints = inspect.signature(function), typing.get_type_hints(function, include_extras=True)
+    except (TypeError, ValueError, NameError) as error:
+        raise ConfigError("tool", name, problem=f"its parameters cannot be read: {error}") from error
+    environment, fields = "", list[Any]()
+    for parameter in signature.parameters.values():
+        if parameter.kind not in _NAMED:
+            problem = f"a model gives arguments by name, so {parameter} cannot be filled"
+            raise ConfigError("tool", name, problem=problem)
+        kind = hints.get(parameter.name, Any)
+        if kind is ToolEnvironment:
+            environment = parameter.name
+        elif parameter.default is inspect.Parameter.empty:
+            fields.append((parameter.name, kind))
+        else:
+            fields.append((parameter.name, kind, _default(parameter.default)))
+    return environment, msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def _default(value: Any) -> Any:
+    """A default as a Struct takes it: a list or a dict must not be shared by two calls."""
+    if isinstance(value, list | dict | set | bytearray):
+        return msgspec.field(default_factory=lambda: copy(value))
+    return value
+
+
+def _schema(arguments: type[msgspec.Struct], name: str, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """JSON Schema of the arguments, with the descriptions that the docstring gives."""
+    schema = type_schema(arguments, f"tool {name}")
+    for parameter, text in parameters.items():
+        found = schema["properties"].get(parameter)
+        if found is not None:
+            found.setdefault("description", text)
+    return schema
+
+
+def type_schema(kind: Any, what: str) -> dict[str, Any]:
+    """JSON Schema of a type, with the type itself at the top. ConfigError where the type has none."""
+    foreign: dict[str, Any] = {}
+
+    def hook(one: type) -> dict[str, Any]:
+        if not hasattr(one, "model_json_schema"):
+            raise NotImplementedError
+        found: dict[str, Any] = one.model_json_schema(ref_template="#/$defs/{model}")
+        foreign.update(found.pop("$defs", {}))
+        return found
+
+    try:
+        schema = hook(kind) if hasattr(kind, "model_json_schema") else msgspec.json.schema(kind, schema_hook=hook)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(
+            what, getattr(kind, "__name__", str(kind)), problem=f"it has no JSON Schema: {error}"
+        ) from error
+    definitions = {**schema.pop("$defs", {}), **foreign}
+    reference = schema.get("$ref", "")
+    if reference.startswith("#/$defs/"):
+        own = reference.removeprefix("#/$defs/")
+        repeated = msgspec.json.encode([value for key, value in definitions.items() if key != own])
+        schema = dict(definitions[own])
+        if reference.encode() not in repeated and reference.encode() not in msgspec.json.encode(schema):
+            del definitions[own]
+    schema.pop("title", None)
+    return {**schema, "$defs": definitions} if definitions else schema
+
+
+def read_foreign(kind: type, value: Any) -> Any:
+    """A value of a type that msgspec does not know: a pydantic model."""
+    if hasattr(kind, "model_validate"):
+        return kind.model_validate(value)
+    raise NotImplementedError(f"{kind} cannot be read from JSON")
+
+
+def _write_foreign(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,237 @@
+"""Functions as tools: the schema from the types, the description from the docstring, the result for the model."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import threading
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypedDict
+
+import msgspec
+import pytest
+from pydantic import BaseModel
+
+from dragoman.canon import Media, Text, ToolCall
+from dragoman.errors import ConfigError
+from dragoman.runtime import FunctionTool, Policy, Toolbox, ToolEnvironment, builtin, tool
+from dragoman.runtime.docstring_parameters import described
+from dragoman.runtime.toolbox import Done
+
+AROUND = ToolEnvironment((Path("/nowhere"),))
+
+
+@dataclasses.dataclass
+class Place:
+    lat: float
+    lon: float = 0.0
+
+
+class Person(BaseModel):
+    name: str
+    friends: list[Person] = []
+
+
+class Window(TypedDict):
+    first: int
+    last: int
+
+
+@tool
+def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+    """The weather in a city.
+
+    Args:
+        city: The name of the city,
+            in English.
+        unit (str): Celsius or Fahrenheit.
+
+    Returns:
+        One line.
+    """
+    return f"18 {unit} in {city}"
+
+
+def called(one: Any, arguments: str, policy: Policy | None = None) -> Done:
+    toolbox = Toolbox([one])
+    return asyncio.run(toolbox.run(ToolCall("c1", one.name, arguments), AROUND, policy or Policy()))
+
+
+def text(done: Done) -> str:
+    (part,) = done.result.parts
+    assert isinstance(part, Text)
+    return part.text
+
+
+def test_the_schema_and_the_description() -> None:
+    assert (weather.name, weather.description, weather.kind) == ("weather", "The weather in a city.", "other")
+    assert weather.schema == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "The name of the city, in English."},
+            "unit": {"enum": ["C", "F"], "default": "C", "description": "Celsius or Fahrenheit."},
+        },
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_function_stays_a_function() -> None:
+    assert weather("Rome", unit="F") == "18 F in Rome"
+
+
+def test_a_call_runs_without_asking() -> None:
+    done = called(weather, '{"city": "Paris"}')
+    assert (text(done), done.result.is_error, done.decision) == ("18 C in Paris", False, "auto_accept")
+
+
+def test_a_denied_function_does_not_run() -> None:
+    assert called(weather, '{"city": "Paris"}', Policy(deny=["weather"])).result.is_error
+
+
+def test_confirm_has_a_person_asked() -> None:
+    runs: list[int] = []
+
+    @tool(confirm=True)
+    def erase(number: int) -> None:
+        """Erase."""
+        runs.append(number)
+
+    done = called(erase, '{"number": 3}')
+    assert done.result.is_error and "approval" in text(done) and runs == []
+    assert not called(erase, '{"number": 3}', Policy("all")).result.is_error and runs == [3]
+
+
+@pytest.mark.parametrize("arguments", ['{"city": 3}', "{}", '{"city": "a", "unit": "K"}', '{"city": "a", "x": 1}'])
+def test_arguments_that_do_not_fit_go_back_to_the_model(arguments: str) -> None:
+    done = called(weather, arguments)
+    assert done.result.is_error and "fit" in text(done)
+
+
+def test_dataclasses_typed_dicts_structs_and_pydantic_models() -> None:
+    seen: list[Any] = []
+
+    @tool
+    def meet(place: Place, person: Person, window: Window | None = None, tags: list[str] = ["a"]) -> dict[str, Any]:  # noqa: B006
+        seen.append((place, person, window, tags))
+        return {"place": Place(place.lat), "person": person}
+
+    done = called(meet, '{"place": {"lat": 1}, "person": {"name": "Ada", "friends": [{"name": "Bob"}]}}')
+    assert seen == [(Place(1.0), Person(name="Ada", friends=[Person(name="Bob")]), None, ["a"])]
+    assert msgspec.json.decode(text(done)) == {
+        "place": {"lat": 1.0, "lon": 0.0},
+        "person": {"name": "Ada", "friends": [{"name": "Bob", "friends": []}]},
+    }
+    assert set(meet.schema["$defs"]) == {"Place", "Person", "Window"}
+    wrong = called(meet, '{"place": {"lat": 1}, "person": {"nam": "Ada"}}')
+    assert wrong.result.is_error and "name" in text(wrong)
+
+
+def test_a_list_that_is_a_default_is_not_shared() -> None:
+    @tool
+    def add(word: str, words: list[str] = []) -> list[str]:  # noqa: B006
+        words.append(word)
+        return words
+
+    assert [text(called(add, '{"word": "a"}')) for _ in range(2)] == ['["a"]', '["a"]']
+
+
+def test_an_asynchronous_function_runs_on_the_loop_and_a_plain_one_beside_it() -> None:
+    @tool
+    async def on_the_loop() -> str:
+        return str(threading.current_thread() is threading.main_thread())
+
+    @tool
+    def beside() -> str:
+        return str(threading.current_thread() is threading.main_thread())
+
+    assert (text(called(on_the_loop, "{}")), text(called(beside, "{}"))) == ("True", "False")
+
+
+def test_an_exception_becomes_a_result() -> None:
+    @tool
+    def fails() -> str:
+        raise ValueError("no station")
+
+    done = called(fails, "{}")
+    assert done.result.is_error and text(done) == "ValueError: no station"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("words", (Text("words"),)),
+        (None, (Text("null"),)),
+        ([1, 2], (Text("[1,2]"),)),
+        (Text("part"), (Text("part"),)),
+        (Person(name="Ada"), (Text('{"name":"Ada","friends":[]}'),)),
+    ],
+)
+def test_results(value: Any, expected: Any) -> None:
+    assert called(FunctionTool(lambda: value, name="f"), "{}").result.parts == expected
+
+
+def test_media_in_a_result() -> None:
+    picture = Media("image", "image/png", "iVBORw0K")
+    done = called(FunctionTool(lambda: [Text("here"), picture], name="f"), "{}")
+    assert done.result.parts[-1] == picture
+
+
+def test_a_result_without_a_json_form_is_an_error() -> None:
+    done = called(FunctionTool(lambda: object(), name="f"), "{}")
+    assert done.result.is_error and "JSON" in text(done)
+
+
+def test_a_parameter_gets_the_environment_and_the_model_does_not_see_it() -> None:
+    @tool
+    def where(around: ToolEnvironment, suffix: Annotated[str, msgspec.Meta(description="The end.")] = "") -> str:
+        return f"{around.workspace[0]}{suffix}"
+
+    assert text(called(where, '{"suffix": "/x"}')) == "/nowhere/x"
+    assert where.schema["properties"] == {"suffix": {"type": "string", "description": "The end.", "default": ""}}
+
+
+def test_methods_are_tools() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.total = 0
+
+        def add(self, number: int) -> int:
+            """Add a number."""
+            self.total += number
+            return self.total
+
+    counter = Counter()
+    made = tool(counter.add)
+    assert [text(called(made, '{"number": 2}')) for _ in range(2)] == ["2", "4"]
+
+
+def test_functions_that_no_model_can_call() -> None:
+    with pytest.raises(ConfigError, match="by name"):
+        tool(lambda *names: names)
+    with pytest.raises(ConfigError, match="JSON Schema"):
+
+        @tool
+        def odd(one: threading.Thread) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Adds.\n\nArgs:\n    a (int): The first.\n    b: The\n        second.\n\nReturns:\n    The sum.",
+        "Adds.\n\nParameters\n----------\na : int\n    The first.\nb\n    The\n    second.\n\nReturns\n-------\nint",
+        "Adds.\n\n:param int a: The first.\n:param b: The\n    second.\n:returns: The sum.",
+        "Adds.\n\n:returns: The sum.\n:param int a: The first.\n:param b: The\n    second.",
+    ],
+)
+def test_three_styles_of_docstrings(docstring: str) -> None:
+    found, parameters = described(docstring)
+    assert found == "Adds."
+    assert {name: parameters[name] for name in "ab"} == {"a": "The first.", "b": "The second."}
+
+
+def test_built_in_tools_by_name() -> None:
+    assert [one.name for one in builtin("glob", "read_file")] == ["glob", "read_file"]
+    assert len(builtin()) == 12
+    with pytest.raises(ConfigError, match="read_file"):
+        builtin("read_flie")
