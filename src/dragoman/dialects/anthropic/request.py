@@ -148,7 +148,7 @@ def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
     latest = ""
     for i, message in enumerate(request.messages):
         fields = unknown.get(("messages", i), {}) if message.role == "system" else {}
-        # A system message may change `output_config.effort` for all later turns (anthropic 2.8.0 beta types).
+        # A system message may change `output_config.effort` for all later turns (beta `per-turn-control`).
         asked = json_text.plain(fields[_CONFIG]) if _CONFIG in fields else None
         effort = asked.get("effort") if isinstance(asked, dict) and len(asked) == 1 else None
         if isinstance(effort, str):
