@@ -101,10 +101,8 @@ _PART_FIELDS = tuple(sorted(wire.ContentPart.__kinds__))
 def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unknown) -> Part:
     extra = gather(context, at, unknown) if unknown else None
     cache = None
-    # prompt_cache_breakpoint is OpenAI's cache mark (openai 3.49.0, 2026-11).
     if part.prompt_cache_breakpoint and bytes(part.prompt_cache_breakpoint) != b"null":
         cache = lifetime(part.prompt_cache_breakpoint)
-    # cache_control is Anthropic's cache mark, which some compatible hosts accept.
     elif part.cache_control and bytes(part.cache_control) != b"null":
         cache = lifetime(part.cache_control)
         extra = with_own(extra, CACHE_CONTROL, part.cache_control)
@@ -114,10 +112,8 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
         extra = misplaced(context, at, part, others, extra)
     if kind == "text" and part.text is not None:
         return Text(part.text, cache=cache, extra=extra, at=at)
-    # A refusal is a content part of the assistant (openai 3.49.0, 2026-11).
     if kind == "refusal" and part.refusal is not None:
         return Text(part.refusal, True, cache=cache, extra=extra, at=at)
-    # OpenAI has no video_url; compatible hosts do.
     if kind in ("image_url", "video_url"):
         image = part.image_url if kind == "image_url" else part.video_url
         if image is not None:
@@ -129,13 +125,11 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
     if kind == "file" and part.file is not None:
         return _read_file(part.file, cache, extra, at)
-    # Mistral sends thoughts as content parts of the type thinking.
     if kind == "thinking" and part.thinking is not None:
         text = thinking_text(part.thinking, at, context)
         extra = with_own(extra, "thinking", json_text.raw(part.thinking))
         return Reasoning(text, extra=field_mark("thinking", extra), at=at)
     value = part.strange or json_text.raw(part)
-    # document_url is Mistral's part for a document.
     if json_text.kind(value) == "document_url" and context.target != wire.NAME:
         document = _read_document(value, at, context)
         if document is not None:
@@ -178,7 +172,6 @@ def thinking_text(thinking: str | list[Raw], at: Path, context: Context) -> str:
 
 
 def _read_url(image: wire.ImageUrl | str, kind: Any, cache: str | None, extra: Any, at: Path) -> Media:
-    # `image_url` is an object with url and detail (openai 3.49.0, 2026-11); some clients send the address alone.
     url, detail = (image, "") if isinstance(image, str) else (image.url, image.detail or "")
     inline = split_data_url(url)
     if inline is not None:
@@ -189,7 +182,6 @@ def _read_url(image: wire.ImageUrl | str, kind: Any, cache: str | None, extra: A
 def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Media:
     name = file.filename or ""
     if file.file_data is None:
-        # A file is given by its data or by its id (openai 3.49.0, 2026-11).
         return Media("document", guess_mime(name), file=file.file_id or "", name=name, cache=cache, extra=extra, at=at)
     if file.file_data.startswith(("https://", "http://")):  # OpenRouter accepts an address here
         mime = guess_mime(name) or guess_mime(file.file_data)
@@ -240,7 +232,6 @@ def read_assistant(
                 parts.append(part)
         if notes:  # no single text that they belong to
             unknown[at + ("annotations",)] = {str(i): json_text.raw(note_) for i, note_ in enumerate(notes)}
-    # A refusal of an answer is a field beside the content (openai 3.49.0, 2026-11).
     if message.refusal:
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
@@ -265,7 +256,6 @@ def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, sal
     if call.type and call.type not in ("function", "custom"):  # an unknown type: read by its fields
         context.keep(at, {"type": json_text.raw(call.type)})
     call_id = call.id or minted(at, context, salt)
-    # A custom call has free text as `input` instead of JSON arguments (openai 3.49.0, 2026-11).
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
     function = call.function or wire.Function()
@@ -292,7 +282,6 @@ def read_seal(extra_content: Raw) -> Seal | None:
     """
     value = json_text.plain(extra_content)
     google = value.get("google") if isinstance(value, dict) else None
-    # Google's compatible endpoint carries Gemini's signature in extra_content.google.
     data = google.get("thought_signature") if isinstance(google, dict) else None
     return origin(data, "gemini") if isinstance(data, str) else None
 
@@ -320,7 +309,6 @@ def read_annotations(
     for i, note_ in enumerate(notes):
         cited = note_.url_citation
         if cited is not None:
-            # OpenRouter adds the quoted text as `content`; OpenAI has no such member (openai 3.49.0, 2026-11).
             quote = cited.content or ""
             if quote and context.target not in _QUOTING:
                 unknown.setdefault((*at, i, "url_citation"), {})["content"] = json_text.raw(quote)
@@ -356,7 +344,6 @@ def _write_part(part: Part, context: Context) -> Any:
         if not part.text:
             return None
         if part.citations:
-            # Citations are no part of a request (openai 3.49.0, 2026-11).
             context.lose("citation.dropped", part.at)
         if part.refusal:
             context.lose("refusal.as_text", part.at)
@@ -372,7 +359,6 @@ def _write_part(part: Part, context: Context) -> Any:
     elif isinstance(part, Reasoning) and marked_field(part) == "thinking":
         out = {"type": "thinking"}  # the original value is in the extra
     elif isinstance(part, Reasoning):
-        # No content part carries reasoning (openai 3.49.0, 2026-11).
         context.lose("reasoning.dropped", part.at, "a thought outside of the assistant's turns")
         return None
     else:
@@ -434,7 +420,6 @@ def write_media(media: Media, context: Context) -> dict[str, Any] | None:
             context.lose("media.detail.dropped", media.at, media.detail)
         return {"type": f"{media.kind}_url", f"{media.kind}_url": image}
     if media.kind == "audio":
-        # Audio has data only, no address (openai 3.49.0, 2026-11).
         format_ = _AUDIO.get(media.mime) or (media.mime.partition("/")[2] if own else None)
         if format_ is None or not media.data:
             return None
@@ -463,7 +448,6 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
     name_field = {"filename": media.name} if media.name else {}
     if media.file:
         if context.source not in _SAME_FILES:
-            # A file id is known to the provider that issued it only.
             context.lose("media.reference", media.at, f"file {media.file} of {context.source}")
         return {"type": "file", "file": {"file_id": media.file, **name_field}}
     if media.url and own:
@@ -488,7 +472,6 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     for part in parts:
         if isinstance(part, Text):
             if part.refusal:
-                # An assistant message has one refusal text.
                 refusals.append(part.text)
                 continue
             if calls or refusals:
@@ -541,7 +524,6 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     if thoughts:
         message[field] = "\n\n".join(thoughts)
     message["content"] = _assistant_content(content, context, request)
-    # Typed clients expect `refusal` in every answer (openai 3.49.0, 2026-11).
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
     for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries)):
@@ -549,7 +531,6 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             message[name] = values
     if sounds:
         message["audio"] = write_sounds(sounds, context)
-    # Content may be absent only beside calls, a refusal or audio (lint rule OAC-009).
     if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message
@@ -624,7 +605,6 @@ def annotations_to(citations: tuple[Citation, ...], at: Path, context: Context, 
     """
     out: list[Any] = []
     for cited in citations:
-        # The only annotation is url_citation (openai 3.49.0, 2026-11).
         if not cited.url:
             context.lose("citation.dropped", at)
             continue
@@ -644,7 +624,6 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
     name = NAMES.send(call.name, call.namespace, context, call.at)
     call_id = (send_id if request else to_chat_client)(call.id, IDS, context, call.at)
     out: dict[str, Any]
-    # The streamed and the whole form of a custom call are the same.
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
     else:
@@ -652,7 +631,6 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
         function = {"name": name, "arguments": call.arguments if call.arguments.strip() else "{}"}
         out = {"id": call_id, "type": "function", "function": function}
     if call.cache is not None:
-        # A call is no content part, so it has no cache mark (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", call.at, "on a call")
     if call.seal is not None:
         slot = write_seal(call.seal, context, request=request)

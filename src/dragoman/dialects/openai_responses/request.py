@@ -133,12 +133,10 @@ class RequestReader:
         if head.tools:
             self.tools = MEMO.read(head.tools, context)
         if head.instructions:
-            # `instructions` come before all items (openai 3.49.0, 2026-11).
             turns.append(Turn("system", (Text(head.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
         if context.resolver is not None:
             put_earlier(head, turns, self.added, context, _read_turns)
         if isinstance(head.input, str):
-            # `input` is a text or a list of items (openai 3.49.0, 2026-11).
             turns.append(Turn("user", (Text(head.input, at=("input",)),), at=("input",)))
 
     def restore(self, turns: Iterable[Turn]) -> None:
@@ -352,7 +350,6 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
     more: dict[str, Raw] = {}
     silent: dict[str, Raw] = {}
     own = context.target == wire.NAME
-    # `store` is true by default (openai 3.49.0, 2026-11).
     if request.store:
         # No other dialect stores answers, so `store: false` is no loss.
         (silent if request.store == _FALSE else more)["store"] = request.store
@@ -378,7 +375,6 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
             if request.reasoning.summary != "auto" and not own:
                 context.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
-    # `text` is the default format (openai 3.49.0, 2026-11).
     if shape is not None and shape.type not in ("json_object", "json_schema"):
         silent["text/format"] = json_text.raw(shape)
         if shape.type != "text" and not own:
@@ -481,7 +477,6 @@ class RequestWriter(PlainDocument):
         self._model = context.model or request.model
         if not self._model and not own:
             context.lose("model.invented")
-            # `model` is required in practice (lint rule OAR-001).
             self._model = "unspecified"
         # A call without its output is refused: "No tool output found for function call" (400, reported by users).
         turns = request.turns if own else results_after_calls(request.turns, context)
@@ -519,7 +514,6 @@ class RequestWriter(PlainDocument):
         elif turn.role == "tool":
             write_outputs(turn, calls, items, context)
         elif turn.role == "assistant":
-            # Assistant messages have no name (openai 3.49.0, 2026-11).
             if turn.name:
                 context.lose("name.dropped", turn.at)
             if not write_items(turn.parts, items, context, calls.asked(turn.parts)) and turn.parts:
@@ -595,7 +589,6 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
         # 3.49.0, 2026-11).
         if _may_seal(out, context):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
-    # These fields are for reasoning models.
     if context.gated and not context.profile.thinks and request.extra is not None:
         request = _without_reasoning(request, context)
     if request.extra is None:
