@@ -456,9 +456,7 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
 
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
-    """An assistant message; None if nothing is left. In an answer thoughts are shown. In a request they go back only to
-    a host that uses such a field itself.
-    """
+    """An assistant message; None if nothing is left. In a request thoughts go only to hosts that have a field for them."""
     content: list[Part] = []
     calls: list[Any] = []
     thoughts: list[str] = []
@@ -490,8 +488,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             if own == "thinking":
                 content.append(part)
             elif request and not own:
-                # A thought of another host is no input for OpenAI: reasoning text is never accepted (openai 3.49.0,
-                # 2026-11).
+                # OpenAI accepts no reasoning text (openai 3.49.0, 2026-11).
                 context.lose("reasoning.dropped", part.at)
             else:
                 if content or calls:
