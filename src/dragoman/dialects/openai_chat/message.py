@@ -456,7 +456,7 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
 
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
-    """An assistant message; None if nothing is left. In a request thoughts go only to hosts that have a field for them."""
+    """An assistant message; None if nothing is left. In a request thoughts go only to hosts with a field for them."""
     content: list[Part] = []
     calls: list[Any] = []
     thoughts: list[str] = []
