@@ -45,7 +45,9 @@ class StreamReader(Protocol):
     chunks.
     """
 
-    def feed(self, chunk: bytes) -> list[Event]: ...
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events of a chunk of bytes, which may end anywhere."""
+        ...
 
     def close(self) -> list[Event]:
         """The stream is over. Returns the events that were held back, and a Fault if the stream was cut."""
@@ -55,7 +57,9 @@ class StreamReader(Protocol):
 class StreamWriter(Protocol):
     """Turns events into bytes of the client's dialect. The bytes always follow the full grammar of the dialect."""
 
-    def send(self, event: Event) -> bytes: ...
+    def send(self, event: Event) -> bytes:
+        """The bytes of one event, possibly none."""
+        ...
 
     def close(self) -> bytes:
         """No event will follow. Returns the end of the stream that the dialect demands, unless the end was already

@@ -27,6 +27,7 @@ def wrap_tool(tool: Tool, sent: str, context: Context) -> Tool:
     context.custom.add(sent)
     context.lose("tool.custom.wrapped", tool.at, f"{tool.name} takes free text")
     description = tool.description
+    # Only OpenAI has grammars (openai 3.49.0, 2026-11), so the rule becomes text.
     if tool.grammar is not None:
         rule = f"The string `input` must match this {tool.grammar.syntax} grammar:\n{tool.grammar.definition}"
         description = f"{description}\n\n{rule}" if description else rule

@@ -66,6 +66,7 @@ def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context
         return []
     if mended is not None:
         lose_replaced(stray, mended, context)
+    # An error without any content is a fault, not an answer.
     if not response.parts and response.stop.reason in ("unknown", "error"):
         return []
     from ..canon.fold import unfold  # late: an upstream that ignores `stream` is rare

@@ -27,12 +27,14 @@ _KINDS: dict[int, FaultKind] = {
     413: "too_large",
     422: "unprocessable",
     429: "rate_limit",
+    # CANCELLED in Google's RPC error model.
     499: "cancelled",
     500: "server",
     501: "server",
     502: "upstream_bad",
     503: "overloaded",
     504: "timeout",
+    # OpenRouter lists 524 and 529 (openrouter 1.3.84); Anthropic answers an overload with 529 (docs "Errors", 2026-10).
     524: "timeout",
     529: "overloaded",
 }
@@ -93,6 +95,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from `retry-after-ms` or a numeric `retry-after`. Dates are ignored, because this layer has no
     clock.
     """
+    # OpenAI's SDK also reads retry-after-ms (openai 3.49.0).
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = next((v for k, v in headers.items() if k.lower() == name), "")
         try:

@@ -53,7 +53,9 @@ class FrameMatcher(Protocol):
         """
         ...
 
-    def forget(self) -> None: ...
+    def forget(self) -> None:
+        """Drop the known frame: the next frame differs."""
+        ...
 
 
 def begun(events: list[Event], before: int) -> bool:

@@ -79,6 +79,7 @@ def _moved(
         # Lists beside that of the text: for the refusal, or for the thoughts (DeepSeek).
         rest = json_text.fields((extra or {})[source.dialect][_name(source, number)])
         context.keep(places[0], {name: value for name, value in rest.items() if name != "content"})
+    # Gemini also numbers the tokens (google-genai 3.1.0, 2026-11).
     if source.form == "chosen":
         context.lose("field.dropped", places[0], "the numbers of the tokens", "info")
     if target.on_texts:
@@ -183,5 +184,6 @@ def write(tokens: list[Token], form: Form, spelled: bool = True) -> Raw:
 def _told(token: Token, spelled: bool) -> dict[str, Any]:
     if not spelled:
         return {"token": token.token, "logprob": token.logprob}
+    # OpenAI adds the UTF-8 bytes of each token (openai 3.49.0, 2026-11).
     letters = token.bytes if token.bytes is not None else list(token.token.encode("utf-8", "replace"))
     return {"token": token.token, "logprob": token.logprob, "bytes": letters}

@@ -46,6 +46,7 @@ def split_data_url(url: str) -> tuple[str, str] | None:
 
 def proper(mime: str) -> str:
     """The registered name of a media type with a common other name."""
+    # image/jpg is no registered type; Anthropic accepts image/jpeg only (docs "Vision", 2026-10).
     return "image/jpeg" if mime in ("image/jpg", "image/pjpeg") else mime
 
 
@@ -84,7 +85,9 @@ def unknown_to_openai(media: Media, source: str) -> bool:
     if media.data or source in _OPENAI:
         return False
     if media.url:
+        # Other schemes, such as gs:, belong to Google.
         return not media.url.startswith(("https://", "http://"))
+    # OpenAI's file ids begin with file- or assistant-.
     return bool(media.file) and not media.file.startswith(("file-", "assistant-"))
 
 

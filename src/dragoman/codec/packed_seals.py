@@ -225,4 +225,5 @@ def same_origin(seal: Seal, upstream: Origin) -> bool:
         return False
     if seal.host and upstream.host and seal.host != upstream.host:
         return False
+    # Signatures are bound to the model; a dated name and its alias are the same model.
     return not seal.model or not upstream.model or family(seal.model) == family(upstream.model)

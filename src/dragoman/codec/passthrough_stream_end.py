@@ -130,6 +130,7 @@ class AnswersStreamEnd(EventStreamEnd):
         self._finished: set[int] = set()
 
     def passed(self, frames: bytes) -> None:
+        """Take note of whole frames that are not the last ones."""
         if self._marks is None:
             # A host writes all its frames alike: with or without a space after the colon.
             found = _INDEX(frames)

@@ -42,6 +42,7 @@ def nearest(effort: str, accepted: tuple[str, ...]) -> str:
         return effort
     rank = ORDER.index(effort)
     ranked = [word for word in accepted if word in ORDER]
+    # A tie goes to the lower effort, which costs less.
     return min(ranked, key=lambda word: (abs(ORDER.index(word) - rank), ORDER.index(word)), default=effort)
 
 

@@ -61,6 +61,7 @@ def _joined_steps(turns: tuple[Turn, ...]) -> list[Turn]:
     while begin < len(turns):
         end = begin + 1
         if turns[begin].role == "assistant":
+            # Several assistant messages in a row are one step: its results follow all of its calls.
             while end < len(turns) and turns[end].role == "assistant":
                 end += 1
         first = begin if end < len(turns) and turns[end].role == "tool" else end - 1
@@ -92,6 +93,7 @@ def _place(
     """Put results into the tool turn of the open step; add that turn if needed."""
     if step < 0:
         step = len(out)
+        # Nothing may stand between calls and their results (lint rules OAC-004 and ANT-005).
         while step and out[step - 1].role != "assistant":
             step -= 1
         if step != len(out):

@@ -12,6 +12,7 @@ from ..canon.response import Tier, Usage
 from ..context import Context
 from . import json_text
 
+# OpenAI calls the standard tier `default` (openai 3.49.0, 2026-11).
 _READ = {"default": "standard", **{word: word for word in ("standard", "flex", "priority", "batch", "scale")}}
 """Words of all dialects -> the canon's word. `auto` is a request, not a tier; words of single hosts are not
 included.

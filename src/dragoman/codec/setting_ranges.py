@@ -19,11 +19,13 @@ def capped(limit: int, at: Path, context: Context, *, streamed: bool = True) -> 
     """`limit`, lowered to the largest limit of the model. None for a negative limit, which clients of local servers
     send for "no limit".
     """
+    # Ollama writes -1 and -2 for no limit (server sources, 2026-08).
     if limit < 0:
         context.lose("limit.lowered", at, f"{limit} is sent as no limit but the model's own")
         return None
     profile = context.profile
     most = profile.most_tokens
+    # Gemini 4 yields fewer tokens without streaming (docs, 2026-10).
     if not streamed and profile.most_tokens_whole is not None:
         most = profile.most_tokens_whole
     if most is None or limit <= most:

@@ -104,6 +104,7 @@ class Splitter:
         rest = lines.pop()
         if not self._started:
             self._started = True
+            # A byte order mark is legal at the start of an event stream (WHATWG HTML, server-sent events).
             lines[0] = lines[0].removeprefix(_BOM)
         frames: list[Frame] = []
         for line in lines:
@@ -112,6 +113,7 @@ class Splitter:
             if not line:
                 self._end(frames)
             elif line.startswith(b"data:"):
+                # One space after the colon is no part of the data (WHATWG HTML, server-sent events).
                 data = line[6:] if line.startswith(b"data: ") else line[5:]
                 if self._data and data[:1] in _OPENING and self._data[-1][-1:] == b"}":
                     # A JSON value cannot continue in this way: some hosts omit the blank line between two frames.
@@ -149,6 +151,7 @@ class Splitter:
 
     def _with_lf(self, chunk: bytes) -> bytes:
         """The bytes with LF for each line end."""
+        # CR, LF and CRLF each end a line (WHATWG HTML, server-sent events).
         if self._after_cr and chunk[:1] == b"\n":
             chunk = chunk[1:]
         if chunk:
@@ -157,6 +160,7 @@ class Splitter:
 
     def _end(self, frames: list[Frame]) -> None:
         if self._data:
+            # Several data lines of one frame are joined by a line feed (WHATWG HTML, server-sent events).
             frames.append((self._event, _utf8(b"\n".join(self._data))))
             self._data.clear()
             self._held = 0

@@ -168,6 +168,7 @@ def found_tools(names: Iterable[str], tools: Iterable[Tool | HostedTool]) -> lis
 
 def spelled(namespace: str, name: str) -> str:
     """A tool's name with its namespace in front."""
+    # Only Responses has namespaces (openai 3.49.0, 2026-11).
     return f"{namespace}__{name}" if namespace else name
 
 

@@ -40,6 +40,7 @@ def kind_of(value: Any) -> str:
 
 def set_nullable(job: Job, node: Node) -> None:
     """Allow null, in the target's notation."""
+    # Google's OpenAPI notation has one type and `nullable` (google-genai 3.1.0, 2026-11).
     if job.subset.types == "nullable":
         if job.accepts("nullable", node.root):
             node.put("nullable", True)
@@ -95,6 +96,7 @@ def nullable_word(job: Job, node: Node) -> None:
 def const_word(job: Job, node: Node) -> None:
     """Write `const` as an enum of one value."""
     word = node.words.get("const")
+    # Gemini's JSON Schema lists no const (google-genai 3.1.0, 2026-11).
     if word is None or (job.subset.const == "keep" and job.accepts("const", node.root)):
         return
     enum = node.words.get("enum")
@@ -111,6 +113,7 @@ def one_of_word(job: Job, node: Node) -> None:
     """Write `oneOf` as `anyOf`."""
     word = node.words.get("oneOf")
     keep = job.subset.one_of == "keep" and not job.subset.any_of_alone
+    # Anthropic's SDK also writes oneOf as anyOf in strict schemas (anthropic 2.8.0).
     if word is None or (keep and job.accepts("oneOf", node.root)):
         return
     if "anyOf" in node.words:
@@ -136,7 +139,7 @@ def null_branches(job: Job, node: Node) -> None:
             continue
         for member in word.value:
             if is_null(member):
-                rewrote(job, member[0], "null is now said by nullable")
+                rewrote(job, member[0], "null is now written as nullable")
         node.put(name, solid)
         if "null" in node.kinds or not node.kinds:
             set_nullable(job, node)
@@ -189,7 +192,7 @@ def single_type(job: Job, node: Node) -> None:
     if word is None or isinstance(word.value, str) or job.subset.types != "nullable":
         return
     kinds = [kind for kind in word.value if kind != "null"]
-    rewrote(job, word, f"type list {dump(word.value)} said in other words")
+    rewrote(job, word, f"type list {dump(word.value)} written with other keywords")
     if len(kinds) < 2:
         node.put("type", kinds[0] if kinds else "null")
     elif "anyOf" in node.words:
@@ -199,7 +202,7 @@ def single_type(job: Job, node: Node) -> None:
     elif job.accepts("anyOf", node.root):
         _split(job, node, kinds)
     else:
-        tell(job, node, "type", word, "no union to say it in")
+        tell(job, node, "type", word, "there is no union for it")
         node.put("type", kinds[0])
     if len(kinds) < len(word.value) and kinds:
         set_nullable(job, node)
@@ -225,7 +228,7 @@ def _split(job: Job, node: Node, kinds: list[str]) -> None:
     for name in [name for name in node.words if name in APPLIES or name in _MOVED]:
         word = node.words.pop(name)
         if name != "type":
-            rewrote(job, word, "moved into the branch of each type it speaks about")
+            rewrote(job, word, "moved into the branch of each type that it concerns")
     node.put("anyOf", members, first=True)
 
 
@@ -257,6 +260,7 @@ def _mark(layers: Layers) -> Layers:
 
 def bounds(job: Job, node: Node) -> None:
     """Write exclusive bounds of whole numbers as inclusive bounds."""
+    # Gemini's JSON Schema lists no exclusive bounds (google-genai 3.1.0, 2026-11).
     for name, plain, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
         word = node.words.get(name)
         if word is None or job.accepts(name, node.root) or not job.accepts(plain, node.root):
@@ -277,6 +281,7 @@ def bounds(job: Job, node: Node) -> None:
 
 def tuples(job: Job, node: Node) -> None:
     """Write a tuple as an array whose items may be any of its members."""
+    # Gemini's JSON Schema lists no prefixItems (google-genai 3.1.0, 2026-11).
     word = node.words.get("prefixItems")
     if word is None or job.accepts("prefixItems", node.root) or not job.accepts("items", node.root):
         return
@@ -301,8 +306,10 @@ def enums(job: Job, node: Node) -> None:
         if word is None:
             continue
         values = word.value if name == "enum" else [word.value]
+        # Google's OpenAPI notation has enums of strings only (google-genai 3.1.0, 2026-11).
         if job.subset.string_enum:
             _strings(job, node, name, values)
+        # Anthropic's strict mode takes enums of plain values only (docs "Structured outputs", 2026-10).
         elif job.subset.scalar_enum and any(isinstance(item, dict | list) for item in values):
             drop(job, node, name, "only plain values are taken")
 
@@ -327,9 +334,11 @@ def _strings(job: Job, node: Node, name: str, values: list[Any]) -> None:
 def limits(job: Job, node: Node) -> None:
     """Drop values of `format` and `minItems` that the target refuses."""
     form = node.words.get("format")
+    # Anthropic's strict mode takes ten formats (docs "Structured outputs", 2026-10).
     if form is not None and job.subset.formats is not None and form.value not in job.subset.formats:
         drop(job, node, "format", f"{form.value} is not taken")
     least = node.words.get("minItems")
+    # Anthropic's strict mode takes minItems 0 and 1 only (docs "Structured outputs", 2026-10).
     if least is not None and job.subset.min_items is not None and least.value.value > job.subset.min_items:
         drop(job, node, "minItems", f"at most {job.subset.min_items} is taken")
 
@@ -337,6 +346,7 @@ def limits(job: Job, node: Node) -> None:
 def root_keys(job: Job, node: Node) -> None:
     """Move properties with a refused name into the description, so that the model can still use them."""
     word = node.words.get("properties")
+    # Anthropic takes property names of 1 to 64 letters, digits, `_`, `.` and `-` (reported by one user).
     if job.subset.root_keys is None or not node.root or word is None:
         return
     legal = re.compile(job.subset.root_keys)
@@ -358,7 +368,7 @@ def root_keys(job: Job, node: Node) -> None:
     for name in ("additionalProperties", "unevaluatedProperties"):
         rest = node.words.get(name)
         if rest is not None and rest.value is not True and not (job.subset.closed and name == "additionalProperties"):
-            drop(job, node, name, "it would speak about the properties that are told in words")
+            drop(job, node, name, "it would refer to properties that moved to the description")
 
 
 def objects(job: Job, node: Node) -> None:
@@ -374,8 +384,11 @@ def objects(job: Job, node: Node) -> None:
         rewrote(job, node, "added properties: none")
     if subset.complete or subset.all_required:
         _listed(job, node)
+    # OpenAI's strict mode requires all properties; an optional one becomes nullable (OpenAI's docs "Structured
+    # outputs").
     if subset.all_required:
         _require_all(job, node)
+    # The strict modes of OpenAI and Anthropic demand additionalProperties: false (docs "Structured outputs", 2026-10).
     if not subset.closed:
         return
     rest = node.words.get("additionalProperties")
@@ -429,6 +442,7 @@ def arrays(job: Job, node: Node) -> None:
 def refused(job: Job, node: Node) -> None:
     """Drop the keywords that the target refuses."""
     for name in list(node.words):
+        # Google documents that nothing may stand beside a reference.
         if node.alone and name != "$ref":
             drop(job, node, name, "nothing may stand beside a reference")
         elif (

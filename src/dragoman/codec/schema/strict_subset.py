@@ -129,6 +129,7 @@ def _check_words(document: Document, node: dict[str, Any], at: Path) -> None:
         _check_value(node, at)
         return
     if not at:
+        # In OpenAI's strict mode the root is an object, not anyOf (OpenAI's docs "Structured outputs").
         raise _Obstacle(at, f"the root is {composed[0]}, not an object")
     if any(name != composed[0] and name not in _COMMENTS and name not in _LEFT_OUT for name in node):
         raise _Obstacle(at, f"something stands beside {composed[0]}")
@@ -139,6 +140,7 @@ def _check_words(document: Document, node: dict[str, Any], at: Path) -> None:
     members = node[composed[0]]
     if not isinstance(members, list) or not members or not all(isinstance(member, dict) for member in members):
         raise _Obstacle(at, f"{composed[0]} is not a list of schemas")
+    # OpenAI's SDK merges a lone entry of allOf (openai 3.49.0).
     if composed[0] == "allOf" and len(members) > 1:
         raise _Obstacle(at, "strict mode does not take allOf")
     if composed[0] != "allOf":
@@ -149,13 +151,13 @@ def _check_value(node: dict[str, Any], at: Path) -> None:
     """Check a schema that is neither a union nor a reference."""
     kinds = _kinds(node)
     if kinds is None:
-        raise _Obstacle(at, "it does not say one type, or one and null")
+        raise _Obstacle(at, "it has neither one type, nor one type and null")
     if not at and kinds != ["object"]:
         raise _Obstacle(at, "the root is not an object")
     if "object" in kinds:
         _check_object(node, at)
     if "array" in kinds and not isinstance(node.get("items"), dict):
-        raise _Obstacle(at, "an array does not say its items")
+        raise _Obstacle(at, "an array has no items")
     values = [*_enum(node, at), *([node["const"]] if "const" in node else [])]
     if not all(_fits(kind_of(value), kinds) for value in values):
         raise _Obstacle(at, "an enum has values of another type")

@@ -55,6 +55,7 @@ class Marks:
         """Remove surplus marks, the first ones first: a later mark covers everything before it."""
         spare = len(self._held) - MOST + automatic
         if spare > 0:
+            # The earliest marks go: a later breakpoint covers everything before it (docs "Prompt caching", 2026-10).
             for out, at in self._held[:spare]:
                 del out["cache_control"]
                 self._context.lose("cache.dropped", at, f"more than {MOST} marks")

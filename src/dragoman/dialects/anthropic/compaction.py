@@ -89,6 +89,7 @@ def with_delta(part: Reasoning, delta: dict[str, Raw], context: Context) -> Part
 
 def write_compaction(part: Reasoning, context: Context) -> dict[str, Any]:
     """The block that the thought was made of."""
+    # A compaction block is accepted with this beta only (anthropic 2.8.0 beta types).
     ask_for(BETA, context)
     return _block(part)
 

@@ -57,6 +57,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
+    # Every answer has this header (docs "Errors", 2026-10).
     request_id = headers.get("request-id", "")
     error = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(error, dict):
@@ -70,6 +71,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = "") -> Fault:
     """The fault in an `error` object. `status` 0: unknown, as in a stream."""
     type_, message, details = error.get("type"), error.get("message"), error.get("details")
+    # A fault in a stream has no status: its type decides.
     kind = _BY_TYPE.get(str(type_)) or (kind_of_status(status) if status else "server")
     if kind == "invalid_request":
         if isinstance(message, str) and sharpened(kind, message) != kind:

@@ -94,6 +94,7 @@ class History:
             self._twins.clear()
         if self._open or self._twins:
             self._settle()
+        # A history must begin with the user.
         if not self.messages or self._first_role() == "assistant":
             self._context.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
@@ -151,11 +152,13 @@ class History:
     def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         """Write one turn."""
         role = turn.role
+        # Messages have no participant name (anthropic 2.8.0, 2026-11).
         if turn.name:
             self._context.lose("name.dropped", turn.at, turn.name)
         if role == "tool":
             self._results(turn)
             return
+        # Results must follow in the next user message, so calls without results are settled before any other turn.
         if (self._open or self._twins) and not (role == "assistant" and self._role == "assistant"):
             self._settle()
         if role == "assistant":
@@ -268,9 +271,12 @@ class History:
                     self._context.lose("call.id.rewritten", part.at)
                 blocks.append(writer.result(part, sent))
                 self._answered[part.call_id] = None
+            # Each tool_use takes exactly one tool_result (docs "Handle tool calls", 2026-10).
             elif part.call_id in self._answered:
                 self._context.lose("result.duplicate", part.at)
             else:
+                # A tool_result must name a tool_use of the previous assistant message (docs "Handle tool calls",
+                # 2026-10).
                 orphans.extend(self._orphan(part))
         # Every tool_use must have its tool_result in the very next user message (docs "Handle tool calls", 2026-10).
         if waiting or self._twins:
@@ -322,6 +328,7 @@ class History:
             return
         self._context.lose("system.demoted", turn.at)
         blocks = self._said(turn.parts)
+        # The mark distinguishes a demoted system text from the user's own text.
         for block in blocks:
             if type(block) is dict and block.get("type") == "text":
                 block["text"] = SYSTEM_MARK + block["text"]
@@ -340,11 +347,13 @@ class History:
         following = i + 1
         while following < len(turns) and turns[following].role in _SYSTEM:
             following += 1
+        # A system message must follow a user turn, and an assistant turn or nothing may follow it (docs, 2026-10).
         return self._role == "user" and (following == len(turns) or turns[following].role == "assistant")
 
     def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path) -> None:
         """Add blocks to the last message if it has the same role, else begin a new message."""
         if not blocks:
+            # Messages must not be empty (lint rule ANT-017).
             if turn.role != "tool" and turn.parts:
                 self._context.lose("turn.dropped", turn.at)
             return

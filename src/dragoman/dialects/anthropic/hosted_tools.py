@@ -162,12 +162,14 @@ def mcp_servers(tools: tuple[Tool | HostedTool, ...]) -> list[dict[str, Any]]:
 def parted(tool: HostedTool) -> tuple[dict[str, Any], dict[str, Any]]:
     """A toolset of another dialect as its entry in `tools` and its entry in `mcp_servers`."""
     toolset = json_text.plain(tool.value)
+    # `url` is the only type of server (docs "MCP connector", 2026-10).
     server = {"type": "url", "name": toolset["mcp_server_name"]}
     for name in _SERVER:
         if name in toolset:
             server[name] = toolset.pop(name)
     names = toolset.get("configs")
     if names is not None:
+        # The default is disabled, so that only the listed tools are enabled.
         toolset["default_config"] = {**toolset.get("default_config", {}), "enabled": False}
         toolset["configs"] = {name: {"enabled": True} for name in names}
     return toolset, server

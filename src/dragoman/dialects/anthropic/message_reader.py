@@ -83,6 +83,7 @@ def read_content(
         if block.cache_control is None and not unknown:
             kind = block.type
             if kind == "tool_use":
+                # `caller` is direct unless code execution made the call (docs "Programmatic tool calling", 2026-10).
                 unsaid = not block.caller or (context.target != wire.NAME and _is_direct(block.caller))
                 if unsaid and not block.toolset_name and block.id and block.name and block.input:
                     arguments = str(block.input, "utf-8")
@@ -117,6 +118,7 @@ def read_block(block: wire.Block, at: Path, context: Context, unknown: Unknown, 
         # becomes a seal.
         seal = origin(block.signature, wire.NAME, "", model) if block.signature else None
         return Reasoning(block.thinking, seal=seal, extra=extra, at=at)
+    # redacted_thinking has encrypted data and no text; it must return unchanged (docs "Extended thinking", 2026-10).
     if kind == "redacted_thinking" and block.data is not None:
         extra = gather(context, at, unknown) if unknown else None
         return Reasoning("", seal=origin(block.data, wire.NAME, "redacted", model), extra=extra, at=at)
@@ -146,6 +148,7 @@ def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -
     text = ""
     if block.input:
         text = str(block.input, "utf-8")
+        # `input` is an object on this wire; other arguments were wrapped by dragoman.
         if '"__raw"' in text[:16]:
             text = unwrapped(text)
     if not (unknown or block.caller or block.toolset_name or block.cache_control):
@@ -178,6 +181,7 @@ def _read_result(block: wire.Block, at: Path, context: Context, unknown: Unknown
     content = block.content
     parts: tuple[Part, ...] = ()
     inside = at + ("content",)
+    # `content` of a result is a text or a list of blocks, or absent (anthropic 2.8.0, 2026-11).
     if isinstance(content, str):
         parts = (Text(content, at=inside),)
     elif content:
@@ -212,9 +216,12 @@ def _read_media(block: wire.Block, at: Path, context: Context, unknown: Unknown)
     if source.type == "base64" and source.data is not None:
         found = (source.media_type or "", source.data, "", "")
     elif source.type == "text" and source.data is not None:
+        # A document of the source type text has plain text, not base64 (anthropic 2.8.0, 2026-11).
         found = (source.media_type or "text/plain", base64.b64encode(source.data.encode()).decode(), "", "")
     elif source.type == "url" and source.url is not None:
+        # A document by address is a PDF (anthropic 2.8.0, 2026-11).
         found = (guess_mime(source.url) or ("" if image else "application/pdf"), "", source.url, "")
+    # A file id belongs to Anthropic's Files API (anthropic 2.8.0, 2026-11).
     elif source.type == "file" and source.file_id is not None:
         found = ("", "", "", source.file_id)
     if found is None:
@@ -234,6 +241,7 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
         value = json_text.raw({**json_text.fields(value), "source": block.source.strange})
     kind = json_text.kind(value)
     text = _passages(value) if kind in ("search_result", "document") else ""
+    # A tool search of the client answers with tool_reference blocks (docs "Tool search", 2026-10).
     if kind == "tool_reference":
         text = _found_tool(value)
     own = json_text.fields(value) if text else {}
@@ -293,6 +301,7 @@ def read_citations(value: Raw, at: Path, context: Context) -> tuple[Citation, ..
 
 def read_citation(cited: wire.Cited, at: Path, context: Context, unknown: dict[str, Raw]) -> Citation:
     """One citation. Fields that only this dialect has are kept."""
+    # Only Anthropic can read encrypted_index.
     lost = {"encrypted_index": cited.encrypted_index} if cited.encrypted_index else {}
     if lost or unknown:
         context.keep(at, {**lost, **unknown})

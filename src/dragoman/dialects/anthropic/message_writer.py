@@ -91,6 +91,7 @@ class BlockWriter:
         non-empty", reported by users).
         """
         text = part.text
+        # Empty text blocks, and cache_control on them, are errors (lint rules ANT-016 and ANT-017).
         if not text or (text.isspace() and not self.own):
             if text:
                 self.context.lose("part.dropped", part.at, "blank text", "info")
@@ -107,6 +108,7 @@ class BlockWriter:
             self.context.lose("seal.dropped", part.at)
         if part.refusal:
             self.context.lose("refusal.as_text", part.at)
+        # Version 2026-10-21 refuses citations on text of user messages (docs, 2026-10).
         if part.citations:
             cited = [c for c in map(self._citation_replayed, part.citations) if c is not None]
             if len(cited) < len(part.citations):
@@ -166,6 +168,7 @@ class BlockWriter:
     def _image(self, media: Media) -> Block | None:
         mime = proper(media.mime)
         if media.data:
+            # Other image types become a line of text.
             if mime not in IMAGES and not self.own:
                 return None
             return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": media.data}}
@@ -173,6 +176,7 @@ class BlockWriter:
         return {"type": "image", "source": source} if source is not None else None
 
     def _reference(self, media: Media) -> Block | None:
+        # Other schemes, such as gs:, belong to other providers.
         if media.url and (self.own or media.url.startswith(("https://", "http://"))):
             return {"type": "url", "url": media.url}
         # A file id of another provider is unknown to Anthropic.
@@ -180,6 +184,7 @@ class BlockWriter:
 
     def _document(self, media: Media) -> Block | None:
         source: Block | None
+        # There are no audio and video blocks (anthropic 2.8.0, 2026-11).
         if media.kind != "document":
             return None
         if not media.data:
@@ -211,6 +216,7 @@ class BlockWriter:
         unchanged (docs "Extended thinking", 2026-10).
         """
         seal = part.seal
+        # cache_control on a thinking block is an error (lint rule ANT-016).
         if part.cache is not None:
             self.context.lose("cache.dropped", part.at, "on a thought")
         if seal is not None and seal.dialect == wire.NAME and seal.kind == COMPACTION:
@@ -220,6 +226,7 @@ class BlockWriter:
         if seal is not None and seal.data:
             self.context.lose("seal.dropped", part.at)
         if part.text:
+            # A thinking block without Anthropic's signature is refused with 400 (docs "Extended thinking", 2026-10).
             self.context.lose("reasoning.dropped", part.at)
         return None
 
@@ -240,6 +247,7 @@ class BlockWriter:
 
     def arguments(self, call: ToolCall) -> Raw:
         """The arguments as a JSON object. Free text and broken JSON are wrapped."""
+        # Messages has no tools with free text input; the text becomes the member `input` of an object.
         if call.custom:
             self.context.lose("call.custom.wrapped", call.at)
             return Raw(wrap_input(call.arguments))
@@ -268,8 +276,10 @@ class BlockWriter:
             if content:
                 self.context.lose("part.dropped", result.at, "white space", "info")
             content = "Error"  # Anthropic refuses an error result without text
+        # An empty result omits `content` (anthropic 2.8.0, 2026-11).
         if content or (self.own and isinstance(content, str)):
             out["content"] = content
+        # is_error stands beside the content of a result (anthropic 2.8.0, 2026-11).
         if result.is_error:
             out["is_error"] = True
         if result.seal is not None:
@@ -290,6 +300,7 @@ class BlockWriter:
     def result_content(self, result: ToolResult) -> str | list[Any]:
         """The content of a result: a string for one text, else blocks."""
         if result.structured:
+            # A result has no structured content (anthropic 2.8.0, 2026-11).
             self.context.lose("result.structured.as_text", result.at)
         text = plain_text(result.parts)
         if text is not None:
@@ -307,6 +318,7 @@ class BlockWriter:
         if isinstance(part, ToolCall):
             called = self.call(part, send_id(part.id, IDS, context, part.at))
             if not self.own:
+                # Typed clients expect the caller of each call (anthropic 2.8.0, 2026-11).
                 called.setdefault("caller", DIRECT)
             return called
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
@@ -330,6 +342,7 @@ class BlockWriter:
             out: Block = {"type": "text", "text": part.text}
             cited = self.citations(part.citations, part.at)
             if cited or not self.own:
+                # Typed clients expect `citations` on every text block of an answer (anthropic 2.8.0, 2026-11).
                 out["citations"] = cited or None
             return restore(out, part.extra, wire.NAME)
         if isinstance(part, Media):
@@ -359,6 +372,7 @@ class BlockWriter:
             if block is None and cited.url:
                 if cited.start is not None or cited.end is not None:
                     self.context.lose("citation.approximated", at, "the position in the text has no place")
+                # A citation with an address has the shape of a web search result (anthropic 2.8.0, 2026-11).
                 block = {
                     "type": "web_search_result_location",
                     "cited_text": cited.quote,

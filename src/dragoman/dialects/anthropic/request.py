@@ -62,6 +62,7 @@ class RequestReader:
         """Read `system` as the first turn."""
         at: Path = ("system",)
         if head.system:
+            # `system` is a text or a list of text blocks at the top level (anthropic 2.8.0, 2026-11).
             parts = read_content(head.system, at, self._context, self._unknown)
             self.turns.append(Turn("system", tuple(parts), at=at))
 
@@ -77,6 +78,7 @@ class RequestReader:
         parts = read_content(message.content, ("messages", i, "content"), context, unknown)
         extra = gather(context, at, unknown) if unknown else None
         if role == "user":
+            # There is no role tool: results are blocks of the user's messages (anthropic 2.8.0, 2026-11).
             _read_user(parts, at, extra, turns)
         elif role == "assistant":
             before = turns[-1] if turns else None
@@ -87,8 +89,11 @@ class RequestReader:
             else:
                 turns.append(Turn("assistant", tuple(parts), "", extra, at))
         elif role == "system":
+            # Some models accept the role system among the messages: Opus 4.8, Opus 5, Fable 5 and later (docs,
+            # 2026-10).
             turns.append(Turn("system", tuple(parts), "", extra, at))
         else:
+            # Any other role is unknown to Messages, so the whole message is kept as it is.
             value = json_text.raw(restore({"role": role, "content": message.content}, extra, wire.NAME))
             turns.append(Turn("user", (Opaque(wire.NAME, STRANGE_ROLE + role, value, at=at),), at=at))
 
@@ -109,15 +114,19 @@ class RequestReader:
         tools = MEMO.read(head.tools, context) if head.tools else ()
         if elsewhere and facts_of(turns, context).has_opaque and adds_tools(turns):
             turns, tools = merged(turns, tools, context)
+        # The MCP connector (beta) splits a server between `mcp_servers` and an `mcp_toolset` (docs "MCP connector",
+        # 2026-10).
         if SERVERS in extras and elsewhere:
             joined = with_servers(tools, extras[SERVERS], context)
             if joined is not None:
                 tools = joined
                 del extras[SERVERS]
         settings = read_edits(extras, settings, context)
+        # The beta types know a third display, `updates`, besides summarized and omitted (anthropic 2.8.0).
         if settings.thoughts and _DISPLAY in extras and elsewhere:
             del extras[_DISPLAY]
             context.lose("thoughts.approximated", ("thinking", "display"), "updates")
+        # `thread` (beta) continues a conversation that Anthropic's server stores (anthropic 2.8.0).
         if _THREAD in extras and elsewhere and _goes_on(extras[_THREAD]):
             del extras[_THREAD]
             context.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
@@ -139,6 +148,7 @@ def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
     latest = ""
     for i, message in enumerate(request.messages):
         fields = unknown.get(("messages", i), {}) if message.role == "system" else {}
+        # A system message may change `output_config.effort` for all later turns (beta `per-turn-control`).
         asked = json_text.plain(fields[_CONFIG]) if _CONFIG in fields else None
         effort = asked.get("effort") if isinstance(asked, dict) and len(asked) == 1 else None
         if isinstance(effort, str):
@@ -170,6 +180,7 @@ def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | N
         return
     before = turns[-1] if turns else None
     if before is not None and before.role == "tool" and extra is None and before.extra is None:
+        # Results of one step may come in several messages; they answer one assistant turn.
         turns[-1] = Turn("tool", before.parts + parts, at=before.at)
     else:
         turns.append(Turn("tool", parts, "", extra, at))
@@ -232,9 +243,12 @@ class RequestWriter:
         # "Structured outputs", 2026-10).
         shaped = "format" in out.get("output_config", ()) or "output_format" in out
         self._history.prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
+        # Nothing may stand between a tool_use and its tool_result (docs "Handle tool calls", 2026-10).
         turns = results_after_calls(request.turns, context)
         lead = leading(request.turns)
         self.lead = len(lead)
+        # A leading system turn goes to the top-level `system`: a system message must never be the first (docs,
+        # 2026-10).
         self._system = self._history.system(lead)
         # The fields around the messages may also depend on thoughts and cache marks in the history.
         settings = request.settings
@@ -271,8 +285,10 @@ class RequestWriter:
                 if servers:
                     out[SERVERS] = servers
                     ask_for(BETA, context)
+        # tool_choice without tools is an error (lint rule ANT-024).
         choice, order = write_choice(request, tools, _refuses_force(out, context), context)
         if choice is not None:
+            # A forced choice that the model refuses becomes a sentence of the system prompt.
             out["tool_choice"] = choice
         if order:
             self._words.append(order)
@@ -280,6 +296,7 @@ class RequestWriter:
         if system:
             only = system[0]
             plain = len(system) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
+            # A text and a list with one text block mean the same (docs "Messages API", 2026-10).
             out["system"] = only["text"] if plain else system
         out["messages"] = messages
         if context.profile.bound_seals and context.source != wire.NAME and _sealed(request.turns):
@@ -294,6 +311,7 @@ class RequestWriter:
     def close(self) -> None:
         """Spell short messages, and remove surplus cache marks."""
         self._history.spell()
+        # At most four breakpoints are accepted, and the automatic one counts (docs "Prompt caching", 2026-10).
         self._blocks.marks.cap(automatic="cache_control" in self._out)
 
     def wrapped(self, body: bytes) -> bytes:
@@ -318,6 +336,8 @@ def _loosen(out: dict[str, Any], context: Context) -> None:
     """
     thinking = out.setdefault("thinking", {"type": "adaptive"})
     if thinking["type"] == "adaptive":  # only adaptive thinking has this field (anthropic 2.8.0 beta types)
+        # Without drop_block an edited history is refused with 400 (docs "Extended thinking", from Fable 5.1 on,
+        # 2026-10).
         thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
         ask_for(_BINDING, context)
         context.lose("seal.loosened")
@@ -329,4 +349,6 @@ def _refuses_force(out: dict[str, Any], context: Context) -> bool:
     """
     if not context.gates(wire.NAME):
         return False
+    # Fable and Mythos 5.1 and 5.2, Opus 5.5 and Sonnet 5.5 refuse `any` and `tool`; manual thinking takes auto and none
+    # only (docs, 2026-10).
     return context.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"

@@ -35,12 +35,15 @@ _REASONS: dict[str, StopReason] = {
     "stop_sequence": "stop_sequence",
     # After max_tokens a last tool_use may be incomplete (docs "Handling stop reasons", 2026-10).
     "max_tokens": "length",
+    # The context window was full before max_tokens was reached (docs "Handling stop reasons", 2026-10).
     "model_context_window_exceeded": "context_full",
     "tool_use": "tool_calls",
+    # A refusal may have stop_details with a category and an explanation (anthropic 2.8.0, 2026-11).
     "refusal": "refusal",
     # pause_turn: the loop of a server tool paused; the client sends the answer back as it is (docs "Handling stop
     # reasons", 2026-10).
     "pause_turn": "pause",
+    # compaction is a beta stop reason: the client continues as after a pause (anthropic 2.8.0).
     "compaction": "pause",
 }
 _WORDS: dict[StopReason, str] = {
@@ -52,6 +55,7 @@ _WORDS: dict[StopReason, str] = {
     "content_filter": "refusal",
     "refusal": "refusal",
     "pause": "pause_turn",
+    # Messages has no stop word for a failed answer.
     "bad_tool_call": "end_turn",
     "error": "end_turn",
     "unknown": "end_turn",
@@ -107,6 +111,7 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
     """
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     prompt = usage.input_tokens
+    # input_tokens excludes cached tokens; the canon's figure includes them (docs "Prompt caching", 2026-10).
     if prompt is not None:
         prompt += (read or 0) + (written or 0)
     extra = None
@@ -121,6 +126,7 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
         if context.target == wire.NAME:
             for name, value in quiet.items():
                 extra = marked(extra, name, value)
+    # output_tokens includes thinking tokens (docs "Extended thinking", 2026-10).
     details = usage.output_tokens_details
     thought = details.thinking_tokens if details is not None else None
     found = Usage(prompt, usage.output_tokens, read, written, thought, extra)
@@ -155,6 +161,7 @@ def write_response(response: Response, context: Context) -> bytes:
         out.update(write_stop(stop, called, refused, context))
     figures = write_usage(counted(response.usage, context), context)
     if context.source != wire.NAME:
+        # Clients with typed models expect these members, null if unused (anthropic 2.8.0, 2026-11).
         out.setdefault("stop_details", None)
         out["container"] = None
         if any(isinstance(part, Opaque) and part.kind in _BETA_BLOCKS for part in parts):
@@ -179,6 +186,7 @@ def counted(usage: Usage | None, context: Context) -> Usage:
 def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dict[str, Any]:
     """`stop_reason`, `stop_sequence` and, if there is a detail, `stop_details`."""
     reason = stop.reason
+    # A refused answer has its own stop word, which clients check (docs "Handling stop reasons", 2026-10).
     if refused and reason == "stop":
         reason = "refusal"
     word: str | None = _WORDS[reason]
@@ -204,6 +212,7 @@ def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dic
 def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     """The usage object: `input_tokens` without cached tokens."""
     read, written = usage.cache_read, usage.cache_write
+    # input_tokens excludes cached tokens (docs "Prompt caching", 2026-10).
     fresh = (usage.input or 0) - (read or 0) - (written or 0)
     if fresh < 0:
         # Some hosts do not include cached tokens in the total. This dialect has fields for both figures.

@@ -102,10 +102,13 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
     thoughts: bool | None = None
     thinking = request.thinking
     if thinking is not None:
+        # `enabled` has a token budget; models up to Claude 4.6 accept it (docs "Extended thinking", 2026-10).
         if thinking.type == "enabled" and thinking.budget_tokens is not None:
             budget, thoughts = thinking.budget_tokens, _SHOWN.get(thinking.display or "")
+        # With `adaptive` the model decides how much it thinks (docs, thinking modes of each model, 2026-10).
         elif thinking.type == "adaptive":
             budget, thoughts, at = -1, _SHOWN.get(thinking.display or ""), _AT_ADAPTIVE
+        # `disabled` overrules an effort beside it, which is kept as an extra.
         elif thinking.type == "disabled":
             if effort is not None:
                 extras["output_config/effort"] = json_text.raw(effort)
@@ -119,6 +122,7 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
     shape = config.format if config is not None else None
     if shape is not None and request.output_format is not None:
         extras["output_format"] = json_text.raw(request.output_format)
+    # `output_format` is the older name of `output_config.format`.
     elif request.output_format is not None:
         shape, at = request.output_format, {**at, "format": _OLD_FORMAT}
     if shape is not None and shape.type != "json_schema":
@@ -127,6 +131,7 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
     choice = request.tool_choice
     if choice is not None and choice.name is not None and choice.type in ("auto", "any", "none"):
         extras["tool_choice/name"] = json_text.raw(choice.name)
+    # disable_parallel_tool_use exists on auto, any and tool (anthropic 2.8.0, 2026-11).
     alone = choice.disable_parallel_tool_use if choice is not None else None
     mark = request.cache_control
     return Settings(
@@ -165,23 +170,27 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
     if settings.format is not None:
         _write_format(settings.format, at.get("format", ()), out, words, context, own)
     if settings.user is not None:
+        # user_id is the only member of `metadata` (anthropic 2.8.0, 2026-11).
         if len(settings.user) <= LONGEST_USER or own:
             out["metadata"] = {"user_id": settings.user}
         else:
             context.lose("user.dropped", at.get("user", ()), f"longer than {LONGEST_USER} characters")
     if settings.tier is not None:
+        # The tiers are auto and standard_only (anthropic 2.8.0, 2026-11).
         tier = _TIERS.get(settings.tier, settings.tier if own else None)
         if tier is not None:
             out["service_tier"] = tier
         else:
             context.lose("tier.dropped", at.get("tier", ()), settings.tier)
     if settings.cache is not None:
+        # A top-level cache_control puts a breakpoint on the last cacheable block (docs "Prompt caching", 2026-10).
         out["cache_control"] = marks.value(settings.cache, at.get("cache", ()))
     _drop_foreign(settings, context)
 
 
 def _drop_foreign(settings: Settings, context: Context) -> None:
     at = settings.at
+    # Messages has no seed, penalties, log probabilities, verbosity or `n` (anthropic 2.8.0, 2026-11).
     if settings.seed is not None:
         context.lose("sampling.dropped", at.get("seed", ()), "seed")
     for value, name, code in (
@@ -211,9 +220,11 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
     if limit is not None and gates:
         limit = capped(limit, at, context)
     budget = out.get("thinking", {}).get("budget_tokens", 0)
+    # max_tokens is required (anthropic 2.8.0, 2026-11).
     if limit is None:
         limit = usual + budget if most is None else min(usual + budget, most)
         context.lose("limit.invented", detail=f"max_tokens {limit}")
+    # Thinking tokens count in max_tokens, so a budget must be smaller (docs "Extended thinking", 2026-10).
     elif budget and budget >= limit:
         raised = limit + budget if most is None else min(limit + budget, most)
         context.lose("limit.raised", at, f"from {limit} to {raised}")
@@ -249,6 +260,7 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
                 context.lose("sampling.dropped", at.get(name, ()), name)
             continue
         sent = value
+        # The range of temperature and top_p is 0 to 1; OpenAI's temperature goes up to 2.
         if most is not None and not 0 <= value <= most and not own:
             sent = min(max(value, 0.0), most)
             context.lose("sampling.clamped", at.get(name, ()), f"{name} {value} is sent as {sent}")
@@ -272,6 +284,7 @@ def _write_thinking(request: Request, out: dict[str, Any], context: Context, own
             if "thinking/display" not in (request.extra or {}).get(
                 wire.NAME, {}
             ):  # else the original value is restored
+                # The default display is omitted from Opus 4.7 on: empty text, signature kept (docs, 2026-10).
                 thinking["display"] = "summarized" if settings.thoughts else "omitted"
         elif settings.thoughts or (thinking is None and context.profile.thinks):
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
@@ -323,6 +336,8 @@ def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, 
     modes = context.profile.thinking
     if own:
         said, word = _thinking_as_said(effort, budget), None if effort == "none" else effort
+        # With manual thinking the last assistant turn must begin with a thinking block (docs "Extended thinking",
+        # 2026-10).
         if context.unsealed and said is not None and said["type"] == "enabled" and _thoughtless(request.turns):
             context.lose("effort.dropped", settings.at.get("budget", ()), _NO_THOUGHTS)
             return None, word
@@ -348,6 +363,7 @@ def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, 
         return {"type": "enabled", "budget_tokens": _budget(tokens, settings.at.get("budget", ()), context)}, word
     if not modes or "adaptive" in modes:
         asked = wish(settings)
+        # Adaptive thinking takes an effort in output_config instead of a budget (anthropic 2.8.0, 2026-11).
         return {"type": "adaptive"}, None if asked is None else _effort_word(asked, context)
     if "enabled" in modes:
         tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(context))
@@ -394,6 +410,7 @@ def _not_thinking(modes: tuple[str, ...], at: Path, context: Context) -> tuple[d
     # From Fable 5 and Opus 5.5 on, `disabled` is refused (docs, thinking modes of each model, 2026-10).
     if not modes or "disabled" in modes:
         return {"type": "disabled"}, None
+    # Sonnet 5.5 accepts between_tools, the least thinking that it has (docs, 2026-10).
     least = "between_tools" if "between_tools" in modes else "adaptive"
     context.lose("effort.approximated", at, f"the model always thinks: sent as {least}, effort low")
     return {"type": least}, "low"
@@ -428,6 +445,7 @@ def _effort_word(asked: WantedEffort, context: Context) -> str | None:
 
 def _write_format(shape: Format, at: Path, out: dict[str, Any], words: list[str], context: Context, own: bool) -> None:
     shape = with_words(shape, at, context)
+    # There is no JSON mode without a schema (anthropic 2.8.0, 2026-11).
     if shape.kind == "json" or shape.schema is None:
         context.lose("format.as_text", at)
         words.append(_JSON_ONLY)

@@ -121,6 +121,7 @@ class StreamReader(FrameReader):
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
+            # A ping may come at any time (docs "Streaming messages", 2026-10).
             if self._ended and b'"ping"' not in data:
                 self._context.lose("event.dropped", (), "an event behind the end of the answer")
             return False
@@ -147,6 +148,7 @@ class StreamReader(FrameReader):
         for name, data in self._frames.close():
             if not self._over:
                 self._tolerant(name, data, events)
+        # message_stop is missing, but the stop_reason has already ended the answer.
         if not self._over:
             if self._word is not None:
                 self._finish(events)
@@ -178,6 +180,7 @@ class StreamReader(FrameReader):
 
     def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
         kind = event.type or name.decode("utf-8", "replace")
+        # An error event ends the stream; HTTP status stays 200 (docs "Streaming messages", 2026-10).
         if event.error and not said_nothing(event.error):
             self._over = True
             said = json_text.plain(event.error)
@@ -206,6 +209,7 @@ class StreamReader(FrameReader):
             self._ending(event, unknown)
         elif kind == "message_stop":
             self._finish(events)
+        # Clients must ignore unknown event types (docs "Streaming messages", 2026-10).
         elif kind != "ping":
             self._context.lose("event.dropped", (), kind)
         for at, fields in unknown.items():
@@ -220,6 +224,7 @@ class StreamReader(FrameReader):
             usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
         extra = gather(self._context, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
         events.append(Start(message.id or "", self._model, None, usage, extra))
+        # Content is empty in message_start (docs "Streaming messages", 2026-10); blocks in it are read as complete.
         for number, block in enumerate(message.content):
             self._begin(number, block, unknown, events)
             self._end(self._live or self._waiting[-1], events)
@@ -250,6 +255,8 @@ class StreamReader(FrameReader):
             text, citations, delta = part.text, part.citations, "text_delta"
             part = Text("", extra=part.extra, at=part.at)
         elif isinstance(part, ToolCall):
+            # content_block_start of a call has `input: {}`; the arguments follow as deltas (docs "Streaming messages",
+            # 2026-10).
             self._called = True
             delta = _OPENING
             text, part = part.arguments, msgspec.structs.replace(part, arguments="")
@@ -257,6 +264,7 @@ class StreamReader(FrameReader):
             text, delta = part.text, "thinking_delta"
             part = Reasoning("", extra=part.extra, at=part.at)
         opened = _Block(index if number is None else number, index, part, delta)
+        # Blocks do not overlap (docs "Streaming messages", 2026-10). An overlapping block of another host waits.
         if self._live is None:
             self._live = opened
         else:
@@ -297,6 +305,7 @@ class StreamReader(FrameReader):
                 block.begun = True
                 self._pass_on(block, PartDelta(block.index, text), events)
         elif kind == "signature_delta":
+            # The signature comes in one delta before the end of a thinking block (docs "Streaming messages", 2026-10).
             block.signature = delta.signature or ""
         elif kind == "citations_delta" and delta.citation:
             cited = Raw(b"[%b]" % bytes(delta.citation))
@@ -308,6 +317,7 @@ class StreamReader(FrameReader):
                 block.pieces.append(delta.partial_json)
             if block.delta == _OPENING and block.pieces:
                 self._opened("".join(block.pieces), block, events)
+        # The content of a compaction block comes in deltas (anthropic 2.8.0 beta types).
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
             fields = json_text.fields(block.part.value) | compaction_delta(delta)
             block.part = msgspec.structs.replace(block.part, value=json_text.raw(fields))
@@ -366,6 +376,7 @@ class StreamReader(FrameReader):
     def _ending(self, event: wire.StreamEvent, unknown: Unknown) -> None:
         delta = event.delta
         if delta is not None:
+            # message_delta has the stop reason (docs "Streaming messages", 2026-10).
             if delta.stop_reason is not None:
                 self._word, self._sequence = delta.stop_reason, delta.stop_sequence
             if delta.stop_details:

@@ -82,6 +82,7 @@ class StreamWriter:
             return self._finish(event)
         self._ended = True
         self._head = b""
+        # A fault in a stream is an error event with the body of an error answer (docs "Errors", 2026-10).
         return _framed("error", {**error_event(event), "request_id": event.request_id or None})
 
     def template(self, index: int) -> Template | None:
@@ -120,11 +121,13 @@ class StreamWriter:
         return _framed("message_start", {"message": message})
 
     def _part_start(self, event: PartStart) -> bytes:
+        # A message has one answer: there is no `n` (anthropic 2.8.0, 2026-11).
         if event.answer:
             self._context.lose(
                 "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
             )
             return b""
+        # Blocks do not overlap, and their indexes count from 0 (docs "Streaming messages", 2026-10).
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         part = event.part
         if self._flawed:
@@ -141,6 +144,7 @@ class StreamWriter:
             if part.refusal:
                 self._refused = True
                 self._context.lose("refusal.as_text", part.at)
+        # Answers have no media blocks (anthropic 2.8.0, 2026-11).
         elif isinstance(part, Media):
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._open("text", missing(part)) + self._close()
@@ -160,6 +164,7 @@ class StreamWriter:
         call_id = send_id(call.id, IDS, context, call.at)
         if call_id in self._ids:
             context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            # Ids of tool_use blocks must be unique in the next request.
             call_id = hashed(f"{call_id}\x1f{len(self._ids)}")
         self._ids.add(call_id)
         name = self._blocks.names.send(call.name, call.namespace, context, call.at)
@@ -262,6 +267,7 @@ class StreamWriter:
         if not self._head and self._seal is None:
             return b""
         signature, kind = self._blocks.signature(self._seal)
+        # redacted_thinking has no deltas (docs "Streaming messages", 2026-10).
         if kind == "redacted" and not self._head:
             return self._block_start(thought("", signature, kind)) + self._close()
         out = b"" if self._head else self._open("thinking")
@@ -271,6 +277,7 @@ class StreamWriter:
     def _opaque(self, part: Opaque) -> bytes:
         """Write a block of hosted tools: calls with their input in a delta, all others whole."""
         fields: dict[str, Any] = dict(json_text.fields(part.value))
+        # Hosted calls stream their input like tool_use (docs "Streaming messages", 2026-10).
         if part.kind in ("server_tool_use", "mcp_tool_use") and "input" in fields:
             arguments = json_text.text(fields["input"])
             fields["input"] = {}
@@ -340,12 +347,14 @@ class StreamWriter:
         self._ended = True
         figures = write_usage(counted(event.usage or self._usage, self._context), self._context)
         delta = write_stop(stop, self._called, self._refused, self._context)
+        # stop_reason is never null at the end of a stream (docs "Handling stop reasons", 2026-10).
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
         if not self._own:
             delta = {**_UNSAID, **delta}
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")
+        # service_tier stands in message_start only (anthropic 2.8.0, 2026-11).
         if figures.get("service_tier") and not self._own:
             told = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None
@@ -353,6 +362,7 @@ class StreamWriter:
                 self._context.lose("tier.dropped", ended.at, "it is known only after message_start, where its field is")
         figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
         extra |= {"delta": delta, "usage": figures}
+        # message_delta, then message_stop, end every stream (docs "Streaming messages", 2026-10).
         return out + _framed("message_delta", extra) + _framed("message_stop", {})
 
 

@@ -91,6 +91,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
+        # A tool without `type`, or of the type custom, is the client's; all others are Anthropic's (anthropic 2.8.0).
         if (tool.type is None or tool.type == "custom") and tool.name is not None:
             mark = tool.cache_control
             out.append(
@@ -151,6 +152,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context, marks: Marks 
         name = names.send(tool.name, tool.namespace, context, tool.at)
         if tool.custom:
             tool = wrap_tool(tool, name, context)
+        # Messages has no schema for results (anthropic 2.8.0, 2026-11).
         if tool.output_schema is not None:
             context.lose("tool.output_schema.dropped", tool.at)
         entry: dict[str, Any] = {"name": name}
@@ -162,6 +164,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context, marks: Marks 
             context.lose("tool.strict.dropped", tool.at, f"more than {MOST_STRICT} strict tools")
         elif tool.strict or (own and tool.strict is not None):
             entry["strict"] = tool.strict
+        # All deferred tools are still sent in full, with defer_loading (docs "Tool search", 2026-10).
         if tool.deferred and (not context.gates(wire.NAME) or context.profile.tool_search):
             entry["defer_loading"] = True
         elif tool.deferred:
@@ -216,6 +219,7 @@ def read_choice(choice: wire.ToolChoice, context: Context) -> Choice:
     kind = choice.type
     if kind in ("auto", "none"):
         return Choice("auto" if kind == "auto" else "none", at=at)
+    # `any` means at least one call; OpenAI calls it required.
     if kind == "any":
         return Choice("required", at=at)
     if kind == "tool" and choice.name is not None:
@@ -228,6 +232,7 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
     choice = request.choice
     if choice is None or not choice.names or choice.mode == "one":
         return request.tools
+    # There is no choice of a subset: tools outside of it are not declared (anthropic 2.8.0, 2026-11).
     context.lose("choice.by_filter", choice.at)
     names = frozenset(choice.names)
     wanted = {(tool.namespace, name) for name, tool in by_name(request.tools).items() if name in names}
@@ -259,6 +264,7 @@ def write_choice(request: Request, tools: Any, refused: bool, context: Context) 
             out, words = {"type": "auto"}, _ORDER.format(out["name"] if out is not None else "")
     elif choice is not None:
         out, words = _said(choice, request, refused, context)
+    # `none` has no disable_parallel_tool_use (anthropic 2.8.0, 2026-11).
     if single and out is not None and out["type"] == "none" and context.source != wire.NAME:
         context.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
     elif single:
@@ -279,6 +285,7 @@ def _said(choice: Choice, request: Request, refused: bool, context: Context) -> 
         return {"type": "auto"}, "You must call at least one of the tools in your next answer."
     own = context.source == wire.NAME
     named = by_name(request.tools).get(choice.names[0])
+    # tool_choice must name a declared tool (lint rule ANT-024).
     if named is None and not own:
         context.lose("choice.dropped", choice.at, f"{choice.names[0]} is not declared")
         return {"type": "auto"}, ""

@@ -25,6 +25,7 @@ class CacheControl(Wire):
     """A cache breakpoint; `ttl` is 5m or 1h."""
 
     type: str
+    # 5m or 1h; absent means 5m (docs "Prompt caching", 2026-10).
     ttl: str | None = None
 
 
@@ -53,8 +54,11 @@ class Block(Wire):
     text: str | None = None
     id: str | None = None
     name: str | None = None
+    # An object, already parsed (anthropic 2.8.0, 2026-11).
     input: Raw = NONE
     tool_use_id: str | None = None
+    # Text, image, document, search_result, tool_reference and browser_state blocks may stand in a result (anthropic
+    # 2.8.0).
     content: str | list[Raw] | dict[str, Raw] | None = None
     is_error: bool | None = None
     cache_control: CacheControl | None = None
@@ -65,6 +69,7 @@ class Block(Wire):
     citations: Raw = NONE
     title: str | None = None
     context: Raw = NONE
+    # Set if code execution made the call; results may then be text only (docs "Programmatic tool calling", 2026-10).
     caller: Raw = NONE
     toolset_name: Raw = NONE
     transformations: Raw = NONE
@@ -118,6 +123,7 @@ class ToolDef(Wire):
     cache_control: CacheControl | None = None
     strict: bool | None = None
     defer_loading: bool | None = None
+    # Members of Anthropic's own tools follow; each type accepts some of them (anthropic 2.8.0, 2026-11).
     allowed_callers: Raw = NONE
     input_examples: Raw = NONE
     eager_input_streaming: Raw = NONE
@@ -157,7 +163,9 @@ class Thinking(Wire):
     """The thinking mode: enabled, adaptive, disabled or between_tools."""
 
     type: str
+    # At least 1024 and below max_tokens (docs "Extended thinking", 2026-10).
     budget_tokens: int | None = None
+    # summarized or omitted; beta: updates (anthropic 2.8.0, 2026-11).
     display: str | None = None
     block_binding: Raw = NONE
 
@@ -172,6 +180,7 @@ class JsonFormat(Wire):
 class OutputConfig(Wire):
     """Effort and structured output."""
 
+    # low, medium, high, xhigh or max (anthropic 2.8.0, 2026-11).
     effort: str | None = None
     format: JsonFormat | None = None
     task_budget: Raw = NONE
@@ -188,6 +197,7 @@ class MessagesRequest(Wire):
 
     messages: list[Message]
     model: str | None = None
+    # Required; 0 only warms the cache (anthropic 2.8.0, 2026-11).
     max_tokens: int | None = None
     system: str | list[Block] | None = None
     tools: Raw = NONE
@@ -199,6 +209,7 @@ class MessagesRequest(Wire):
     metadata: Metadata | None = None
     cache_control: CacheControl | None = None
     service_tier: str | None = None
+    # Refused in version 2026-10-21, even at the default values (docs, 2026-10).
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | float | None = None
@@ -207,6 +218,7 @@ class MessagesRequest(Wire):
     inference_geo: Raw = NONE
     container: Raw = NONE
     diagnostics: Raw = NONE
+    # Beta fields (anthropic 2.8.0).
     mcp_servers: Raw = NONE
     context_management: Raw = NONE
     compaction: Raw = NONE
@@ -240,6 +252,7 @@ class OutputDetails(Wire):
 class Usage(Wire):
     """Token counts. `input_tokens` excludes cached tokens."""
 
+    # Excludes cache reads and writes (docs "Prompt caching", 2026-10).
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
@@ -289,6 +302,7 @@ class Answer(Wire):
     stop_reason: str | None = None
     stop_sequence: str | None = None
     usage: Usage | None = None
+    # Set for a refusal: category and explanation (anthropic 2.8.0, 2026-11).
     stop_details: Raw = NONE
     container: Raw = NONE
     context_management: Raw = NONE

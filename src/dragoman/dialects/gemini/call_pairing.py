@@ -35,6 +35,7 @@ class Ids:
         given = result.id
         if given and self.waiting.take(given) is not None:
             return given, None
+        # Results of Gemini 2.5 and older have no id: the name and the order pair them.
         call = self.waiting.take_named(result.name or "", without_id=bool(given))
         if call is not None:
             return call.id, json_text.raw(given) if given else NULL

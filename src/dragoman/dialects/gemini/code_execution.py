@@ -39,6 +39,7 @@ def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, context
         return HostedCall(wire.NAME, name, value, _FAMILY, call_id, _FAMILY, said, extra=extra, at=at)
     words = word(inner, "output")
     parts = (Text(words, at=(*at_inner, "output")),) if words else ()
+    # OUTCOME_OK is the only success (google-genai 3.1.0, 2026-11).
     failed = word(inner, "outcome") not in (_DONE, "")
     return HostedResult(wire.NAME, name, value, _FAMILY, call_id, (), parts, failed, extra=extra, at=at)
 

@@ -65,6 +65,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
+    # Google wraps some errors in a one-element array (google-genai 3.1.0 sources).
     if isinstance(value, list) and value:
         value = value[0]
     error = value.get("error", value) if isinstance(value, dict) else value
@@ -96,6 +97,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str]) -
 
 
 def _kind(word: Any, status: int, message: str, details: list[Any]) -> FaultKind:
+    # Google answers a wrong key with 400 INVALID_ARGUMENT; the detail names the reason.
     if any(isinstance(detail, dict) and detail.get("reason") == "API_KEY_INVALID" for detail in details):
         return "auth"
     if word in ("INVALID_ARGUMENT", None) and _TOO_LONG.search(message):

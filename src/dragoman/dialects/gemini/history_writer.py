@@ -113,6 +113,7 @@ class History:
 
     def turn(self, turn: Turn, *, sealed: bool) -> None:
         """Write one turn. `sealed`: its calls must have seals."""
+        # Contents have no participant name (google-genai 3.1.0, 2026-11).
         if turn.name:
             self._context.lose("name.dropped", turn.at)
         if turn.role == "assistant":
@@ -155,6 +156,7 @@ class History:
             return
         system = turn.role != "user"
         if system:
+            # Only systemInstruction holds system text (google-genai 3.1.0, 2026-11).
             context.lose("system.demoted", turn.at)
         out: list[Any] = []
         for part in parts:
@@ -203,9 +205,11 @@ class History:
             asked = self._take(part.call_id)
             if asked is not None or self.mine:
                 found.append((order.get(part.call_id, 0), write_result(part, asked, siblings, context)))
+            # Each call takes exactly one functionResponse (lint rule GEM-006).
             elif part.call_id in self._answered:
                 context.lose("result.duplicate", part.at, part.call_id)
             else:
+                # A functionResponse must match a call by id and name (lint rule GEM-007).
                 context.lose("result.orphaned", part.at)
                 siblings.append(write_orphan(part, siblings, context))
         if not self.mine:
@@ -253,6 +257,7 @@ class History:
             self._context.lose("turn.dropped", turn.at)
             return
         contents = self.contents
+        # Contents should alternate between user and model (lint rule GEM-010).
         if self._role == role and (not self.mine or turn.at == self._at):
             contents[-1]["parts"].extend(parts)
         else:

@@ -39,6 +39,7 @@ def read_file(file: wire.FileRef, at: Path, seal: Seal | None, extra: Extra | No
     mime = file.mimeType or file.mime_type or ""
     name = file.displayName or file.display_name or ""
     kind = kind_of(mime or guess_mime(uri))
+    # Addresses of the Files API are known to Google only.
     if uri.startswith(("http://", "https://")) and _FILES_API not in uri:
         return Media(kind, mime, url=uri, name=name, detail=detail, seal=seal, extra=extra, at=at)
     return Media(kind, mime, file=uri, name=name, detail=detail, seal=seal, extra=extra, at=at)

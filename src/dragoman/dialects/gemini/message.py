@@ -106,9 +106,11 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         return
     seal = None
     if part.thoughtSignature is not None:
+        # A dummy proves nothing, so it is kept as a plain field.
         if part.thoughtSignature in DUMMIES:
             extra = with_field(extra, "thoughtSignature", json_text.raw(part.thoughtSignature))
         else:
+            # thoughtSignature must return on the same part, unchanged (docs "Thought signatures", 2026-10).
             seal = read_seal(part.thoughtSignature)
     if part.thought and (blob is not None or file is not None):
         ids.context.keep(at, {"thought": TRUE})  # media from the model's thinking
@@ -118,8 +120,10 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         out.append(read_blob(blob, at, seal, _flagged(part, extra), detail))
     elif file is not None:
         out.append(read_file(file, at, seal, _flagged(part, extra), detail))
+    # A part with `thought: true` is a summary of the model's thinking (google-genai 3.1.0, 2026-11).
     elif part.thought:
         _read_thought(text or "", at, seal, extra, out)
+    # In a stream a signature may come on a last part with empty text (docs "Thought signatures", 2026-10).
     elif text is not None or seal is not None:
         out.append(Text(text or "", seal=seal, extra=_flagged(part, extra), at=at))
     elif extra is not None:
@@ -133,6 +137,7 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
     fields: one part for each.
     """
     pieces = []
+    # A part has exactly one data field (google-genai 3.1.0, 2026-11); other parts are divided.
     for name in ("text", "inlineData", "fileData", "functionCall", "functionResponse", *wire.HOSTED_PARTS):
         value = getattr(part, name, None)
         if value is not None and value is not wire.NONE and value != "":
@@ -207,6 +212,7 @@ def read_seal(slot: str) -> Seal:
 
 def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extra | None = None) -> ToolCall:
     arguments = str(call.args, "utf-8")
+    # `args` is an object, absent without arguments (google-genai 3.1.0, 2026-11).
     if arguments == "null" or arguments.startswith('{"__raw"'):
         arguments = read_arguments(arguments)
     slot = part.thoughtSignature
@@ -216,6 +222,7 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
             extra = with_field(extra, "thoughtSignature", json_text.raw(slot))
         else:
             seal = read_seal(slot)
+    # functionCall.id is optional on Gemini 2.5 and older (google-genai 3.1.0, 2026-11).
     if not call.id or part.thought is not None or call.partialArgs is not None or call.willContinue is not None:
         extra = _read_call_extra(call, part, extra)
     out = ToolCall(call.id or ids.mint(at), call.name or "", arguments, seal=seal, extra=extra, at=at)
@@ -253,6 +260,7 @@ def write_part(part: Part, context: Context, *, request: bool) -> Any:
             return {"text": part.text}
     if type(part) is ToolCall:
         return write_call(part, context, request=request)
+    # There are no cache marks: explicit caching uses cachedContent (google-genai 3.1.0, 2026-11).
     if part.cache is not None:
         context.lose("cache.dropped", part.at)
     out: dict[str, Any] | None
@@ -289,6 +297,7 @@ def write_seal(seal: Seal, out: dict[str, Any], at: Path, context: Context, requ
     if seal.dialect == wire.NAME:
         out["thoughtSignature"] = seal.data
     elif request:
+        # A foreign signature is refused ("Corrupted thought signature").
         context.lose("seal.dropped", at)
     else:
         out["thoughtSignature"] = pack(seal)
@@ -297,6 +306,7 @@ def write_seal(seal: Seal, out: dict[str, Any], at: Path, context: Context, requ
 def _write_text(part: Text, context: Context, request: bool) -> dict[str, Any] | None:
     if request and part.citations:
         context.lose("citation.dropped", part.at)
+    # Gemini has no refusal part (google-genai 3.1.0, 2026-11).
     if part.refusal:
         context.lose("refusal.as_text", part.at)
     if part.text or context.source == wire.NAME:
@@ -317,6 +327,7 @@ def _write_thought(part: Reasoning, context: Context, request: bool) -> dict[str
     the bytes that the upstream has cached.
     """
     mine = part.seal.dialect == wire.NAME if part.seal is not None else context.source == wire.NAME
+    # gemini-cli does not send thoughts back (0.56 sources, 2026-08).
     if request and not mine and not (part.seal is None and part.text and not context.profile.seals):
         if part.text:
             context.lose("reasoning.dropped", part.at)
@@ -333,6 +344,7 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
     mine = context.source == wire.NAME
     names = NAMES if request and not mine else ANY_NAMES
     inner: dict[str, Any] = {
+        # Gemini 3 matches results by id; a mismatch can give an empty answer (reported by one user).
         "id": call.id,
         "name": names.send(call.name, call.namespace, context, call.at),
         "args": json_text.object_raw(call.arguments),
@@ -351,6 +363,7 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
 
 def _write_arguments(call: ToolCall, inner: dict[str, Any], context: Context) -> None:
     """Write `args`, which must be an object: other text is wrapped under __raw, which the reader recognises."""
+    # There are no tools with free text input (google-genai 3.1.0, 2026-11).
     if call.custom:
         context.lose("call.custom.wrapped", call.at)
         inner["args"] = Raw(wrap_input(call.arguments))

@@ -43,6 +43,7 @@ def read_request(body: bytes, context: Context) -> Request:
 def contents_of(request: wire.GenerateRequest) -> list[wire.Content]:
     """The contents as a list. A single text is read before them."""
     held = request.contents
+    # protobuf's JSON form accepts one content without a list.
     return held if isinstance(held, list) else [] if isinstance(held, str) else [held]
 
 
@@ -62,6 +63,7 @@ class RequestReader:
     def begin(self, head: wire.GenerateRequest) -> None:
         """Read `systemInstruction`, and contents that are one text."""
         if head.systemInstruction is not None:
+            # systemInstruction is a field of its own, beside contents (google-genai 3.1.0, 2026-11).
             self.turns.append(_read_system(head.systemInstruction, self._context, self._unknown))
         if isinstance(head.contents, str):
             self.turns.append(Turn("user", (Text(head.contents, at=("contents",)),), "", None, ("contents",)))
@@ -78,6 +80,7 @@ class RequestReader:
         role = content.role
         if role == "model":
             if not self._spoken:
+                # Calls and their results follow each other directly (gemini-cli 0.56 sources, 2026-08).
                 ids.waiting.clear()  # earlier calls get no more results
             self._spoken = True
             parts = read_parts(content, at, ids, unknown)
@@ -118,6 +121,7 @@ def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: 
     choice = None
     if config is not None and config.functionCallingConfig is not None:
         choice = read_choice(config.functionCallingConfig, context)
+        # VALIDATED enforces the schemas of all functions (docs "Function calling", 2026-11).
         if choice is not None and not choice.names and wire.mode_word(config.functionCallingConfig.mode) == VALIDATED:
             tools = strict_tools(tools, context)
             if all(isinstance(tool, HostedTool) for tool in tools):
@@ -138,6 +142,7 @@ def _read_extras(request: wire.GenerateRequest, context: Context, unknown: Unkno
             if getattr(config, name):
                 told["toolConfig", name] = getattr(config, name)
         calling = config.functionCallingConfig
+        # streamFunctionCallArguments exists on Vertex only (google-genai 3.1.0, 2026-11).
         if calling is not None and calling.streamFunctionCallArguments:
             told[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
     if request.cachedContent is not None or request.continuationToken is not None:
@@ -155,6 +160,7 @@ def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], context:
         if state is not None:
             silent[name,] = json_text.raw(state)
             if context.target not in wire.KIN:
+                # cachedContent and continuationToken name state on Google's server (google-genai 3.1.0, 2026-11).
                 context.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
 
 
@@ -185,6 +191,7 @@ def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) 
         turns.append(Turn("user", tuple(run), "", extra, at))
     elif turns and turns[-1].role == "tool" and extra is None:
         before = turns.pop()
+        # Results of one step may come in several contents: recorded requests with split results were answered with 200.
         turns.append(Turn("tool", before.parts + tuple(run), "", before.extra, before.at))
     else:
         turns.append(Turn("tool", tuple(run), "", extra, at))
@@ -219,6 +226,7 @@ class RequestWriter(PlainDocument):
             request = with_taken_format(request, profile, context)
             if not profile.system:
                 request = with_system_as_user(request, context)
+        # Every step with calls is followed at once by its responses (gemini-cli 0.56 sources, 2026-08).
         turns = request.turns if mine else results_after_calls(request.turns, context)
         self.resumable = turns is self.turns
         self._request = request
@@ -254,6 +262,7 @@ class RequestWriter(PlainDocument):
             # Between Gemini and Code Assist the contents stay unchanged, but both refuse empty contents.
             if not contents and (context.within != ()) is (context.target == wire.NAME):
                 _begin(contents, self.turns[self.lead :], context)
+        # The first content must be the user's (lint rule GEM-010).
         elif not contents or begins_with_model(contents):
             _begin(contents, self.turns[self.lead :], context)
 
@@ -272,6 +281,7 @@ def _write_rest(request: Request, system: tuple[Turn, ...], contents: Any, conte
     mine = context.source == wire.NAME
     out: dict[str, Any] = {"contents": contents}
     if mine and request.model and not context.model and not context.within:
+        # `model` stands in the URL; a client's own field is kept.
         out["model"] = request.model
     if system:
         instruction = _write_system(system, context)
@@ -297,6 +307,8 @@ def _switch_hosted(request: Request, out: dict[str, Any]) -> None:
     kinds = {type(tool) for tool in request.tools}
     if len(kinds) > 1 and "tools" in out:
         config: dict[str, Any] = out.setdefault("toolConfig", {})
+        # The Developer API needs this flag for hosted tools beside functions; Vertex rejects it (google-genai 3.1.0,
+        # 2026-11).
         config["includeServerSideToolInvocations"] = True
 
 
@@ -315,6 +327,7 @@ def _write_system(system: tuple[Turn, ...], context: Context) -> dict[str, Any] 
     parts: list[Any] = []
     out: dict[str, Any] = {"parts": parts}
     for turn in system:
+        # Contents have no participant name (google-genai 3.1.0, 2026-11).
         if turn.name:
             context.lose("name.dropped", turn.at)
         for part in turn.parts:

@@ -42,6 +42,7 @@ _REASONS: dict[str, StopReason] = {
     "IMAGE_PROHIBITED_CONTENT": "content_filter",
     "IMAGE_RECITATION": "content_filter",
     "IMAGE_OTHER": "content_filter",
+    # The model wrote a call that the API could not parse (google-genai 3.1.0, 2026-11).
     "MALFORMED_FUNCTION_CALL": "bad_tool_call",
     "UNEXPECTED_TOOL_CALL": "bad_tool_call",
     "TOO_MANY_TOOL_CALLS": "bad_tool_call",
@@ -59,6 +60,7 @@ _WORDS: dict[StopReason, str] = {
     "stop_sequence": "STOP",
     "length": "MAX_TOKENS",
     "context_full": "MAX_TOKENS",
+    # A turn with calls also ends with STOP (google-genai 3.1.0, 2026-11).
     "tool_calls": "STOP",
     "content_filter": "SAFETY",
     "refusal": "SAFETY",
@@ -97,8 +99,10 @@ def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response
     context.spelled = spelled
     ids = Ids(context, seed(answer.responseId, context))
     answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
+    # Candidates may come in any order; `index` numbers them, and may be absent for the first.
     answers = in_order(answers, [candidate.index or 0 for candidate in answer.candidates or ()])
     usage = read_usage(answer.usageMetadata, context, unknown) if answer.usageMetadata is not None else None
+    # A blocked prompt has promptFeedback and no candidates (google-genai 3.1.0, 2026-11).
     first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, context) or _NO_CANDIDATE)
     fields: dict[str, Raw] = {}
     created = None
@@ -185,11 +189,13 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
             if type(part) is ToolCall:
                 return _CALLED
         return _STOPPED
+    # Clients generated from Google's definitions send the number of an enumeration value.
     known = _NUMBERS[word] if isinstance(word, int) and 0 <= word < len(_NUMBERS) else word
     reason: StopReason = "unknown"
     extra: Extra | None = None
     if isinstance(known, str) and known in _REASONS:
         reason = _REASONS[known]
+    # STOP also ends a turn with calls, so the parts decide (google-genai 3.1.0, 2026-11).
     if reason not in ("length", "content_filter") and any(isinstance(part, ToolCall) for part in parts):
         if reason == "bad_tool_call" and context.target not in wire.KIN:
             context.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
@@ -253,7 +259,9 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
     """Token counts. candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11); the canon includes them."""
     prompt, candidates, thoughts = usage.promptTokenCount, usage.candidatesTokenCount, usage.thoughtsTokenCount
     used = usage.toolUsePromptTokenCount
+    # toolUsePromptTokenCount is not part of promptTokenCount (google-genai 3.1.0, 2026-11).
     total_in = prompt if used is None else (prompt or 0) + used
+    # candidatesTokenCount excludes thoughts; the canon's output includes them (google-genai 3.1.0, 2026-11).
     total_out = candidates if thoughts is None else (candidates or 0) + thoughts
     tier = service_tiers.read(usage.serviceTier) if usage.serviceTier and context.target not in wire.KIN else None
     if tier is not None:
@@ -350,6 +358,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     if usage.input is not None:
         out["promptTokenCount"] = max(usage.input - (_count(used) if used is not None else 0), 0)
     if usage.output is not None:
+        # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11).
         said = usage.output - (usage.reasoning or 0)
         if said < 0:
             context.lose("usage.approximated", context.ends.usage, "more thinking tokens than tokens of output")
@@ -359,6 +368,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     if usage.cache_read is not None:
         out["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
+        # There is no count of tokens written to a cache (google-genai 3.1.0, 2026-11).
         context.lose("usage.dropped", context.ends.usage, "tokens written to a cache")
     if usage.total is not None:
         out["totalTokenCount"] = usage.total

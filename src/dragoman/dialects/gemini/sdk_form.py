@@ -72,6 +72,7 @@ def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
         fields = json_text.fields(body)
         before = dict(fields)
         moved: Moved = {}
+        # `config` is a parameter of google-genai, not a field of the wire (google-genai 3.1.0, 2026-11).
         if "config" in fields and _first(fields["config"]) == b"{":
             _spread_config(fields, moved)
         for name in (_SYSTEM, wire.snake(_SYSTEM)):
@@ -142,6 +143,7 @@ def _contents(value: Raw, moved: Moved) -> Raw:
     first = _first(value)
     if first == b"{" and _is_part(value):
         moved["contents", "parts", 0] = ("contents",)
+        # google-genai reads a bare call as the model's content.
         return json_text.raw({"role": "model" if _is_call(value) else "user", "parts": [value]})
     if first != b"[":
         return value

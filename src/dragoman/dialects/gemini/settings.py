@@ -59,6 +59,7 @@ _MAX_STOPS = 5
 def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
     """The settings of a request."""
     tier = request.serviceTier
+    # The tiers are unspecified, flex, standard and priority (google-genai 3.1.0, 2026-11).
     if tier == "standard":
         tier = "default"
     elif tier == "unspecified":
@@ -71,8 +72,10 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
     effort = budget = thoughts = None
     thinking = config.thinkingConfig
     if thinking is not None:
+        # thinkingLevel is the control of Gemini 3 and later, thinkingBudget that of 2.5 (google-genai 3.1.0, 2026-11).
         level = thinking.thinkingLevel or thinking.thinking_level
         effort = level.lower() if level is not None and level.lower() in _LEVELS else None
+        # 0 turns thinking off, -1 leaves the amount to the model (google-genai 3.1.0, 2026-11).
         budget = thinking.thinkingBudget if thinking.thinkingBudget is not None else thinking.thinking_budget
         thoughts = thinking.includeThoughts if thinking.includeThoughts is not None else thinking.include_thoughts
         for name in ("include_thoughts", "thinking_budget", "thinking_level"):
@@ -123,11 +126,14 @@ _EMPTY = wire.GenerationConfig()
 
 def _read_format(config: wire.GenerationConfig, context: Context) -> Format | None:
     mime = config.responseMimeType
+    # A schema has an effect with application/json only (lint rule GEM-016).
     if mime is not None and mime != _JSON:
         return None
+    # responseJsonSchema and responseSchema exclude each other (lint rule GEM-016).
     if config.responseJsonSchema and bytes(config.responseJsonSchema) != b"null":
         return Format("schema", json_text.text(config.responseJsonSchema), enforced=True)
     if config.responseSchema and bytes(config.responseSchema) != b"null":
+        # responseSchema is in Google's OpenAPI notation, with upper-case types (google-genai 3.1.0, 2026-11).
         schema, changes = from_openapi(bytes(config.responseSchema))
         for change in changes:
             context.lose(change.code, (_CONFIG, "responseSchema", *change.path), change.detail)
@@ -195,6 +201,7 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
         if value:
             told[_CONFIG, name] = value
     if config.responseModalities and not _asks_for_images(config, context):
+        # Text alone is the default modality.
         plain = peek(config.responseModalities) in (["TEXT"], None)
         (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
     mime = config.responseMimeType
@@ -222,6 +229,7 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
     limit = settings.max_tokens
     gates = context.gates(wire.NAME)
     if limit is not None and gates:
+        # Gemini 4 yields 65,536 output tokens per request, 32,768 without streaming (docs, 2026-10).
         limit = capped(limit, settings.at.get("max_tokens", ()), context, streamed=request.stream is True)
     if limit is not None:
         config["maxOutputTokens"] = limit
@@ -229,12 +237,14 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
     thinking = _write_thinking(request, context)
     if settings.thoughts is not None:
         if context.profile.thinks or not gates:
+            # Thoughts are returned on request only (google-genai 3.1.0, 2026-11).
             thinking["includeThoughts"] = settings.thoughts
         elif settings.thoughts:
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     if thinking:
         config["thinkingConfig"] = thinking
     if settings.format is not None:
+        # JSON mode beside functions is refused by Gemini 2.x (reported by one user).
         if context.profile.format_beside_tools or not gates or not _has_functions(out):
             _write_format(settings.format, config, settings.at.get("format", ()), context)
         else:
@@ -255,6 +265,7 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
     # Gemini has no switch against parallel calls (google-genai 3.1.0, 2026-11).
     if settings.parallel is False and "tools" in out:
         context.lose("parallel.unenforced", settings.at.get("parallel", ()))
+    # Gemini has no verbosity, no user id and no cache marks (google-genai 3.1.0, 2026-11).
     if settings.verbosity is not None:
         context.lose("verbosity.dropped", settings.at.get("verbosity", ()))
     if settings.user is not None:
@@ -269,6 +280,7 @@ def _write_sampling(settings: Settings, config: dict[str, Any], context: Context
     at = settings.at
     refused = context.profile.refuses if context.gates(wire.NAME) else ()
     if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
+        # temperature, topP and topK are deprecated for Gemini 3 and ignored by Gemini 4 (reported by one user, 2026).
         taken = context.profile.sampling or not context.gates(wire.NAME)
         for value, name, key in (
             (settings.temperature, "temperature", "temperature"),
@@ -329,11 +341,13 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
         if effort != "none" and budget != 0:
             context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
         return {}
+    # Gemini 2.5 takes a budget, later models a level; both together are an error (lint rule GEM-013).
     if profile.thinking_budget is not None:
         if effort is not None and budget is not None and budget > 0:
             context.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens says how much")
             effort, at = None, settings.at.get("budget", ())
         return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, context, at)}
+    # A budget of 0 turns thinking off (google-genai 3.1.0, 2026-11).
     if effort == "none" and not profile.thinking_levels:
         return {"thinkingBudget": 0}
     asked = wish(settings)
@@ -347,6 +361,7 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
         return {}  # models with levels think by default
     if effort is None and not profile.thinking_levels:
         return {"thinkingBudget": budget}
+    # The levels are MINIMAL, LOW, MEDIUM and HIGH; 3.8-flash and Gemini 4 have no MINIMAL (docs, 2026-10).
     levels = tuple([level.lower() for level in profile.thinking_levels]) or _LEVELS
     level = nearest(asked.effort, levels)
     if level not in levels:

@@ -158,6 +158,7 @@ class StreamReader(FrameReader):
         self._head = b""
         if not head:
             return
+        # Without alt=sse the stream is one JSON array.
         if head[:1] in b"[{":
             self._array = json_array_splitter.Splitter(wire.NAME)
         else:
@@ -224,6 +225,7 @@ class StreamReader(FrameReader):
 
     def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
         """Read one decoded chunk, of a frame or of an envelope."""
+        # An error in a stream is an object with `error` (Google RPC error model).
         if chunk.error and not said_nothing(chunk.error):
             error = peek(chunk.error)
             self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
@@ -235,6 +237,7 @@ class StreamReader(FrameReader):
             for place, candidate in enumerate(chunk.candidates if not self._plain else ()):
                 if unknown or not self._more_words(candidate, events):
                     self._candidate(candidate, place, unknown, events)
+        # Each chunk has the figures so far, so the last ones count.
         if chunk.usageMetadata is not None:
             self._usage = chunk.usageMetadata
         if unknown and chunk.usageMetadata is not None:
@@ -325,6 +328,7 @@ class StreamReader(FrameReader):
         if answer.uncited:
             self._cite(answer, events)
             answer.uncited = False
+        # finishReason comes once per candidate, in its last chunk (lint rule GEM-S01).
         if candidate.finishReason is not None:
             answer.candidate.finishReason = candidate.finishReason
             answer.candidate.finishMessage = candidate.finishMessage
@@ -382,6 +386,7 @@ class StreamReader(FrameReader):
         whole_at: Path = ("candidates", answer.number, "content", "parts", answer.count)
         answer.count += 1
         call = part.functionCall
+        # Vertex may stream arguments in pieces, on request (google-genai 3.1.0, 2026-11).
         if call is not None and (answer.pieces is not None or call.willContinue or call.partialArgs is not None):
             self._piece(answer, part, call, whole_at, events)
             return
@@ -395,6 +400,7 @@ class StreamReader(FrameReader):
         """A part that is complete at once."""
         if isinstance(part, Text | Reasoning):
             kind = "text" if isinstance(part, Text) else "thought"
+            # A signed part is never merged with another (docs "Thought signatures", 2026-10).
             if part.seal is None and part.extra is None:
                 if part.text:
                     self._words(answer, kind, part.text, events)
@@ -433,6 +439,7 @@ class StreamReader(FrameReader):
             pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
         for piece in call.partialArgs or ():
             pieces.take(piece)
+        # A part without willContinue closes the call (google-genai 3.1.0, 2026-11).
         if not call.willContinue:
             self._close_call(answer, pieces, events)
 

@@ -89,6 +89,7 @@ class StreamWriter:
             return self._start(event)
         if isinstance(event, Finish):
             return self._finish(event)
+        # A fault in a stream has the form of an error answer (Google RPC error model).
         return b"data: " + _line({"error": error_object(event)}) + _END
 
     def template(self, index: int) -> Template | None:
@@ -286,6 +287,7 @@ class StreamWriter:
             candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
             stop = malformed(event.stop, self._context, event.answer) if number in self._cut else event.stop
             write_stop(stop, number in self._called, candidate, self._context, event.answer)
+            # The last chunk of a candidate needs a finishReason (lint rule GEM-S01).
             candidate.setdefault("finishReason", "STOP")
             candidate["index"] = number
             if not first:
@@ -298,6 +300,7 @@ class StreamWriter:
             out["usageMetadata"] = write_usage(event.usage, self._context)
         elif event.last:
             self._context.lose("usage.invented")
+            # The last chunk has usageMetadata.
             out["usageMetadata"] = {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}
         out |= self._head
         if first:

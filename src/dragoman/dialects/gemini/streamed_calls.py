@@ -43,6 +43,7 @@ class Pieces:
                 _set(holder, step, child)
             holder = child
         last = steps[-1]
+        # stringValue pieces of one path are joined while willContinue is set (google-genai 3.1.0, 2026-11).
         if piece.stringValue is None:
             _set(holder, last, _plain(piece))
             return
@@ -72,11 +73,13 @@ def _whole(value: Any) -> Any:
 def _plain(piece: wire.PartialArg) -> Any:
     if piece.numberValue:
         return piece.numberValue
+    # nullValue is typed as "NULL_VALUE", but may arrive as JSON null (reported by users).
     return piece.boolValue if piece.boolValue is not None else Raw(b"null")
 
 
 def _steps(path: str) -> list[str | int]:
     """The steps of `$.a.b[0]['c d']`; empty for another path."""
+    # A jsonPath starts with `$` (lint rule GEM-S02).
     if not path.startswith("$"):
         return []
     steps: list[str | int] = []

@@ -60,6 +60,7 @@ def read_result(
             extra = with_field(extra, ID, mark)
     if result.willContinue or result.scheduling:
         fields = carried(result, ("willContinue", "scheduling")) or {}
+        # willContinue and scheduling are for functions that do not block (google-genai 3.1.0, 2026-11).
         ids.context.keep((*at, "functionResponse"), fields)
         for name, value in fields.items():
             extra = with_field(extra, f"functionResponse/{name}", value)
@@ -69,6 +70,7 @@ def read_result(
         words = _NOTHING
     parts: tuple[Part, ...]
     is_error = structured = False
+    # `output` and `error` have a meaning; any other object counts as output (google-genai 3.1.0, 2026-11).
     if words.error is None and words.output is not None:
         parts = (Text(words.output, at=at),)
     elif words.error is not None and words.output is None:
@@ -142,10 +144,12 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], context: C
     if text is None or result.structured:
         response = _write_response(result, text)
     else:
+        # `response` must be an object (google-genai 3.1.0, 2026-11).
         response = {"error" if result.is_error else "output": text}
     call_id, name = result.call_id, result.name
     if asked is not None:
         call_id = asked.get("id", "")
+        # The name of a result must be the name of its call (lint rule GEM-007).
         if not name or context.source != wire.NAME:
             name = asked["name"]
     elif not name:
@@ -235,6 +239,7 @@ def _write_content(result: ToolResult, siblings: list[Any], context: Context) ->
             nested.append(json_text.fields(part.value))  # as a dict, so that unknown fields can be restored
         else:
             context.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    # A response has one output.
     if len(texts) > 1:
         context.lose("result.texts.joined", result.at, f"{len(texts)} texts")
     if texts:
@@ -250,6 +255,7 @@ def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: l
         context.lose("media.summarised", media.at)
         texts.append(note(media))
         return False
+    # png, jpeg, webp, pdf and text/plain may be nested; audio and video never (docs "Function calling", 2026-10).
     taken = was_read(media, context) or (media.data and proper(media.mime) in NESTED)
     # Gemini 2.5 and older answer nested media with 400; gemini-cli puts it beside the functionResponse (0.56 sources,
     # 2026-08).

@@ -154,6 +154,7 @@ def _read_schema(
 ) -> tuple[str | None, Path, Extra | None]:
     """A schema in either notation as standard JSON Schema. The older notation is kept, and restored."""
     at, context, extra = where
+    # parameters and parametersJsonSchema exclude each other (google-genai 3.1.0, 2026-11).
     if standard:
         text = str(standard, "utf-8")
         if text != "null":
@@ -174,6 +175,7 @@ def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
     """Write the value of `tools`."""
     tools = tuple(tools)
     if context.source != wire.NAME:
+        # Gemini has no `strict` on single tools (google-genai 3.1.0, 2026-11).
         lose_strict(tools, context, "it is a mode of the request here")
     return json_text.encode(tools_to(tools, context))
 
@@ -201,6 +203,7 @@ MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
     mine = context.source == wire.NAME
     if tool.deferred:
+        # Gemini has no tool search and no deferred tools (google-genai 3.1.0, 2026-11).
         context.lose("tool.deferred.expanded", tool.at)
     if tool.cache is not None:
         context.lose("cache.dropped", tool.at, "on a tool")
@@ -219,6 +222,7 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
         return out if extra is None else put_back(out, extra)
     if schema is not None:
         if not _says_nothing(schema):
+            # parametersJsonSchema takes JSON Schema; `parameters` is the older notation (google-genai 3.1.0, 2026-11).
             out["parametersJsonSchema"] = fit(schema, PARAMETERS, context, tool.at + tool.schema_at)
         elif '"title"' in schema or '"description"' in schema:
             context.lose("schema.keyword.dropped", tool.at + tool.schema_at, "of a tool without arguments")
@@ -251,6 +255,7 @@ def read_choice(config: wire.CallingConfig, context: Context) -> Choice | None:
     word = wire.mode_word(mode)
     extra: Extra | None = None if mode == word else {wire.NAME: {"mode": json_text.raw(mode)}}
     if word == "ANY":
+        # ANY demands a call, of the allowed functions if any are named (google-genai 3.1.0, 2026-11).
         return Choice("one" if len(names) == 1 else "required", names, extra, CHOICE_AT)
     if word == "AUTO" and not names:
         return Choice("auto", (), extra, CHOICE_AT)
@@ -275,6 +280,7 @@ def write_choice(choice: Choice, request: Request, context: Context) -> dict[str
     2026-11).
     """
     names = choice.names
+    # AUTO takes no names, so a subset becomes VALIDATED (google-genai 3.1.0, 2026-11).
     out: dict[str, Any] = {"mode": "VALIDATED" if names and choice.mode == "auto" else _MODES[choice.mode]}
     mode = own(choice.extra, "mode")
     if mode is not None:
@@ -286,6 +292,7 @@ def write_choice(choice: Choice, request: Request, context: Context) -> dict[str
         for name in names:
             tool = declared.get(name)
             if tool is None and context.source != wire.NAME:
+                # Allowed functions must be declared (lint rule GEM-011).
                 context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
                 continue
             allowed.append(table.send(name, tool.namespace if tool is not None else "", context, choice.at))

@@ -59,6 +59,7 @@ class FileRef(Wire):
 class PartialArg(Wire):
     """One piece of a call's arguments that Vertex streams."""
 
+    # Begins with `$`, such as $.a.b[0] (google-genai 3.1.0, 2026-11).
     jsonPath: str = ""
     stringValue: str | None = None
     numberValue: Raw = NONE
@@ -70,9 +71,11 @@ class PartialArg(Wire):
 class Call(Wire):
     """A function call. Gemini 2.5 and older omit the id."""
 
+    # Absent on Gemini 2.5 and older.
     id: str | None = None
     name: str | None = None
     args: Raw = NONE
+    # Vertex only (google-genai 3.1.0, 2026-11).
     partialArgs: list[PartialArg] | None = None
     willContinue: bool | None = None
 
@@ -92,7 +95,9 @@ class Result(Wire):
 
     id: str | None = None
     name: str | None = None
+    # An object: `output` on success, `error` on failure (google-genai 3.1.0, 2026-11).
     response: Raw = NONE
+    # Media inside a result, from Gemini 3 on (docs "Function calling", 2026-10).
     parts: list[ResultPart] | None = None
     willContinue: Raw = NONE
     scheduling: Raw = NONE
@@ -103,6 +108,7 @@ class Part(Wire):
 
     text: str | None = None
     thought: bool | None = None
+    # Base64; it must return on the same part (docs "Thought signatures", 2026-10).
     thoughtSignature: str | None = None
     functionCall: Call | None = None
     functionResponse: Result | None = None
@@ -120,6 +126,7 @@ class WidePart(Part):
     thought_signature: str | None = None
     executableCode: Raw = NONE
     codeExecutionResult: Raw = NONE
+    # Developer API only (google-genai 3.1.0, 2026-11).
     toolCall: Raw = NONE
     toolResponse: Raw = NONE
     videoMetadata: Raw = NONE
@@ -138,6 +145,7 @@ class Content(Wire):
     """One content: role user or model, and its parts."""
 
     parts: list[Part] | Part | None = None
+    # user or model; function and tool in old samples.
     role: str | None = None
 
 
@@ -152,10 +160,12 @@ class Declaration(Wire):
 
     name: str
     description: str | None = None
+    # Google's OpenAPI notation; it excludes parametersJsonSchema (google-genai 3.1.0, 2026-11).
     parameters: Raw = NONE
     parametersJsonSchema: Raw = NONE
     response: Raw = NONE
     responseJsonSchema: Raw = NONE
+    # Live API only (google-genai 3.1.0, 2026-11).
     behavior: Raw = NONE
     parameters_json_schema: Raw = NONE
     response_json_schema: Raw = NONE
@@ -175,8 +185,10 @@ class ToolDef(Wire):
     url_context: Raw = NONE
     computerUse: Raw = NONE
     googleMaps: Raw = NONE
+    # Developer API only (google-genai 3.1.0, 2026-11).
     fileSearch: Raw = NONE
     mcpServers: Raw = NONE
+    # Vertex only, down to exaAiSearch (google-genai 3.1.0, 2026-11).
     retrieval: Raw = NONE
     enterpriseWebSearch: Raw = NONE
     parallelAiSearch: Raw = NONE
@@ -207,6 +219,7 @@ class ToolConfig(Wire):
 
     functionCallingConfig: CallingConfig | None = None
     retrievalConfig: Raw = NONE
+    # Developer API only (google-genai 3.1.0, 2026-11).
     includeServerSideToolInvocations: Raw = NONE
 
 
@@ -214,6 +227,7 @@ class Thinking(Wire):
     """Thinking settings: a budget (2.5) or a level (3 and later)."""
 
     includeThoughts: bool | None = None
+    # 0 is off, -1 leaves the amount to the model (google-genai 3.1.0, 2026-11).
     thinkingBudget: int | None = None
     thinkingLevel: str | None = None
     include_thoughts: bool | None = None
@@ -244,9 +258,11 @@ class GenerationConfig(Wire):
     speechConfig: Raw = NONE
     imageConfig: Raw = NONE
     audioTranscriptionConfig: Raw = NONE
+    # Vertex only, down to audioTimestamp (google-genai 3.1.0, 2026-11).
     routingConfig: Raw = NONE
     modelConfig: Raw = NONE
     audioTimestamp: Raw = NONE
+    # Developer API only (google-genai 3.1.0, 2026-11).
     enableEnhancedCivicAnswers: Raw = NONE
     enableAffectiveDialog: Raw = NONE
     responseFormat: Raw = NONE
@@ -279,10 +295,13 @@ class GenerateRequest(Wire):
     model: str | None = None
     labels: dict[str, Any] | None = None
     serviceTier: str | None = None
+    # Not available for Gemini 4 (reported by one user, 2026).
     cachedContent: str | None = None
     continuationToken: str | None = None
     safetySettings: Raw = NONE
+    # Developer API only (google-genai 3.1.0, 2026-11).
     store: Raw = NONE
+    # Vertex only (google-genai 3.1.0, 2026-11).
     modelArmorConfig: Raw = NONE
     outputConfig: Raw = NONE
 
@@ -333,7 +352,9 @@ CANDIDATE_EXTRAS = Fields(
 class UsageMetadata(Wire):
     """Token counts. `candidatesTokenCount` excludes thoughts."""
 
+    # Includes cached tokens (google-genai 3.1.0, 2026-11).
     promptTokenCount: int | None = None
+    # Excludes thoughts (google-genai 3.1.0, 2026-11).
     candidatesTokenCount: int | None = None
     thoughtsTokenCount: int | None = None
     cachedContentTokenCount: int | None = None
@@ -369,6 +390,7 @@ class Answer(Wire):
     modelVersion: str | None = None
     responseId: str | None = None
     createTime: str | None = None
+    # Set with a blockReason if the prompt is blocked (google-genai 3.1.0, 2026-11).
     promptFeedback: Raw = NONE
     modelStatus: Raw = NONE
     error: Raw = NONE

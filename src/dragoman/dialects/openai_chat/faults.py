@@ -37,5 +37,7 @@ def has_content(choice: dict[str, Any]) -> bool:
     """Whether the message of a choice has content."""
     message = choice.get("message")
     return isinstance(message, dict) and any(
-        message.get(name) for name in ("content", "tool_calls", "reasoning", "images", "audio", "refusal")
+        # Some hosts send an error beside choices that still have content.
+        message.get(name)
+        for name in ("content", "tool_calls", "reasoning", "images", "audio", "refusal")
     )

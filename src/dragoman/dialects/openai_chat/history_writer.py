@@ -75,6 +75,7 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
             role = _system_role(context)
             if role == "user":
                 context.lose("system.demoted", turn.at, "the model has no system role")
+            # Developer and system messages take text only (openai 3.49.0, 2026-11).
             parts = _words_only(parts, context)
         if (
             len(parts) == 1
@@ -86,6 +87,7 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
             return
         content = write_content(parts, context)
         message = {"role": role, "content": content}
+        # A message without content is left out.
         if not content and turn.parts and not all(type(part) is Text for part in turn.parts):
             message = None
     if message is None:

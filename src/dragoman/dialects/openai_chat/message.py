@@ -204,6 +204,7 @@ def read_assistant(
         details = take_marked(message, at) if request or context.target != wire.NAME else []
         if context.target not in wire.KIN and message.reasoning_details:
             details += take_own(message, at)
+    # OpenAI returns no reasoning text; compatible hosts use `reasoning_content` or `reasoning`.
     thought = message.reasoning_content
     field = "reasoning_content"
     if not thought:
@@ -259,6 +260,7 @@ def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, sal
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
     function = call.function or wire.Function()
     text = text_value(function.arguments)
+    # `arguments` is a JSON text that may be invalid (openai 3.49.0, 2026-11); some hosts encode it twice.
     if text[:1] == '"':
         text = decoded_once(text, at, context)
     if "\\u" in text:
@@ -411,6 +413,7 @@ def write_media(media: Media, context: Context) -> dict[str, Any] | None:
         if not (media.data or media.url):
             return None
         image = {"url": media.url or data_url(media.mime, media.data)}
+        # `detail` is auto, low, high or original (openai 3.49.0, 2026-11).
         if media.detail in _DETAILS or (media.detail and own):
             image["detail"] = media.detail
         elif media.detail:
@@ -453,9 +456,7 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
 
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
-    """An assistant message; None if nothing is left. In an answer thoughts are shown. In a request they go back only to
-    a host that uses such a field itself.
-    """
+    """An assistant message; None if nothing is left. In a request thoughts go only to hosts with a field for them."""
     content: list[Part] = []
     calls: list[Any] = []
     thoughts: list[str] = []
@@ -487,6 +488,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             if own == "thinking":
                 content.append(part)
             elif request and not own:
+                # OpenAI accepts no reasoning text (openai 3.49.0, 2026-11).
                 context.lose("reasoning.dropped", part.at)
             else:
                 if content or calls:

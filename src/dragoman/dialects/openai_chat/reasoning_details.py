@@ -155,9 +155,11 @@ def take_own(message: wire.Message, at: Path) -> list[Part]:
     said = "".join(map(words, known))
     thought = message.reasoning_content or message.reasoning or ""
     if not any(map(is_proof, known)):
+        # The details only repeat the thinking text.
         if said == thought and not any(map(says_more, values)):
             message.reasoning_details = wire.NONE
         return []
+    # Two different texts: both are kept.
     if said and thought and said != thought:
         return []
     message.reasoning_details = wire.NONE

@@ -36,6 +36,7 @@ _ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
     "tool": "tool",
+    # The legacy role of a result (openai 3.49.0, 2026-11). It is read, but never written.
     "function": "tool",
 }
 
@@ -61,6 +62,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
     tools: tuple[Any, ...] = ()
     if request.tools:
         tools = MEMO.read(request.tools, context)
+    # `functions` and `function_call` are the legacy names of `tools` and `tool_choice` (openai 3.49.0, 2026-11).
     if request.functions:
         tools += functions_from(request.functions, context, unknown)
     choice = read_choice(request.tool_choice, context) if request.tool_choice is not None else None
@@ -69,6 +71,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
         choice = read_choice(legacy, context, "function_call")
     extras = read_extras(request)
+    # `web_search_options` is a field of the request; other dialects declare search as a tool (openai 3.49.0, 2026-11).
     if extras and OPTIONS in extras and context.target != wire.NAME:
         value = extras.pop(OPTIONS)
         if bytes(value) != b"null":
@@ -118,12 +121,14 @@ class RequestReader:
         turns, context, unknown = self.turns, self._context, self._unknown
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
+        # Each result is a message of its own (openai 3.49.0, 2026-11); the canon has one turn per step.
         if role == "tool":
             if not self._results and turns and turns[-1].role == "tool":
                 self._results = [*turns.pop().parts]  # earlier results come from a remembered prefix
             self._results.append(self._result(message, at))
             return
         self._end_step()
+        # An unknown role is kept as a whole message.
         if role is None:
             value = json_text.raw(message)
             turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
@@ -155,6 +160,7 @@ class RequestReader:
 
     def _result(self, message: wire.Message, at: Path) -> ToolResult:
         if message.tool_call_id:
+            # Ids of other dialects were shortened for Chat clients.
             call_id = from_chat_client(message.tool_call_id)
         elif message.role == "function":
             call_id = f"call_legacy_{self._legacy}"
@@ -162,6 +168,7 @@ class RequestReader:
             # Results without an id follow each other; the calls are indexed once for all of them.
             if self._open is None:
                 self._open = _OpenCalls(self.turns[-1] if self.turns else None, self._results)
+            # tool_call_id is required (openai 3.49.0, 2026-11), but some clients omit it.
             call_id = self._open.next(message.name)
         if self._open is not None:
             self._open.answer(call_id)
@@ -221,6 +228,7 @@ def _read_result(message: wire.Message, call_id: str, at: Path, context: Context
     extra = gather(context, at, unknown) if unknown else None
     extra = misplaced(context, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
     if message.name is not None:
+        # Results have no `name` in OpenAI's types (openai 3.49.0, 2026-11); some clients send it.
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": json_text.raw(message.name)}}
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
 
@@ -269,6 +277,7 @@ class RequestWriter(PlainDocument):
 
             request = system_first(request, context)
             self.resumable = False
+        # Every call must be answered directly after its message (400, reported by users).
         turns = request.turns if self.own else results_after_calls(request.turns, context)
         shape = request.settings.format
         if turns is not self.turns or not strict.user_after_results or (shape is not None and shape.kind == "json"):
@@ -322,8 +331,10 @@ class RequestWriter(PlainDocument):
         if self.own:
             return
         if not messages:
+            # `messages` must not be empty (lint rule OAC-001).
             messages.append(some_input(self.turns, context))
         shape = self._request.settings.format
+        # json_object is refused unless the word JSON occurs in the messages (OpenAI's documentation).
         if shape is not None and shape.kind == "json":
             say_json(messages, self._request, context)
 
@@ -346,6 +357,7 @@ class RequestWriter(PlainDocument):
             choice = write_choice(request, request.choice, context)
             if choice is not None and ("tools" in out or self.own):
                 out["tool_choice"] = choice
+            # tool_choice without tools is an error (lint rule OAC-010).
             elif choice not in (None, "auto", "none"):
                 context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
         if request.stream is not None:

@@ -42,12 +42,14 @@ _REASONS: dict[str, StopReason] = {
 }
 _WORDS: dict[StopReason, str] = {
     "stop": "stop",
+    # Chat has one word for a natural end and a stop sequence (openai 3.49.0, 2026-11).
     "stop_sequence": "stop",
     "length": "length",
     "context_full": "length",
     "tool_calls": "tool_calls",
     "content_filter": "content_filter",
     "refusal": "stop",
+    # Chat has no word for a pause or a failure (openai 3.49.0, 2026-11).
     "pause": "stop",
     "bad_tool_call": "stop",
     "error": "stop",
@@ -76,6 +78,7 @@ def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Resp
     """Read a decoded answer."""
     answer, unknown, _ = admitted
     answers = [_read_choice(choice, i, answer.id or "", context, unknown) for i, choice in enumerate(answer.choices)]
+    # The choices of an answer may come in any order; `index` numbers them.
     answers = in_order(answers, [choice.index for choice in answer.choices])
     first = answers[0] if answers else Alternative((), Stop("unknown"))
     search = take_search(unknown[()], context) if () in unknown and answers else None
@@ -167,6 +170,7 @@ def read_stop(word: str | None, parts: list[Part], at: Path, context: Context) -
     if reason == "unknown" and word and word.startswith(_FILTERED):
         reason = "bad_tool_call"
     if reason == "stop" or reason == "unknown":
+        # With a forced tool_choice some servers answer `stop` beside calls, so the parts decide.
         if parts and type(parts[-1]) is ToolCall:
             reason = "tool_calls"
         else:
@@ -204,15 +208,18 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
     total = usage.total_tokens
+    # completion_tokens includes reasoning tokens (openai 3.49.0, 2026-11); some hosts count them apart.
     if output is not None and thought and _is_apart(thought, usage.prompt_tokens or 0, output, total):
         own = {_COMPLETION: json_text.raw(output)}
         output += thought
     if total == (usage.prompt_tokens or 0) + (output or 0):
         total = None
     tier: Tier | None = None
+    # prompt_tokens includes cached tokens (openai 3.49.0, 2026-11).
     read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
     if unknown and context.target != wire.NAME:
         said = unknown.get(("usage",), {})
+        # DeepSeek and others have other names for the cached tokens.
         read = _other_word(said, _CACHE_READ, read)
         written = _other_word(said, _CACHE_WRITE, written)
         thought = _other_word(said, _THOUGHT, thought)
@@ -309,6 +316,7 @@ def id_prefix(context: Context) -> str:
 def _complete(out: dict[str, Any], context: Context) -> None:
     """Add the fields that the schema of an answer requires. An answer of this dialect stays unchanged."""
     for choice in out["choices"]:
+        # Typed clients expect `logprobs` in every choice (openai 3.49.0, 2026-11).
         scores = choice.setdefault("logprobs", None)
         if isinstance(scores, Raw) and json_text.is_object(scores):
             choice["logprobs"] = {"content": None, "refusal": None, **json_text.fields(scores)}
@@ -352,6 +360,7 @@ def write_stop(stop: Stop, refused: bool, context: Context, number: int = 0) -> 
         return stop.extra[wire.NAME]["finish_reason"]
     word = _WORDS[stop.reason]
     if stop.reason == "refusal" and not refused:
+        # A refusal without its text is written as content_filter.
         word = "content_filter"
     exact = says_it_all(stop, _EXACT) and not (stop.reason == "refusal" and not refused)
     lose_stop(stop, word, context, number, exact=exact, written=stop.reason in FAILED)
@@ -362,6 +371,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     """The usage object."""
     prompt, completion = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
+        # Typed clients expect both counts (openai 3.49.0, 2026-11).
         context.lose("usage.invented", context.ends.usage)
     out: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
     if usage.extra is not None and wire.NAME in usage.extra:

@@ -57,8 +57,10 @@ def read_settings(request: wire.ChatRequest) -> Settings:
     limit = request.max_completion_tokens
     at = _AT
     if limit is None and request.max_tokens is not None:
+        # max_tokens is deprecated for max_completion_tokens (openai 3.49.0, 2026-11).
         limit, at = request.max_tokens, _AT_LEGACY_LIMIT
     if request.safety_identifier is not None:
+        # safety_identifier replaces the deprecated `user` (openai 3.49.0, 2026-11).
         at = {**at, "user": ("safety_identifier",)}
     stop = request.stop
     options = request.stream_options
@@ -67,6 +69,7 @@ def read_settings(request: wire.ChatRequest) -> Settings:
         request.temperature,
         request.top_p,
         request.top_k,
+        # `stop` is one text or a list of up to four (openai 3.49.0, 2026-11).
         () if stop is None else (stop,) if isinstance(stop, str) else tuple(stop),
         request.seed,
         request.presence_penalty,
@@ -92,6 +95,7 @@ def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
     extras = carried(request, wire.REQUEST_EXTRAS)
     options = request.stream_options
     if options is not None and options.include_obfuscation is not None:
+        # `stream_options` has the members include_usage and include_obfuscation only (openai 3.49.0, 2026-11).
         if options.include_usage is None:  # the object has no other member
             extras = {**(extras or {}), "stream_options": json_text.raw(options)}
         else:
@@ -133,6 +137,7 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
     if shape.type == "json_object":
         return Format("json")
     schema = shape.json_schema
+    # The third type of response_format, `text`, is the default.
     if shape.type != "json_schema" or schema is None:
         return None
     text = json_text.text(schema.schema) if schema.schema else None
@@ -154,17 +159,20 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
         out["max_tokens" if older and not context.profile.reasoning else "max_completion_tokens"] = limit
     effort = _effort(settings, out, context)
     _write_sampling(settings, effort or context.profile.effort_default, out, context)
+    # parallel_tool_calls has a meaning with tools only.
     if settings.parallel is not None and "tools" in out:
         out["parallel_tool_calls"] = settings.parallel
     if effort is not None:
         out["reasoning_effort"] = effort
     if settings.thoughts is not None:
+        # No field asks for reasoning text: Chat never returns it (openai 3.49.0, 2026-11).
         context.lose("thoughts.dropped", at.get("thoughts", ()))
     if settings.format is not None:
         out["response_format"] = _write_format(settings.format, at.get("format", ()), context)
     if settings.stream_usage is not None:
         out["stream_options"] = {"include_usage": settings.stream_usage}
     if settings.cache is not None:
+        # Automatic caching has no field here; breakpoints stand on content parts (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", at.get("cache", ()))
     for value, name in (
         (settings.verbosity, "verbosity"),
@@ -175,10 +183,12 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
             out[name] = value
     if settings.user is not None:
         if len(settings.user) <= _MAX_USER or context.source == wire.NAME:
+            # `user` stays only if the client itself sent it.
             out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
         else:
             context.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
     if settings.tier is not None:
+        # The tiers are those of the SDK (openai 3.49.0, 2026-11).
         if settings.tier in _TIERS or context.source == wire.NAME:
             out["service_tier"] = settings.tier
         else:
@@ -198,6 +208,8 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
             context.lose("effort.approximated", asked.at if asked is not None else (), detail, "warning")
         return "none"
     if gate == "refused":
+        # gpt-6-astra and gpt-6.1-sol accept no effort none, so that they take tools through Responses only (reported by
+        # one user, 2026).
         context.lose("tool.refused", (), "send this model's tools through openai-responses")
     host = context.host
     if host is not None and opens(settings) and context.profile.thinks and "on" in host.switch:
@@ -225,17 +237,20 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
     at = settings.at
     gates = context.gates(wire.NAME)
     reasoning = context.profile.reasoning and gates
+    # Sampling parameters are refused while a model reasons (400, reported by users).
     refused = reasoning and not (context.profile.sampling_at_none and effort == "none")
     named = context.profile.refuses if gates else ()
     for value, name, known in (
         (settings.temperature, "temperature", not refused or settings.temperature == 1),
         (settings.top_p, "top_p", not refused or settings.top_p == 1),
+        # top_k is no field of OpenAI; compatible hosts have it.
         (settings.top_k, "top_k", context.source == wire.NAME),
         (settings.presence_penalty, "presence_penalty", not reasoning),
         (settings.frequency_penalty, "frequency_penalty", not reasoning),
         (settings.seed, "seed", True),
         (settings.n, "n", True),
         (settings.logprobs, "logprobs", not refused),
+        # top_logprobs needs logprobs: true (lint rule OAC-012).
         (settings.top_logprobs, "top_logprobs", not refused and _asked(settings, context)),
     ):
         if value is None:
@@ -260,7 +275,9 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
 
 def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
     if shape.kind == "json":
+        # A JSON object without a schema.
         return {"type": "json_object"}
+    # A schema needs a name of 1 to 64 characters (openai 3.49.0, 2026-11).
     schema: dict[str, Any] = {"name": format_name(shape)}
     if shape.description:
         schema["description"] = shape.description
@@ -269,6 +286,7 @@ def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
         lost = ("format.strict.dropped", at)
         place = at + shape.schema_at
         schema["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, context, lost)
+    # `strict` enforces a subset of JSON Schema (OpenAI's docs "Structured outputs").
     if strict is not None:
         schema["strict"] = strict
     return {"type": "json_schema", "json_schema": schema}

@@ -101,6 +101,7 @@ class StreamReader(FrameReader):
         for name, data in self._frames.close():
             self._frame(name, data, events)
         if not self._over:
+            # [DONE] is missing, but every answer has its finish_reason.
             if self._answers and all(answer.word for answer in self._answers.values()):
                 self._finish(events)
             else:
@@ -138,6 +139,7 @@ class StreamReader(FrameReader):
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
                 return False
+        # A chunk with `error` ends the stream, without [DONE]; the HTTP status is already 200 (openai SDK 3.49.0).
         if chunk.error:
             self._over = True
             said = chunk.error
@@ -157,6 +159,7 @@ class StreamReader(FrameReader):
             chunk.usage = chunk.choices[-1].usage
             if unknown:
                 unknown[("usage",)] = unknown.pop(("choices", len(chunk.choices) - 1, "usage"), {})
+        # Usage comes in a chunk of its own with empty choices (openai 3.49.0, 2026-11); some hosts send it earlier.
         if chunk.usage is not None:
             self._usage = self._figures(chunk, unknown or {})
         if unknown:
@@ -220,6 +223,7 @@ class StreamReader(FrameReader):
         answer = self._first
         if answer is None or answer.number != choice.index:
             answer = self._answer(choice.index)
+        # Each choice has one chunk with a finish_reason (openai 3.49.0, 2026-11).
         if choice.finish_reason:
             answer.word = choice.finish_reason
         scores, choice.logprobs = choice.logprobs, None
@@ -281,6 +285,7 @@ class StreamReader(FrameReader):
 
     def _repeated(self, choice: wire.ChunkChoice) -> wire.Message | None:
         """The whole message of a choice, or its delta if it has both."""
+        # Some hosts stream `message` instead of `delta`.
         if choice.delta is None:
             return choice.message
         self._context.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
@@ -308,6 +313,7 @@ class StreamReader(FrameReader):
                 self._parts(answer, content, events)
         if delta.refusal:
             self._words(answer, "refusal", delta.refusal, events)
+        # A legacy call has no index and no id (openai 3.49.0, 2026-11).
         if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
             self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
         if delta.audio and self._context.target != self._dialect:
@@ -390,6 +396,7 @@ class StreamReader(FrameReader):
             if call.repeated(piece, name, text):
                 self._context.lose("event.dropped", at, "the same arguments once more")
                 return
+            # Some hosts begin a call with empty arguments `{}` and then send the real ones.
             if call.index < 0 and call.empty() and not name:
                 call.restart()
             else:
@@ -400,6 +407,7 @@ class StreamReader(FrameReader):
                 self._end(answer, events)
             answer.waiting.append(call)
         elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
+            # Some hosts send the name in pieces.
             call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
         if text:
             call.pieces.append(text)
@@ -418,6 +426,7 @@ class StreamReader(FrameReader):
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
+        # The first delta of a call has its id (openai 3.49.0, 2026-11); some hosts omit it.
         if not call_id:
             call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
             self._context.lose("call.id.invented", at)
@@ -458,6 +467,7 @@ class StreamReader(FrameReader):
                 while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
                     self._more(answer, answer.waiting.pop(0)[1], events)  # type: ignore[index]
 
+    # The name must be known before the part begins.
     def _ready(self, answer: Answer, call: Call, events: list[Event]) -> bool:
         """Whether a call can begin: it has a name, and its own arguments."""
         if not call.part.name or not call.pieces:

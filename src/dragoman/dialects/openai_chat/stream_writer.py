@@ -93,6 +93,7 @@ class StreamWriter:
         if answer in self._calls:
             return b""
         self._calls[answer] = 0
+        # The first chunk of a choice has the role (openai 3.49.0, 2026-11).
         return self._chunk(answer, b'{"role":"assistant","content":""}')
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
@@ -123,10 +124,12 @@ class StreamWriter:
                 self._refused.add(answer)
             self._open[event.index] = self._frame_around(answer, key, b"}")
         elif isinstance(part, Reasoning):
+            # OpenAI has no field for reasoning text; compatible hosts and their clients use `reasoning_content`.
             self._open[event.index] = self._frame_around(answer, b'{"reasoning_content":', b"}")
         elif isinstance(part, ToolCall):
             calls = self._calls[answer]
             self._calls[answer] = calls + 1
+            # The arguments of a custom call are free text, which cannot be incomplete JSON.
             if not part.custom:
                 self._pieces[event.index] = []
             inner = (b'"custom":{"input":', b"}}]}") if part.custom else (b'"function":{"arguments":', b"}}]}")
@@ -188,6 +191,7 @@ class StreamWriter:
         name = NAMES.send(part.name, part.namespace, self._context, part.at)
         call: dict[str, Any] = {"index": number, "id": to_chat_client(part.id, IDS, self._context, part.at)}
         if part.custom:
+            # The streamed form of a custom call is untyped in openai 3.49.0; the form of a whole call is used.
             call |= {"type": "custom", "custom": {"name": name, "input": ""}}
         else:
             call |= {"type": "function", "function": {"name": name, "arguments": ""}}
@@ -243,6 +247,7 @@ class StreamWriter:
         word = write_stop(stop, event.answer in self._refused, self._context, event.answer)
         out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
         if event.answer in self._sounds:
+            # The last audio delta has expires_at (openai 3.49.0, 2026-11).
             out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._context.created)
         last = self._chunk(event.answer, b"{}", json_text.encode(word))
         tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._context)

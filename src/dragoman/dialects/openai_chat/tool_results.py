@@ -36,10 +36,12 @@ def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, message
             if open_ids[result.call_id]:
                 open_ids[result.call_id] -= 1
                 answered.add(result.call_id)
+            # Each call takes exactly one tool message (lint rule OAC-004).
             elif result.call_id in answered:
                 context.lose("result.duplicate", result.at)
                 continue
             else:
+                # A tool message must answer a call of the preceding assistant message (lint rule OAC-005).
                 context.lose("result.orphaned", result.at)
                 moved.append(Text(_orphan_head(result)))
                 moved.extend(result.parts)
@@ -48,6 +50,7 @@ def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, message
     if open_ids and calls:
         answer_for([call for call in calls if open_ids[call.id]], messages, context)
     if moved:
+        # Media follow the last tool message: nothing may stand between the results of a step (400, reported by users).
         messages.append({"role": "user", "content": write_content(tuple(moved), context)})
 
 
@@ -57,9 +60,11 @@ def _write_result(result: ToolResult, moved: list[Part], context: Context) -> di
     if content is None:
         content = _result_content(result, call_id, moved, context)
     if result.is_error:
+        # A result has no error flag (openai 3.49.0, 2026-11).
         context.lose("result.error.as_text", result.at)
         content = _as_error(content)
     if result.structured:
+        # A result is text only (openai 3.49.0, 2026-11).
         context.lose("result.structured.as_text", result.at)
     if result.cache is not None:
         mark = breakpoint_mark(result.cache, result.at, context)

@@ -42,6 +42,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
         grammar = _read_grammar(tool.custom, at, context, unknown) if tool.custom is not None else None
         extra = gather(context, at, unknown) if unknown else None
         cache = None
+        # cache_control on a tool is a field of compatible hosts.
         if tool.cache_control:
             cache = lifetime(tool.cache_control)
             extra = with_own(extra, CACHE_CONTROL, tool.cache_control)
@@ -59,6 +60,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
                     schema_at=_SCHEMA_AT,
                 )
             )
+        # A custom tool takes free text, perhaps with a grammar (openai 3.49.0, 2026-11).
         elif tool.custom is not None and tool.type == "custom":
             extra = misplaced(context, at, tool, ("function",), extra)
             description = tool.custom.description or ""
@@ -79,6 +81,7 @@ def _read_grammar(custom: wire.CustomDef, at: Path, context: Context, unknown: U
         return None
     if custom.format.grammar is not None:
         return Grammar(custom.format.grammar.syntax, custom.format.grammar.definition)
+    # Responses has the grammar without the object `grammar` around it; some Chat clients send that form.
     fields = unknown.get((*at, "custom", "format"), {}) if context.target != wire.NAME else {}
     definition = json_text.plain(fields["definition"]) if "definition" in fields else None
     syntax = json_text.plain(fields["syntax"]) if "syntax" in fields else None
@@ -102,6 +105,7 @@ def with_own(extra: Extra | None, name: str, value: Raw) -> Extra:
 
 
 def _schema(function: wire.FunctionDef) -> str | None:
+    # Absent parameters mean no arguments (openai 3.49.0, 2026-11).
     schema = json_text.text(function.parameters) if function.parameters else "null"
     return None if schema == "null" else schema
 
@@ -133,17 +137,20 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
             else:
                 context.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
+        # defer_loading exists in Responses only (openai 3.49.0, 2026-11).
         if tool.deferred:
             context.lose("tool.deferred.expanded", tool.at)
         if tool.output_schema is not None:
             context.lose("tool.output_schema.dropped", tool.at)
         if tool.cache is not None and context.source != wire.NAME:
+            # Tools take no cache mark here (openai 3.49.0, 2026-11).
             context.lose("cache.dropped", tool.at, "on a tool")
         inner: dict[str, Any] = {"name": NAMES.send(tool.name, tool.namespace, context, tool.at)}
         if tool.description:
             inner["description"] = tool.description
         if tool.custom:
             if tool.grammar is not None:
+                # Chat nests the grammar one level deeper than Responses (openai 3.49.0, 2026-11).
                 grammar = {"syntax": tool.grammar.syntax, "definition": tool.grammar.definition}
                 inner["format"] = {"type": "grammar", "grammar": grammar}
             out.append(restore({"type": "custom", "custom": inner}, tool.extra, wire.NAME))
@@ -168,6 +175,7 @@ def fit_schema(
     """
     if context.source == wire.NAME:
         return Raw(schema), strict
+    # A schema from Responses already fits OpenAI's rules.
     if context.source == _KIN:
         return fit(schema, LOOSE, context, at), strict
     return fit_openai_schema(schema, strict, context, at, lost, name)
@@ -189,6 +197,7 @@ def read_choice(choice: str | wire.ToolChoice, context: Context, field: str = "t
     if named is not None:
         return Choice("one", (named.name,), at=at)
     allowed = choice.allowed_tools
+    # Responses has mode and tools without the object `allowed_tools`; some Chat clients send that form.
     if allowed is None and choice.tools is not None:
         allowed = wire.AllowedTools(choice.mode or "auto", choice.tools)
     if allowed is not None:
@@ -223,6 +232,7 @@ def write_choice(request: Request, choice: Choice, context: Context) -> Any:
     for name in choice.names:
         tool = declared.get(name)
         if tool is None and context.source != wire.NAME:
+            # A choice must name declared tools (lint rule OAC-010).
             context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
             continue
         kind = "custom" if tool is not None and tool.custom else "function"
@@ -232,4 +242,5 @@ def write_choice(request: Request, choice: Choice, context: Context) -> Any:
         return None
     if choice.mode == "one":
         return named[0]
+    # allowed_tools limits the choice to a subset (openai 3.49.0, 2026-11).
     return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}

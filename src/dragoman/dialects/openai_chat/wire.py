@@ -65,6 +65,7 @@ class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
 class ImageUrl(Wire):
     """An image or a video: an address or a data URL."""
 
+    # An address or a data URL (openai 3.49.0, 2026-11).
     url: str
     detail: str | None = None
 
@@ -99,6 +100,7 @@ class ContentPart(Wire):
     file: File | None = None
     video_url: ImageUrl | str | None = None
     thinking: list[Raw] | str | None = None
+    # At most 4 breakpoints are written per request (openai 3.49.0, 2026-11).
     prompt_cache_breakpoint: Raw = NONE
     cache_control: Raw = NONE
     strange: Raw = NONE
@@ -108,6 +110,7 @@ class Function(Wire):
     """The function of a call. `arguments` is a JSON text; some hosts send an object."""
 
     name: str | None = None
+    # A JSON text (openai 3.49.0, 2026-11); some hosts send the object.
     arguments: str | dict[str, Raw] | None = None
 
 
@@ -121,11 +124,13 @@ class Custom(Wire):
 class Call(Wire):
     """One call of a message, or a piece of it in a stream."""
 
+    # At most 40 characters on older models, 64 on newer ones (reported by users).
     id: str | None = None
     type: str | None = None
     function: Function | None = None
     custom: Custom | None = None
     index: int | None = None
+    # Google's compatible endpoint puts signatures here.
     extra_content: Raw = NONE
 
 
@@ -159,7 +164,9 @@ class Message(Wire):
     tool_calls: list[Call] | None = None
     tool_call_id: str | None = None
     refusal: str | None = None
+    # Legacy: one call without an id (openai 3.49.0, 2026-11).
     function_call: Function | None = None
+    # Fields of compatible hosts; OpenAI sends no reasoning text.
     reasoning_content: str | None = None
     reasoning: str | None = None
     annotations: list[Annotation] | None = None
@@ -282,28 +289,36 @@ class ChatRequest(Wire):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     max_completion_tokens: int | None = None
+    # Deprecated; o-series and later models refuse it (openai 3.49.0, 2026-11).
     max_tokens: int | None = None
+    # 0 to 2 (openai 3.49.0, 2026-11).
     temperature: float | None = None
     top_p: float | None = None
+    # No field of OpenAI.
     top_k: float | None = None
     stop: str | list[str] | None = None
     seed: int | None = None
     n: int | None = None
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
+    # none, minimal, low, medium, high, xhigh or max (openai 3.49.0, 2026-11).
     reasoning_effort: str | None = None
     verbosity: str | None = None
     response_format: ResponseFormat | None = None
     logprobs: bool | None = None
+    # 0 to 20 (openai 3.49.0, 2026-11).
     top_logprobs: int | None = None
     prompt_cache_key: str | None = None
+    # At most 16 pairs; keys up to 64 and values up to 512 characters (openai 3.49.0, 2026-11).
     metadata: dict[str, Any] | None = None
     user: str | None = None
     safety_identifier: str | None = None
     service_tier: str | None = None
+    # Legacy forms of tools and tool_choice (openai 3.49.0, 2026-11).
     functions: list[FunctionDef] | None = None
     function_call: str | Named | None = None
     prompt_cache_options: Raw = NONE
+    # Deprecated (openai 3.49.0, 2026-11).
     prompt_cache_retention: Raw = NONE
     modalities: Raw = NONE
     audio: Raw = NONE
@@ -352,7 +367,9 @@ class CompletionDetails(Wire):
 class Usage(Wire):
     """Token counts."""
 
+    # Includes cached tokens (openai 3.49.0, 2026-11).
     prompt_tokens: int | None = None
+    # Includes reasoning tokens (openai 3.49.0, 2026-11).
     completion_tokens: int | None = None
     total_tokens: int | None = None
     prompt_tokens_details: PromptDetails | None = None
@@ -371,6 +388,7 @@ class AnswerChoice(Wire):
     index: int = 0
     finish_reason: str | None = None
     logprobs: Raw = NONE
+    # A field of Azure.
     content_filter_results: Raw = NONE
     stop_reason: Raw = NONE
 
@@ -428,10 +446,12 @@ class Chunk(Wire):
     model: str | None = None
     usage: Usage | None = None
     error: dict[str, Any] | str | list[Any] | None = None
+    # Padding against traffic analysis; without meaning (openai 3.49.0, 2026-11).
     obfuscation: str | None = None
     service_tier: str | None = None
     system_fingerprint: str | None = None
     prompt_filter_results: list[Raw] | None = None
+    # Fields of llama.cpp and Groq.
     timings: dict[str, Raw] | None = None
     x_groq: dict[str, Raw] | None = None
 

@@ -47,6 +47,7 @@ def write_message(turn: Turn, items: list[Any], context: Context) -> None:
         return
     message = {"type": "message", "role": turn.role, "content": content}
     if turn.name:
+        # Messages have no name in OpenAI's types (openai 3.49.0, 2026-11).
         context.lose("name.dropped", turn.at)
     items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
@@ -75,6 +76,7 @@ def say_json(items: list[Any], request: Request, context: Context) -> None:
         if b'"role":"user"' in text:
             break
     words = "Answer with one valid JSON object and nothing else."
+    # json_object is refused unless the word JSON occurs in the input (OpenAI's documentation).
     items.insert(0, {"type": "message", "role": "developer", "content": words})
     context.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
 
@@ -167,11 +169,13 @@ def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], context: Co
             # (openai 3.49.0, 2026-11).
             kind = "custom_tool_call_output" if result.custom else "function_call_output"
         elif call_id not in calls.kinds:
+            # An output must refer to a known call_id (lint rule OAR-005).
             context.lose("result.orphaned", result.at)
             calls.too_early(result)
             items.append(_orphan(result, context))
             continue
         elif call_id in calls.answered:
+            # Each call has exactly one output (lint rule OAR-004).
             context.lose("result.duplicate", result.at)
             continue
         else:
@@ -208,6 +212,7 @@ def _output(result: ToolResult, context: Context) -> Any:
     parts = result.parts
     if context.binary == "summarise":
         parts = tuple([_summarised(part, context) for part in parts])
+    # `output` may be a list of texts, images and files (openai 3.49.0, 2026-11).
     return write_input(parts, context, result=True) or ""
 
 

@@ -116,6 +116,7 @@ class Teller:
         if not text:
             return
         kind = event.type
+        # Summary texts and content texts are counted apart (openai 3.49.0, 2026-11).
         inner = event.summary_index * 2 + 1 if kind == _SUMMARY else event.content_index * 2
         if inner == item.inner and item.index >= 0:
             self.say(item, text, events)
@@ -188,6 +189,7 @@ class Teller:
         text = getattr(event, DONE[kind]) or ""
         inner = event.summary_index * 2 + 1 if kind == _SUMMARY_DONE else event.content_index * 2
         known = item.count - item.base if inner == item.inner else 0
+        # A .done event repeats the text; it is used to complete missing deltas, not to append.
         if len(text) > known and (not known or text.startswith("".join(item.pieces)[item.base :])):
             event.type = kind[:-4] + "delta"
             event.delta = text[known:]

@@ -63,6 +63,7 @@ def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkno
             return _read_marked_text(part, text, at, context, unknown)
         return Text(text, at=at)
     extra, cache = _read_marks(part, at, context, unknown)
+    # A refusal is a content part of the assistant (openai 3.49.0, 2026-11).
     if kind == "refusal" and part.refusal is not None:
         return Text(part.refusal, True, cache=cache, extra=extra, at=at)
     if kind in ("input_image", "input_file"):
@@ -71,6 +72,7 @@ def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkno
             if context.target == wire.NAME:
                 extra = with_fields(extra, _unspoken(part, media))
             return Media(*media, cache=cache, extra=extra, at=at)
+    # input_audio is no part of the types (openai 3.49.0); some clients send it.
     if kind == "input_audio" and part.input_audio is not None:
         audio = part.input_audio
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
@@ -134,6 +136,7 @@ _Found = tuple[MediaKind, str, str, str, str, str, str]
 
 def _read_image(part: wire.ContentPart) -> _Found | None:
     detail = part.detail or ""
+    # An image is given by address, data URL or file id (openai 3.49.0, 2026-11).
     if part.image_url is None:
         return ("image", "", "", "", part.file_id, "", detail) if part.file_id is not None else None
     inline = split_data_url(part.image_url)
@@ -168,6 +171,7 @@ def read_citation(cited: wire.Annotation, at: Path, context: Context) -> Citatio
     """A citation. Other dialects understand a file citation only by the file's name."""
     if cited.type == "url_citation":
         return Citation(cited.url or "", cited.title or "", "", cited.start_index, cited.end_index)
+    # Citations of files have no address.
     fields = json_text.fields(cited.strange or json_text.raw(cited))
     understood = ("type", "filename", "start_index", "end_index", "index")
     context.keep(at, {name: value for name, value in fields.items() if name not in understood})
@@ -186,6 +190,7 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, contex
             context.lose("citation.dropped", at)
             continue
         if cited.quote:
+            # url_citation has no field for a quoted text (openai 3.49.0, 2026-11).
             context.lose("citation.approximated", at, "the quoted text has no place")
         out.append(
             {
@@ -220,6 +225,7 @@ def _write_input_part(part: Part, context: Context, result: bool) -> Any:
         if not part.text and context.source != wire.NAME:
             return None
         if part.refusal or part.citations:
+            # User messages take input parts only, without refusals and citations (lint rule OAR-014).
             _lose_answer_marks(part, context)
         out = {"type": "input_text", "text": part.text}
     elif isinstance(part, Media):
@@ -252,6 +258,7 @@ def mark_cached(out: dict[str, Any], ttl: str, at: Path, context: Context) -> bo
         return False
     mark = {"mode": "explicit"}
     if ttl:
+        # The lifetimes are 30m and 12h (openai 3.49.0, 2026-11).
         mark["ttl"] = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
         if mark["ttl"] != ttl:
             context.lose("cache.approximated", at, f"ttl {ttl} is sent as {mark['ttl']}")
@@ -295,6 +302,7 @@ def _write_media(media: Media, context: Context) -> dict[str, Any] | None:
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime, "wav")}}
     else:
         return None
+    # A file id is known to the provider that issued it only.
     if media.file and context.source not in _SAME_FILES:
         context.lose("media.reference", media.at, f"file {media.file} of {context.source}")
     _write_detail(media, out, context)
@@ -308,6 +316,7 @@ def _write_detail(media: Media, out: dict[str, Any], context: Context) -> None:
         if media.detail:
             out["detail"] = media.detail
     elif media.kind == "image":
+        # `detail` is required on input_image (openai 3.49.0, 2026-11).
         out["detail"] = media.detail if media.detail in _DETAILS else "auto"
         if media.detail and media.detail not in _DETAILS:
             context.lose("media.detail.dropped", media.at, media.detail)

@@ -94,6 +94,7 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
     text = item.input if custom else item.arguments
     if isinstance(text, dict):  # some hosts send an object
         text = json_text.encode(text).decode()
+    # `arguments` is a JSON text (openai 3.49.0, 2026-11); some hosts encode it twice.
     elif text and text[0] == '"' and not custom:
         text = decoded_once(text, at, context)
     if text and "\\u" in text and not custom:
@@ -120,6 +121,7 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
         # Tool search reports a tool without a namespace as if it had one of its own name (recorded).
         namespace = ""
     more = stray_fields(item, (*_STRAY_IN_CALL, "arguments" if custom else "input"))
+    # `async`: the model continues without waiting for the result (OpenAI's documentation, 2026).
     if item.async_:
         more["async"] = item.async_
     extra = item_extra(item, at, context, unknown, more)
@@ -195,6 +197,7 @@ def _with_extra(part: Part, extra: Extra | None) -> Part:
 
 def _read_reasoning(item: wire.Item, at: Path, context: Context, unknown: Unknown) -> Reasoning | None:
     seal = None
+    # encrypted_content is tied to provider and organisation, so it becomes a seal.
     if item.encrypted_content:
         seal = origin(item.encrypted_content, wire.NAME)
     text = reasoning_text(item)
@@ -216,6 +219,7 @@ def item_id(raw: Raw) -> str:
 
 def reasoning_text(item: wire.Item) -> str:
     """All visible thoughts of an item, its summary first."""
+    # `summary` is shown text; `content` has the raw reasoning text of some models (openai 3.49.0, 2026-11).
     pieces = [*(item.summary or ()), *(item.content if isinstance(item.content, list) else ())]
     if len(pieces) == 1:
         return pieces[0].text or ""
@@ -292,11 +296,13 @@ def write_items(
             message = None
             written = _write_reasoning(part, context)
             if written is None:
+                # A call that keeps its item id without its reasoning item is refused (400, reported by users).
                 orphaned = True
             else:
                 items.append(written)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             message = None
+            # The items of a hosted tool must come from OpenAI's server.
             if made_elsewhere(part) and part.kind != SEARCH:
                 context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             elif not held_elsewhere(part):
@@ -343,6 +349,7 @@ def _add_content(message: dict[str, Any], part: Part, context: Context) -> None:
     if content is None:
         content = message["content"] = []
     elif isinstance(content, str):
+        # Replayed assistant texts are output_text with annotations (openai 3.49.0, 2026-11).
         content = message["content"] = [{"type": "output_text", "text": content, "annotations": []}]
     if isinstance(part, Text):
         content.append(write_output_text(part, context, request=True))
@@ -360,6 +367,7 @@ def write_call(call: ToolCall, context: Context, *, orphaned: bool = False) -> d
     if context.source != wire.NAME:
         call_id = send_id(call_id, IDS, context, call.at)
         name = NAMES.send(name, "", context, call.at)
+        # `arguments` must be a JSON text.
         if not call.custom and (not text or text == "null" or text.isspace()):
             text = "{}"
     out: dict[str, Any]
@@ -376,6 +384,7 @@ def write_call(call: ToolCall, context: Context, *, orphaned: bool = False) -> d
     if call.extra is not None:
         restore(out, call.extra, wire.NAME)
         if orphaned:
+            # The item id refers to the dropped reasoning item.
             out.pop("id", None)
     return out
 
@@ -396,6 +405,7 @@ def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None
         mine = True
     if not mine:
         if seal is not None and seal.data:
+            # A foreign seal is no encrypted_content of OpenAI.
             context.lose("seal.dropped", part.at)
         if part.text:
             context.lose("reasoning.dropped", part.at)
@@ -407,6 +417,7 @@ def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None
     if "content" in own:
         out["content"] = json_text.plain(own["content"])
     if seal is not None and seal.data:
+        # Stateless clients return encrypted_content unchanged (openai 3.49.0, 2026-11).
         out["encrypted_content"] = seal.data
     return restore(out, part.extra, wire.NAME)
 
@@ -469,6 +480,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
             items.append(own_item(part, part.arguments, name_item, context))
         elif isinstance(part, ToolCall):
             call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), context)
+            # A cut call has the status incomplete (openai 3.49.0, 2026-11).
             if cut and call.get("status") == "completed" and json_text.breaks_off(part.arguments):
                 call["status"] = "incomplete"
             items.append(call)
@@ -487,6 +499,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
 
 def call_prefix(call: ToolCall) -> str:
     """The prefix of the id of a call item."""
+    # OpenAI's prefixes of item ids.
     return "ctc_" if call.custom else "fc_"
 
 
@@ -511,6 +524,7 @@ def answer_part(part: Part, context: Context) -> Any:
     if isinstance(part, Text):
         written = write_output_text(part, context, request=False)
         if not part.refusal and context.source != wire.NAME:
+            # Typed clients expect `logprobs` on every output_text (openai 3.49.0, 2026-11).
             written.setdefault("logprobs", [])
         return written
     if isinstance(part, Media):

@@ -162,8 +162,10 @@ class RequestReader:
             self._end_said()
             self._results.append(searched)
             if searched.name == SEARCH:
+                # A tool_search_output declares the tools that it found (openai 3.49.0, 2026-11).
                 _read_other(item, at, [], self.added, context)
             return
+        # Results are items of their own, joined to their calls by call_id (openai 3.49.0, 2026-11).
         if kind == "function_call_output" or kind == "custom_tool_call_output":
             self._end_said()
             self._results.append(_read_result(item, at, self.turns, self._results, context, unknown))
@@ -176,6 +178,7 @@ class RequestReader:
             self._said.append(read_call(item, at, context, unknown))
             return
         if kind == "message":
+            # `type` may be absent on a message (openai 3.49.0, 2026-11).
             role = _ROLES.get(item.role)
             if role is not None:
                 self._end_said()
@@ -222,6 +225,7 @@ class RequestReader:
         context, tools = self._context, self.tools
         if self.added:
             tools = _merged(tools, self.added, context)
+        # max_tool_calls limits built-in tools only (openai 3.49.0, 2026-11).
         if head.max_tool_calls and context.target != wire.NAME:
             limited = read_limit(tools, head.max_tool_calls, context)
             if limited is not None:
@@ -250,6 +254,7 @@ def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | 
     part = parts[0] if parts else None
     if context.target != wire.NAME and isinstance(part, Opaque):
         if part.kind == "item_reference":
+            # An item_reference names an item that OpenAI's server stores (openai 3.49.0, 2026-11).
             context.lose("state.dropped", at, "an item that only its server holds")
             return
         if part.kind in _ADDS_TOOLS:
@@ -258,6 +263,8 @@ def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | 
                 place = at + ("tools",)
                 found, unknown, _ = wire.TOOLS.admit(fields["tools"], place)
                 added.extend(tools_from(found or [], context, unknown, place))
+            # additional_tools adds tools from its place on (openai 3.49.0, 2026-11); other dialects declare all tools
+            # at once.
             if part.kind == "additional_tools":
                 rest = {name: value for name, value in fields.items() if name not in ("type", "role", "tools")}
                 if rest:
@@ -322,6 +329,7 @@ def _read_result(
         parts = read_content(output, at + _OUTPUT, context, unknown)
         extra = None
     call_id = item.call_id
+    # call_id is typed as optional: an output may have a name and a namespace instead (openai 3.49.0, 2026-11).
     if call_id is None:
         call_id = _called(item, turns, before)
     custom = item.type == "custom_tool_call_output"
@@ -352,6 +360,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
         rest = [name for name in request.include if name != LOGPROBS]
         if rest:
             more["include"] = json_text.raw(rest)
+    # safety_identifier replaces the deprecated `user` (openai 3.49.0, 2026-11).
     if request.safety_identifier is not None and request.user is not None:
         more["user"] = json_text.raw(request.user)
     if request.reasoning is not None:
@@ -362,6 +371,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
                 (silent if name == "context" and value in _ALL_THOUGHTS else more)[f"reasoning/{name}"] = value
         if request.reasoning.summary is not None:
             silent["reasoning/summary"] = json_text.raw(request.reasoning.summary)
+            # A summary may be auto, concise or detailed (openai 3.49.0, 2026-11); other dialects know shown or not.
             if request.reasoning.summary != "auto" and not own:
                 context.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
@@ -383,6 +393,7 @@ def _plain_cache_options(options: Raw, context: Context) -> Raw:
     if not json_text.is_object(options):
         return options
     fields = json_text.fields(options)
+    # Chat's prompt_cache_options have mode and ttl only (openai 3.49.0, 2026-11).
     for name in [name for name in fields if name not in ("mode", "ttl")]:
         context.lose("field.dropped", (CACHE_OPTIONS, name), severity="info")
         del fields[name]
@@ -416,6 +427,7 @@ def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], context:
         if context.target == wire.NAME:
             silent[name] = value
         else:
+            # previous_response_id, conversation and prompt name state on OpenAI's server (openai 3.49.0, 2026-11).
             context.lose("state.dropped", (name,))
 
 
@@ -466,6 +478,7 @@ class RequestWriter(PlainDocument):
         if not self._model and not own:
             context.lose("model.invented")
             self._model = "unspecified"
+        # A call without its output is refused: "No tool output found for function call" (400, reported by users).
         turns = request.turns if own else results_after_calls(request.turns, context)
         first = instructions(turns, own)
         shape = request.settings.format
@@ -518,6 +531,7 @@ class RequestWriter(PlainDocument):
         """Complete the input."""
         if self.own:
             return
+        # A request needs some input (lint rule OAR-001).
         if not self.messages:
             self.messages, self._first = some_input(self.turns, self._first, self.context), None
             self.resumable = False  # the instructions became the input
@@ -559,6 +573,7 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
         choice = write_choice(request, request.choice, context)
         if choice is not None and ("tools" in out or own):
             out["tool_choice"] = choice
+        # tool_choice must name a declared tool (lint rule OAR-019).
         elif choice not in (None, "auto", "none"):
             context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
     if request.stream is not None:
@@ -570,6 +585,8 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
         # A client of another dialect expects no state on the server, and returns reasoning itself: store defaults to
         # true (openai 3.49.0, 2026-11).
         out["store"] = own_fields(request.extra).get("store", False)
+        # Without stored state the client returns reasoning as encrypted_content, which `include` requests (openai
+        # 3.49.0, 2026-11).
         if _may_seal(out, context):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
     if context.gated and not context.profile.thinks and request.extra is not None:

@@ -36,6 +36,7 @@ _INCOMPLETE: dict[str, StopReason] = {
 }
 _ENDS: dict[StopReason, tuple[str, str]] = {
     "stop": ("completed", ""),
+    # There is no status for a stop sequence, calls or a refusal: the items show them (openai 3.49.0, 2026-11).
     "stop_sequence": ("completed", ""),
     "tool_calls": ("completed", ""),
     "refusal": ("completed", ""),
@@ -97,6 +98,7 @@ def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
     """The stop of an answer. Responses has no word for a tool turn: the calls decide (openai 3.49.0, 2026-11)."""
     status = answer.status or "completed"
     if status == "completed":
+        # No status says that tools are called: call items in `output` do (openai 3.49.0, 2026-11).
         if any(type(part) is ToolCall for part in parts):
             return Stop("tool_calls")
         if any(type(part) is Text and part.refusal for part in parts):
@@ -114,6 +116,7 @@ def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
             extra = context.keep((), own)
         at = _STATUS if reason == "unknown" else ()
         return Stop(reason, detail=word if reason not in ("length", "content_filter") else "", extra=extra, at=at)
+    # A failed response has `error` with code and message (openai 3.49.0, 2026-11).
     if status == "failed":
         error = json_text.plain(answer.error) if answer.error else None
         message = error.get("message") if isinstance(error, dict) else None
@@ -143,6 +146,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     more: dict[str, Raw] = {}
     if asked is not None and asked.cache_write_tokens_details and asked.cache_write_tokens_details != NULL:
         more["input_tokens_details/cache_write_tokens_details"] = asked.cache_write_tokens_details
+    # Cached and reasoning tokens are included in the totals (openai 3.49.0, 2026-11).
     sums_up = usage.total_tokens == (usage.input_tokens or 0) + (usage.output_tokens or 0)
     return Usage(
         usage.input_tokens,
@@ -293,6 +297,7 @@ _INSTRUCTIONS: Path = ("instructions",)
 
 
 _DEFAULTS: dict[str, Any] = {
+    # OpenAI writes all settings into an answer; these are the values of absent ones (openai 3.49.0, 2026-11).
     "background": False,
     "completed_at": None,
     "error": None,
@@ -380,6 +385,7 @@ _echoed = remembered(_tools_echo, lambda raw, same: 2 * len(raw) + 500)
 def _declared(tool: Any) -> Any:
     """A tool with all fields that the answer's type requires."""
     if isinstance(tool, dict) and tool["type"] == "function":
+        # `parameters` and `strict` are required, and may be null (openai 3.49.0, 2026-11).
         tool.setdefault("parameters", None)
         tool.setdefault("strict", None)
     return tool
@@ -417,6 +423,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], context: Contex
     lose_stop(stop, reason or status, context, exact=exact, written=status == "failed")
     out: dict[str, Any] = {"status": status}
     if reason:
+        # incomplete_details names the reason (openai 3.49.0, 2026-11).
         out["incomplete_details"] = {"reason": reason}
     if status == "failed" and context.source != wire.NAME:
         out["error"] = {
@@ -433,6 +440,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
         context.lose("usage.invented", context.ends.usage)
     out: dict[str, Any] = {
         "input_tokens": asked,
+        # Both details are required in an answer (openai 3.49.0, 2026-11).
         "input_tokens_details": {"cached_tokens": usage.cache_read or 0, "cache_write_tokens": usage.cache_write or 0},
         "output_tokens": answered,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},

@@ -52,11 +52,13 @@ def read_settings(request: wire.ResponsesRequest) -> Settings:
         None,
         None,
         None,
+        # Log probabilities are requested by `include`, not by a field of their own (openai 3.49.0, 2026-11).
         True if include and LOGPROBS in include else None,
         request.top_logprobs,
         request.parallel_tool_calls,
         reasoning.effort if reasoning is not None else None,
         None,
+        # A summary shows the reasoning (openai 3.49.0, 2026-11).
         True if reasoning is not None and reasoning.summary is not None else None,
         text.verbosity if text is not None else None,
         _read_format(shape) if shape is not None else None,
@@ -74,6 +76,7 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
     if shape.type != "json_schema":
         return None
     text = json_text.text(shape.schema) if shape.schema else None
+    # The schema stands directly in `text.format`; Chat has an object around it (openai 3.49.0, 2026-11).
     return Format("schema", text, shape.name or "", shape.description or "", shape.strict, schema_at=("schema",))
 
 
@@ -102,6 +105,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     if text:
         out["text"] = text
     if settings.cache is not None:
+        # Automatic caching has no field here (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", at.get("cache", ()))
     if settings.user is not None:
         if len(settings.user) <= _MAX_USER or context.source in _OPENAI:
@@ -132,6 +136,7 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
         else:
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     elif settings.thoughts is False and not own:
+        # Summaries are sent only on request (openai 3.49.0, 2026-11).
         context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "they are hidden unless asked for")
     if reasoning:
         out["reasoning"] = reasoning
@@ -147,6 +152,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
         # The neutral values are always accepted.
         (settings.temperature, "temperature", not refused or settings.temperature == 1),
         (settings.top_p, "top_p", not refused or settings.top_p == 1),
+        # There are no stop, seed, n, penalties, logit_bias and top_k (openai 3.49.0, 2026-11).
         (settings.top_k, "top_k", False),
         (settings.presence_penalty, "presence_penalty", False),
         (settings.frequency_penalty, "frequency_penalty", False),
@@ -155,6 +161,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
         if value is None:
             continue
         if known:
+            # temperature is 0 to 2 (openai 3.49.0, 2026-11).
             if name == "temperature" and not own:
                 value = within(value, 0, 2, at.get(name, ()), context)
             out[name] = value

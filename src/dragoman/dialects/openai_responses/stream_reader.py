@@ -128,6 +128,7 @@ class StreamReader(FrameReader):
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        # The stream needs no [DONE], but some hosts send it.
         if self._ended and data[:6] != b"[DONE]":
             self._context.lose("event.dropped", (), "an event behind the end of the answer")
         if self._over or data[:6] == b"[DONE]":
@@ -180,6 +181,7 @@ class StreamReader(FrameReader):
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
         """Read any event except more text of the open part."""
+        # An error event is flat: code and message without an object `error` around them (openai 3.49.0, 2026-11).
         if event.type == "error" or (not event.type and event.error and not said_nothing(event.error)):
             self._fault(event, events)
             return
@@ -199,6 +201,7 @@ class StreamReader(FrameReader):
         finished one gets the next free number.
         """
         place = self._moved.get(event.output_index, event.output_index)
+        # output_index values must be dense and used once (lint rule OAR-S03); some hosts reuse them.
         if event.type == _ADDED and place in self._done and event.item:
             name = bytes(_admitted(event.item)[0].id)
             if name and name not in self._names:
@@ -221,6 +224,7 @@ class StreamReader(FrameReader):
         kind = event.type
         place = event.output_index
         if kind == _ADDED:
+            # output_item.added of a call has call_id and name, and empty arguments (openai 3.49.0, 2026-11).
             self._added(place, _admitted(event.item)[0] if event.item else wire.Item(), events)
         elif kind == _ENDED or kind in DONE or kind in (PART_DONE, ANNOTATION):
             active = self._active
@@ -233,6 +237,7 @@ class StreamReader(FrameReader):
                 self._teller.inside(active, event, events)
         elif kind in _TERMINAL:
             self._terminal(event, events)
+        # Unknown events must be ignored.
         elif kind not in _SILENT:
             self._context.lose("event.dropped", (), kind)
 
@@ -332,6 +337,7 @@ class StreamReader(FrameReader):
         unknown: Unknown = {}
         if not isinstance(answer, wire.Answer):
             answer, unknown, _ = wire.ANSWER.admit(answer or Raw(b"{}"))
+        # response.failed has the error inside the response (openai 3.49.0, 2026-11).
         if event.type == "response.failed":
             said = answer.error if answer.error and answer.error != NULL else event.error
             error = json_text.plain(said) if said else None
@@ -346,6 +352,7 @@ class StreamReader(FrameReader):
             raw = json_text.raw(output[place]) if 0 <= place < len(output) else wire.NONE
             self._finish_item(self._active, raw, events)
             self._go_on(events)
+        # Items without events of their own are read from the last event.
         for place, item in enumerate(output):
             if place not in self._done:
                 parts: list[Part] = []

@@ -126,6 +126,7 @@ class StreamWriter:
 
     def _event(self, kind: str, fields: dict[str, Any]) -> bytes:
         body = {"type": kind, "sequence_number": self._number, **fields}
+        # sequence_number rises by one over the whole stream (openai 3.49.0, 2026-11).
         self._number += 1
         return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(body))
 
@@ -134,6 +135,7 @@ class StreamWriter:
             return b""
         self._started = True
         context = self._context
+        # The response id must not change during a stream: the SDK raises an error (openai 3.49.0).
         self._id = answer_ids.for_stream(event.id, event.model, event.created, answer_ids.RESPONSES, context)
         self._head = head(self._id, event.created, event.model, "in_progress", context)
         response = Raw(filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, context.answers))
@@ -142,6 +144,7 @@ class StreamWriter:
         )
 
     def _part_start(self, event: PartStart) -> bytes:
+        # A response has one answer: there is no `n` (openai 3.49.0, 2026-11).
         if event.answer:
             self._context.lose(
                 "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
@@ -191,6 +194,7 @@ class StreamWriter:
         if not part.refusal:
             empty = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}  # type: ignore[dict-item]
         where = self._where(len(self._message["content"]))
+        # Each text has content_part.added before its deltas (openai 3.49.0, 2026-11).
         out += self._event("response.content_part.added", {**where, "part": empty})
         self._template(f"response.{kind}.delta", where, b"}\n\n" if part.refusal else b',"logprobs":[]}\n\n')
         return out
@@ -330,6 +334,7 @@ class StreamWriter:
             out += self._event("response.refusal.done", {**where, "refusal": text})
         else:
             fields = {**where, "text": text, "logprobs": scores or written.get("logprobs", [])}
+            # The .done events repeat the whole value (openai 3.49.0, 2026-11).
             out += self._event("response.output_text.done", fields)
         message["content"].append(written)
         if "item/status" in own_fields(event.extra):
@@ -408,6 +413,7 @@ class StreamWriter:
     def _done(self, item: Any) -> bytes:
         fields = {"output_index": len(self._items), "item": item}
         self._items.append(item)
+        # Every output_item.added has its output_item.done (lint rule OAR-S02).
         return self._event("response.output_item.done", fields)
 
     def _run(self, part: Opaque) -> bytes:
@@ -478,6 +484,7 @@ class StreamWriter:
         response |= end
         if event.extra is not None:
             restore(response, event.extra, wire.NAME)
+        # The terminal events of an answer are completed, incomplete and failed (openai 3.49.0, 2026-11).
         kind = status if status in ("completed", "incomplete", "failed") else "completed"
         response["status"] = kind
         return out + self._event(f"response.{kind}", {"response": Raw(filled(response, self._context.answers))})
@@ -487,6 +494,7 @@ class StreamWriter:
         self._ended = True
         self._index = -1
         if not self._started:
+            # Without response.created there is no response that could fail.
             return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
         return self._event("response.failed", {"response": Raw(filled(response, self._context.answers))})

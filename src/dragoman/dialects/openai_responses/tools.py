@@ -87,6 +87,7 @@ def _read_function(tool: wire.ToolDef, at: Path, context: Context, unknown: Unkn
     schema = str(tool.parameters, "utf-8") if tool.parameters else None
     strict: Any = tool.strict
     silent: dict[str, Raw] = {}
+    # `parameters` may be null for no arguments (openai 3.49.0, 2026-11).
     if schema == "null":
         schema = None
         silent["parameters"] = _NULL
@@ -162,6 +163,7 @@ def _read_grammar(shape: wire.CustomFormat, at: Path, context: Context, unknown:
         return None
     if not shape.definition and context.target != wire.NAME:
         fields = unknown.get((*at, "format"), {})
+        # Chat nests the grammar one level deeper (openai 3.49.0, 2026-11); some clients send that form.
         nested = json_text.plain(fields["grammar"]) if "grammar" in fields else None
         if isinstance(nested, dict) and isinstance(nested.get("definition"), str):
             del fields["grammar"]
@@ -238,6 +240,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
 
 
 def _open_namespace(tool: Tool) -> dict[str, Any]:
+    # A namespace requires a description (openai 3.49.0, 2026-11).
     group: dict[str, Any] = {"type": "namespace", "name": tool.namespace, "description": "", "tools": []}
     for name, value in own_fields(tool.extra).items():
         if name.startswith(_GROUP):
@@ -254,6 +257,7 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
     if tool.custom:
         if tool.grammar is not None:
             grammar = tool.grammar
+            # The grammar is flat here (openai 3.49.0, 2026-11).
             out["format"] = {"type": "grammar", "syntax": grammar.syntax, "definition": grammar.definition}
     elif own:
         if tool.schema is not None:
@@ -269,13 +273,16 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
         # Without the field the server would try strict mode (openai 3.49.0, 2026-11), which the source did not ask for.
         out["strict"] = bool(strict)
     if tool.output_schema is not None:
+        # output_schema describes the result (openai 3.49.0, 2026-11).
         out["output_schema"] = Raw(tool.output_schema)
     if tool.deferred:
+        # Tool search exists from gpt-5.4 on (OpenAI's documentation, 2026).
         if not context.gates(wire.NAME) or context.profile.tool_search:
             out["defer_loading"] = True
         else:
             context.lose("tool.deferred.expanded", tool.at)
     if tool.cache is not None:
+        # Tools take no cache mark (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", tool.at, "on a tool")
     return restore(out, tool.extra, wire.NAME) if tool.extra is not None else out
 
@@ -288,6 +295,7 @@ def fit_schema(
     """
     if context.source == wire.NAME:
         return Raw(schema), strict
+    # A schema from Chat already fits OpenAI's rules.
     if context.source == _KIN:
         return fit(schema, LOOSE, context, at), strict
     return fit_openai_schema(schema, strict, context, at, lost, name)
@@ -321,6 +329,7 @@ def read_choice(
     kind = json_text.kind(value)
     if context.target != wire.NAME and forced(kind, rows):
         _keep_but(json_text.plain(value), ("type", "server_label"), at, context)
+        # A hosted tool is forced by its type (openai 3.49.0, 2026-11).
         return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)
     return Choice("auto", (), _own_choice(value, kind, context), at)
 
@@ -337,6 +346,7 @@ def _read_subset(
 ) -> Choice | None:
     """A choice of `allowed_tools`, also in Chat's form; None if there is no list of tools."""
     said = json_text.plain(value)
+    # Chat has an object `allowed_tools` around mode and tools; some clients send that form here.
     inner = said.get("allowed_tools")
     inner = inner if isinstance(inner, dict) else said
     entries = inner.get("tools")
@@ -429,6 +439,7 @@ def write_choice(request: Request, choice: Choice, context: Context) -> Any:
     for name in choice.names:
         tool = declared.get(name)
         if tool is None and context.source != wire.NAME:
+            # A choice must name declared tools (lint rule OAR-019).
             context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
             continue
         sent = name if context.source == wire.NAME else NAMES.send(name, "", context, choice.at)
@@ -438,6 +449,7 @@ def write_choice(request: Request, choice: Choice, context: Context) -> Any:
     if choice.mode == "one":
         return named[0]
     if choice.hosted_at is None:
+        # An allowed_tools list without hosted tools would forbid them.
         named += [_allowed_entry(tool) for tool in request.tools if isinstance(tool, HostedTool)]
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 

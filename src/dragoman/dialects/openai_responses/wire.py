@@ -35,6 +35,7 @@ class Annotation(Wire):
     start_index: int | None = None
     end_index: int | None = None
     filename: str | None = None
+    # Members of file citations (openai 3.49.0, 2026-11).
     file_id: Raw = NONE
     container_id: Raw = NONE
     index: Raw = NONE
@@ -98,17 +99,23 @@ class Item(Wire, rename={"async_": "async"}):
     type: str = "message"
     role: str | None = None
     content: str | list[ContentPart] | None = None
+    # commentary or final_answer; the model degrades if it is lost (openai 3.49.0, 2026-11).
     phase: Raw = NONE
+    # Made by the server; it may be absent in a request (openai 3.49.0, 2026-11).
     id: Raw = NONE
     status: Raw = NONE
+    # Joins a call and its result; at most 64 characters (reported by users).
     call_id: str | None = None
     name: str | None = None
     namespace: str | None = None
+    # A JSON text (openai 3.49.0, 2026-11); some hosts send the object.
     arguments: str | dict[str, Raw] | None = None
     input: str | None = None
+    # A text, or a list of texts, images and files (openai 3.49.0, 2026-11).
     output: str | list[ContentPart] | None = None
     summary: list[ContentPart] | None = None
     encrypted_content: str | None = None
+    # Set if a program of the model made the call; it must stand on the output too (openai 3.49.0, 2026-11).
     caller: Raw = NONE
     async_: Raw = NONE
     action: Raw = NONE
@@ -131,7 +138,9 @@ class ToolDef(Wire, rename={"async_": "async"}):
     type: str = "function"
     name: str | None = None
     description: str | None = None
+    # Required, and nullable (openai 3.49.0, 2026-11).
     parameters: Raw = NONE
+    # If it is absent, the server tries strict mode (openai 3.49.0, 2026-11).
     strict: bool | UnsetType | None = UNSET
     format: CustomFormat | None = None
     tools: list[ToolDef] | None = None
@@ -161,9 +170,11 @@ class ReasoningConfig(Wire):
     """Reasoning settings."""
 
     effort: str | None = None
+    # auto, concise or detailed (openai 3.49.0, 2026-11).
     summary: str | None = None
     generate_summary: Raw = NONE
     context: Raw = NONE
+    # standard or pro (openai 3.49.0, 2026-11).
     mode: Raw = NONE
 
 
@@ -200,19 +211,23 @@ class ResponsesRequest(Wire):
     reasoning: ReasoningConfig | None = None
     text: TextConfig | None = None
     include: list[str] | None = None
+    # 0 to 20 (openai 3.49.0, 2026-11).
     top_logprobs: int | None = None
     metadata: dict[str, Any] | None = None
     prompt_cache_key: str | None = None
     safety_identifier: str | None = None
     user: str | None = None
     service_tier: str | None = None
+    # True by default (openai 3.49.0, 2026-11).
     store: Raw = NONE
+    # Excludes `conversation` (openai 3.49.0, 2026-11).
     previous_response_id: Raw = NONE
     conversation: Raw = NONE
     prompt: Raw = NONE
     stream_options: Raw = NONE
     truncation: Raw = NONE
     background: Raw = NONE
+    # Counts calls of built-in tools only (openai 3.49.0, 2026-11).
     max_tool_calls: Raw = NONE
     context_management: Raw = NONE
     prompt_cache_options: Raw = NONE
@@ -242,6 +257,7 @@ REQUEST_RARE = Fields(
 class InputDetails(Wire):
     """Details of the input tokens."""
 
+    # Included in input_tokens (openai 3.49.0, 2026-11).
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     cache_write_tokens_details: Raw = NONE
@@ -250,6 +266,7 @@ class InputDetails(Wire):
 class OutputDetails(Wire):
     """Details of the output tokens."""
 
+    # Included in output_tokens (openai 3.49.0, 2026-11).
     reasoning_tokens: int | None = None
 
 
@@ -266,6 +283,7 @@ class Usage(Wire):
 class IncompleteDetails(Wire):
     """Why a response is incomplete."""
 
+    # max_output_tokens, max_messages, content_filter or steered (openai 3.49.0, 2026-11).
     reason: str | None = None
 
 
@@ -276,6 +294,7 @@ class Answer(Wire):
     id: str | None = None
     object: str | None = None
     created_at: float | None = None
+    # completed, incomplete, failed, cancelled, queued or in_progress (openai 3.49.0, 2026-11).
     status: str | None = None
     model: str | None = None
     usage: Usage | None = None
@@ -289,6 +308,7 @@ class Answer(Wire):
     tool_usage: Raw = NONE
     prompt_cache_diagnostics: Raw = NONE
     output_text: Raw = NONE
+    # The fields from here on repeat the request.
     access_programs: Raw = NONE
     background: bool | None = None
     frequency_penalty: int | float | None = None

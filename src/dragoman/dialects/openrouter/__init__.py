@@ -1,4 +1,8 @@
-"""OpenRouter: Chat Completions to the models of many providers, with proofs of their reasoning."""
+"""The dialect of OpenRouter: Chat Completions for the models of many providers, with the signatures of their reasoning.
+
+Rules in this folder that cite no other source come from OpenRouter's OpenAPI document (2026-08-22) and its SDK
+(1.3.84).
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,8 @@ __all__ = ["DIALECT", "attribution"]
 _FIELDS = ("provider", "plugins", "models", "transforms", "route", "top_a", "include_reasoning", "deferred_tools")
 
 
+# The prefixes of OpenRouter's model names. Other hosts also call a model openai/gpt-oss-..., so that name is no
+# evidence.
 _SLUG = re.compile(
     r"(?:anthropic|openai|google|x-ai|deepseek|mistralai|minimax|moonshotai|qwen|meta-llama|z-ai|openrouter|amazon"
     r"|cohere|nvidia|perplexity|microsoft)/(?!gpt-oss)[a-z0-9._:-]+$"
@@ -39,7 +45,9 @@ _VARIANT = re.compile(r".*:(?:free|nitro|floor|online|exacto|thinking|extended)$
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Chat's reasons, and those that only OpenRouter gives."""
+    """Reasons to believe that a document is an OpenRouter document, each with a weight: fields of OpenRouter alone,
+    then Chat's reasons.
+    """
     found: list[tuple[int, str]] = []
     if isinstance(document.get("messages"), list):
         found.extend([(4, key) for key in _FIELDS if key in document])
@@ -67,7 +75,7 @@ def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
 
 
 def _has_details(message: dict[str, Any]) -> bool:
-    """Whether a message has a list of details that we did not write ourselves for a client of Chat."""
+    """Whether a message has a list of details that dragoman did not write for a client of Chat."""
     if "reasoning_details" not in message:
         return False
     entries = message["reasoning_details"]
@@ -95,13 +103,15 @@ def _in_answer(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def rules() -> tuple[Rule, ...]:
-    from .rules import RULES  # only the linter needs them
+    """The lint rules of this dialect (ORT-...)."""
+    from .rules import RULES  # late: only the linter needs them
 
     return RULES
 
 
 def endpoints() -> Endpoints:
-    from .endpoints import ENDPOINTS  # only those who serve, ask or judge need them
+    """How the gateway serves this dialect."""
+    from .endpoints import ENDPOINTS  # late: translation never needs them
 
     return ENDPOINTS
 
@@ -133,7 +143,8 @@ DIALECT = Dialect(
     endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
     endpoints=endpoints,
     rules=rules,
-    # The details are a list of their own: where they stood among texts and calls is not told.
+    # `reasoning_details` is a separate list, so the order of thoughts among texts and calls is unknown (schema of
+    # 2026-08-22).
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     interleaves=False,

@@ -1,4 +1,4 @@
-"""The short ways of OpenRouter for `dragoman.fast`. Translations are the same without them."""
+"""The fast paths of OpenRouter for `dragoman.fast`. A translation has the same result without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenRouter faults: `{"error": {code, message, metadata}}`, as an answer, beside a choice, or in a stream."""
+"""Owns OpenRouter faults: `{"error": {code, message, metadata}}`, as a body, beside a choice, or in a stream."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _KINDS: dict[str, FaultKind] = {
     "server": "server",
     "timeout": "timeout",
 }
-"""metadata.error_type; `unmapped` says nothing."""
+"""The kinds of fault by `metadata.error_type`, a stable enumeration (openrouter 1.3.84). `unmapped` gives no kind."""
 
 _TYPES: dict[FaultKind, str] = {
     "invalid_request": "invalid_request",
@@ -63,12 +63,12 @@ _TYPES: dict[FaultKind, str] = {
     "timeout": "timeout",
 }
 _OWN_STATUSES: dict[FaultKind, int] = {"timeout": 408, "conflict": 400, "cancelled": 400}
-"""Where OpenRouter has another status than most."""
+"""The kinds with another status at OpenRouter than at most hosts."""
 _FIELDS = frozenset({"code", "message"})
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
-    """A fault from a whole answer, whatever OpenRouter or a proxy in front of it wrote."""
+    """The fault in a body of OpenRouter, or of a proxy in front of it."""
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -82,7 +82,9 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 
 
 def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = "") -> Fault:
-    """A fault from the inside of an `error` object. Its code is the status, also where HTTP said 200."""
+    """The fault in an `error` object. Its `code` is the status, because a body with HTTP status 200 may contain an
+    error (OpenRouter's docs, 2026-11).
+    """
     code = error.get("code")
     if isinstance(code, str) and len(code) == 3 and code.isdigit():
         code = int(code)
@@ -112,7 +114,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
-    """The body, the status and the headers of an answer."""
+    """Write a fault: its body, status and headers."""
     headers = retry_headers(fault)
     if fault.request_id:
         headers["x-generation-id"] = fault.request_id
@@ -121,7 +123,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
 
 
 def error_object(fault: Fault) -> dict[str, Any]:
-    """The inside of the `error` object."""
+    """The value of `error`."""
     status = status_of_kind(fault.kind, own=_OWN_STATUSES)
     if fault.status >= 400 and kind_of_status(fault.status) == fault.kind:
         status = fault.status
@@ -136,8 +138,9 @@ def error_object(fault: Fault) -> dict[str, Any]:
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. A provider that failed has its error in a choice, or beside
-    choices in which nothing is."""
+    """Whether the fields of a body are those of an answer. If a provider failed, its error stands in a choice, or
+    beside choices without content.
+    """
     choices = fields.get("choices")
     if choices is None or said_nothing(choices):
         return False

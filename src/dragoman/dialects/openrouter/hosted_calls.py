@@ -1,8 +1,8 @@
-"""Calls and results of the tools that OpenRouter runs itself: details of the type `reasoning.server_tool_call`.
+"""Reads and writes the uses of hosted tools that OpenRouter runs: details of the type `reasoning.server_tool_call`.
 
-Chat clients get other dialects' uses in the same form (`openai_chat/hosted_calls.py`). Details that stand for other
-dialects' uses are written for clients only, with a marked id: nothing shows that OpenRouter takes details which it did
-not make (2026-11). In a request such uses are text (`codec/hosted_calls_as_text.py`).
+Chat clients get the uses of other dialects in the same form (`openai_chat/hosted_calls.py`). Such details are written
+for clients only, with a marked id: no documentation shows that OpenRouter accepts details that it did not make
+(2026-11). In a request these uses become text (`codec/hosted_calls_as_text.py`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["DETAIL", "read_hosted", "write_hosted"]
 
 
 def read_hosted(value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """A detail of another kind than thoughts: a hosted call and its result where it is one."""
+    """A detail that is no thought: a hosted call and its result, if it is one."""
     return read_use(value, at, NAME)
 
 
 def write_hosted(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
-    """The detail for another dialect's use of a hosted tool."""
+    """The detail for a use of a hosted tool in another dialect; a text in a request."""
     if request:
         return write_as_text(call, result, context, request)
     return (Opaque(NAME, DETAIL, json_text.raw(written_use(call, result, context)), at=call.at),)

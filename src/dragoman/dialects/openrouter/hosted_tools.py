@@ -1,8 +1,8 @@
-"""The tools that OpenRouter runs itself, as far as other dialects have them too: server tools, and plugins of old.
+"""Owns the hosted tools that OpenRouter and other dialects share: server tools, and the older plugins.
 
 The search for deferred tools is a field of the request, `deferred_tools`. The server tool `openrouter:tool_search`
-belongs to the Responses endpoint: Chat Completions refuses it with 400 (observed by a client in 2026), and the
-provider's Chat schema does not list it.
+belongs to the Responses endpoint: Chat Completions refuses it with 400 (reported by a client, 2026), and OpenRouter's
+Chat schema does not list it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ HOSTED = (
         fixed={"protocol": "v1", "profile": "portable", "search": {"type": "bm25"}, "validation": "runtime"},
         quiet=frozenset({"type", "protocol", "profile", "validation"}),
     ),
-    # Read, never written: the search of the Responses endpoint, the short form of OpenAI's word, and plugins.
+    # Read, but never written: the search of the Responses endpoint, the short form of OpenAI's type, and plugins.
     Row(
         NAME,
         "tool_search",
@@ -116,7 +116,7 @@ HOSTED = (
 
 
 def take_plugins(plugins: Raw) -> tuple[list[HostedTool], Raw | None]:
-    """The plugins that search and fetch, as tools, and the field without them; None when nothing is left of it."""
+    """The plugins for search and fetch as tools, and the field without them; None if the field is then empty."""
     found = json_text.plain(plugins)
     taken: list[HostedTool] = []
     left: list[Any] = []
@@ -131,7 +131,7 @@ def take_plugins(plugins: Raw) -> tuple[list[HostedTool], Raw | None]:
 
 
 def take_deferred_search(control: Raw) -> tuple[list[HostedTool], Raw | None]:
-    """The field `deferred_tools` as a hosted tool; the field itself where the client runs the search ("custom")."""
+    """The field `deferred_tools` as a hosted tool; the field itself if the client runs the search ("custom")."""
     value = json_text.plain(control)
     search = value.get("search") if isinstance(value, dict) else None
     if not isinstance(search, dict) or search.get("type") not in ("bm25", "regex"):
@@ -142,7 +142,7 @@ def take_deferred_search(control: Raw) -> tuple[list[HostedTool], Raw | None]:
 def split_deferred_search(
     tools: Sequence[Tool | HostedTool],
 ) -> tuple[tuple[Tool | HostedTool, ...], HostedTool | None]:
-    """The tools without the search for deferred ones, and that search."""
+    """The tools without the search for deferred tools, and that search."""
     for i, tool in enumerate(tools):
         if type(tool) is HostedTool and tool.kind == DEFERRED_TOOLS:
             return (*tools[:i], *tools[i + 1 :]), tool

@@ -1,8 +1,8 @@
-"""The fields of a Chat request that OpenRouter knows: others are left out and reported.
+"""Removes the fields of a Chat request that OpenRouter does not know, and reports them.
 
-The names are those of OpenRouter's published schema of 2026-08-22, and of its documentation where that has more. Chat
-hosts have many fields of their own, such as `thinking` and `grammar`. OpenRouter hands what it does not know on to a
-provider, or refuses it.
+The names come from OpenRouter's published schema of 2026-08-22, and from its documentation for fields that the schema
+lacks. Chat hosts have many fields of their own, such as `thinking` and `grammar`. OpenRouter forwards unknown fields to
+a provider, or refuses them.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ _REQUEST = frozenset(wire.REQUEST_EXTRAS) | {
     "verbosity",
 }
 _INNER = _REQUEST - {"modalities"}
-"""Objects of a request that are handed on whole, whatever stands in them."""
+"""Objects of a request that are forwarded whole, with any members."""
 _MESSAGE = frozenset({"name", "model", "images", "audio", "reasoning", "reasoning_details", "refusal"})
 _PART = frozenset({"cache_control", "prompt_cache_breakpoint"})
 _PARTS = frozenset({"text", "image_url", "input_audio", "input_video", "video_url", "file", "refusal"})
-"""Kinds of parts."""
+"""The kinds of parts in OpenRouter's schema."""
 _QUIET = frozenset({"index", "status", "audio", "annotations", "name", "object", "created"})
-"""What clients send back of an answer, and the name of a result's tool, which its call has: nobody misses it."""
+"""Fields whose loss has no effect: fields of an answer that clients send back, and the tool name of a result, which the
+call also has.
+"""
 
 
 def of_request(extra: Extra | None, context: Context) -> Extra | None:
@@ -67,7 +69,7 @@ def of_tools(tools: Tools, context: Context) -> Tools:
 def _of_tool(tool: Tool, context: Context) -> Tool:
     extra = tool.extra
     if extra is not None and tool.at[:1] == ("functions",):
-        # A declaration of the older list stands there without the object around it.
+        # In the older list `functions` a declaration has no object `function` around it.
         fields = {name.removeprefix("function/"): value for name, value in extra.get(wire.CHAT, {}).items()}
         extra = {**extra, wire.CHAT: fields}
     extra = _known(extra, _PART, tool.at, context)
@@ -76,7 +78,7 @@ def _of_tool(tool: Tool, context: Context) -> Tool:
 
 def _of_part(part: Part, context: Context) -> Part | None:
     if type(part) is Reasoning:
-        return part  # in which field it stood is remembered on it, and `reasoning_details.py` reports the rest
+        return part  # `reasoning_details.py` reports its fields
     if type(part) is Opaque and part.dialect == wire.CHAT and part.kind not in _PARTS:
         context.lose("part.dropped", part.at, part.kind)
         return None
@@ -95,7 +97,7 @@ _NONE: frozenset[str] = frozenset()
 def _known(
     extra: Extra | None, names: frozenset[str], at: Path, context: Context, whole: frozenset[str] = _NONE
 ) -> Extra | None:
-    """`extra` with those of Chat's fields that stand in `names`, or below a name in `whole`."""
+    """`extra` with Chat's fields in `names`, or below a name in `whole`."""
     if extra is None or wire.CHAT not in extra:
         return extra
     kept: dict[str, Raw] = {}

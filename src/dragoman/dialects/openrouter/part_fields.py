@@ -1,4 +1,4 @@
-"""What hangs on parts: cache marks as OpenRouter spells them, media where it takes more than Chat does."""
+"""Owns the fields on parts: cache marks in OpenRouter's form, and media that OpenRouter accepts beyond Chat."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from .settings import cache_mark
 
 MARK = "cache_control"
 MOST_MARKS = 4
-"""Marks a request may have, the automatic one counted in: the limit of the Anthropic models behind it."""
+"""The most cache marks in a request, including the automatic one: the limit of Anthropic's models (Anthropic's docs
+"Prompt caching", 2026-11).
+"""
 
 
 def mark_taken(extra: Extra | None) -> Extra | None:
-    """`extra` with the cache mark under this dialect's name: Chat's upstreams do not know it."""
+    """`extra` with the cache mark under this dialect's name, because Chat's upstreams do not know the mark."""
     if extra is None or MARK not in extra.get(wire.CHAT, {}):
         return extra
     rest = dict(extra[wire.CHAT])
@@ -33,7 +35,7 @@ def mark_taken(extra: Extra | None) -> Extra | None:
 
 
 def report_mark(extra: Extra | None, at: Path, context: Context) -> None:
-    """What a cache mark says beyond its lifetime is lost elsewhere."""
+    """Report the members of a cache mark other than its lifetime. No other dialect has them."""
     mark = wire.own(extra).get(MARK)
     if mark is not None and json_text.is_object(mark):
         more = {name: value for name, value in json_text.fields(mark).items() if name not in ("type", "ttl")}
@@ -57,7 +59,7 @@ def _mark_taken(part: Part, context: Context) -> Part:
 
 
 def marks_homed(turn: Turn) -> Turn:
-    """The turn of a document of this dialect, its own fields in Chat's name."""
+    """The turn of a document of this dialect, with its own fields under Chat's name."""
     return _each(turn, _homed)
 
 
@@ -78,7 +80,7 @@ def _each(turn: Turn, change: Any) -> Turn:
 
 
 def fitted_turn(turn: Turn, context: Context) -> Turn:
-    """A turn from elsewhere with cache marks and media in the form this dialect has for them."""
+    """A turn of another dialect, with cache marks and media in the form of this dialect."""
 
     def fit(part: Part) -> Part:
         if isinstance(part, ToolResult):
@@ -91,8 +93,9 @@ def fitted_turn(turn: Turn, context: Context) -> Turn:
 
 
 def capped(request: Request, context: Context) -> Request:
-    """A request from elsewhere with no more marks than are taken. The first ones go: a later mark covers all that
-    stands before it."""
+    """A request of another dialect with at most `MOST_MARKS` cache marks. The first ones are removed, because a later
+    mark covers everything before it.
+    """
     tools = [tool for tool in request.tools if type(tool) is Tool and tool.cache is not None]
     parts = [part for turn in request.turns for part in turn.parts if _has_mark(part)]
     spare = len(tools) + len(parts) + (request.settings.cache is not None) - MOST_MARKS
@@ -108,7 +111,7 @@ def capped(request: Request, context: Context) -> Request:
 
 
 def _has_mark(part: Part) -> bool:
-    """Whether a part is written with a mark: a result's stands on its last text."""
+    """Whether a part is written with a cache mark. The mark of a result stands on its last text."""
     if type(part) is ToolResult:
         return part.cache is not None or any(inner.cache is not None for inner in part.parts)
     return part.cache is not None and type(part) is not ToolCall and type(part) is not Reasoning
@@ -125,7 +128,7 @@ def _unmarked(one: Any) -> Any:
 
 
 def _marked(part: Part, context: Context) -> Part:
-    """The part with its cache mark in the extra, as Chat's writer puts it back."""
+    """The part with its cache mark in the extra, from which Chat's writer writes it."""
     if part.cache is None:
         return part
     if MARK in (part.extra or {}).get(wire.CHAT, {}):
@@ -152,7 +155,9 @@ def _fitted_result(result: ToolResult, context: Context) -> ToolResult:
 
 
 def _fitted_media(media: Media, context: Context, *, inside: bool) -> Part:
-    """Media that Chat's writer would not write here: in a result, a video, a document by its address. Written whole."""
+    """Media that Chat's writer does not write: media in a result, a video, a document by its address. OpenRouter
+    accepts any part in a tool message (openrouter 1.3.84). The part is written whole.
+    """
     written: dict[str, Any] | None = None
     if media.kind == "video" and (media.url or media.data):
         url = {"url": media.url or data_url(media.mime, media.data)}

@@ -1,9 +1,9 @@
-"""`reasoning_details`: what a model behind OpenRouter thought, with its proofs, to parts with seals and back.
+"""Translates `reasoning_details`, the thoughts of a model with their signatures, to parts with seals and back.
 
-Each detail is one part, and its seal is the detail itself, whole: text, signature, format, id and index go back as
-they came, in their order, by whatever dialect the client speaks. A seal of another origin, shown to a client of this
-dialect, stands packed in the slot of a detail; one that hangs on a call is a detail with that call's id, which is how
-OpenRouter itself carries Gemini's signatures.
+Each detail is one part, and its seal is the whole detail. So text, signature, format, id and index return unchanged and
+in order, through a client of any dialect: OpenRouter's docs demand this in tool loops (2026-11). A seal of another
+origin stands packed in a detail for clients of this dialect. A seal on a call becomes a detail with the id of the call,
+as OpenRouter carries Gemini's signatures.
 """
 
 from __future__ import annotations
@@ -35,16 +35,19 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def shown_id(index: int) -> str:
-    """The id of a detail that shows the words of another's thought: without a signature it is no proof of anything."""
+    """The id of a detail with the text of another upstream's thought. Without a signature such a detail proves
+    nothing.
+    """
     return f"{_OURS_ID}{index}"
 
 
 def unproved(detail: Detail) -> bool:
+    """Whether a detail is a text that dragoman wrote without a signature."""
     return detail.type == TEXT and not detail.signature and detail.id is not None and detail.id.startswith(_OURS_ID)
 
 
 def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
-    """A thought, and the id of the call on which its seal belongs, if it is one that was packed for a call."""
+    """A thought, and the id of the call that its seal belongs to, if the seal was packed for a call."""
     found = look(value)
     if found is None:
         return Opaque(NAME, json_text.kind(value), value, at=at), ""
@@ -57,7 +60,7 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
 
 
 def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | None:
-    """The parts of a message's details, and seals for its calls by id; None when it is no list."""
+    """The parts of a message's details, and the seals of its calls by id; None if the value is no list."""
     values = listed(raw)
     if values is None:
         return None
@@ -76,17 +79,17 @@ def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | Non
 
 
 def said(parts: list[Part]) -> str:
-    """The words of all thoughts, as the field `reasoning` repeats them."""
+    """The text of all thoughts, which the field `reasoning` repeats."""
     return "".join([part.text for part in parts if isinstance(part, Reasoning)])
 
 
 def detail_id(call_id: str) -> str:
-    """The id of a detail with a call's seal: that of the call, as the client gets it."""
+    """The id of the detail with a call's seal: the id of the call as the client gets it."""
     return short_for_chat_client(call_id) or hashed(call_id)
 
 
 def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[Part, ...]:
-    """The parts with those seals on the calls they belong to; what belongs to none stays a thought of its own."""
+    """The parts with these seals on their calls. A seal without a call becomes a thought of its own."""
     if not for_calls:
         return parts
     left = dict(for_calls)
@@ -101,7 +104,7 @@ def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[P
 
 
 def own_thought(part: Reasoning) -> Reasoning:
-    """A thought that stood in the field `reasoning` alone: it goes back to this dialect only."""
+    """A thought from the field `reasoning` alone. It is restored for this dialect only."""
     if part.seal is not None and part.seal.dialect == CHAT:
         part = msgspec.structs.replace(part, seal=None)
     extra = part.extra or {}
@@ -111,21 +114,22 @@ def own_thought(part: Reasoning) -> Reasoning:
 
 
 class Told(NamedTuple):
-    """A turn of the assistant in the fields this dialect has for it."""
+    """A turn of the assistant, by the fields of this dialect."""
 
     parts: tuple[Part, ...]
-    """What Chat's writer writes."""
+    """The parts for Chat's writer."""
     details: list[Any]
     images: list[Any]
     thought: str
-    """The words of the details."""
+    """The text of the details."""
     reasoning: str = ""
-    """In a request: thoughts of others, whose words can stand in the field `reasoning` alone."""
+    """In a request: the text of other dialects' thoughts, for the field `reasoning`."""
 
 
 def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool) -> Told:
-    """Thoughts, seals and images taken out of a turn. In an answer all thoughts are shown; in a request the details of
-    this dialect go back, and of other thoughts the words."""
+    """Take thoughts, seals and images out of a turn. In an answer all thoughts are written. In a request the details of
+    this dialect return, and of other thoughts only the text.
+    """
     told = Told((), [], [], "")
     rest: list[Part] = []
     thoughts: list[str] = []
@@ -169,9 +173,9 @@ def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool
                 part = _text(part, context, joined=not request and not mine)
             rest.append(part)
         if told.images and rest and rest[-1] is part and not mine:
-            context.lose("order.approximated", part.at)  # images stand behind all else
+            context.lose("order.approximated", part.at)  # images stand after all other parts
     if unproved_thoughts and (told.details or not rest or _wants_proofs(context)):
-        # The field repeats the details where there are any, and a message of nothing else says nothing.
+        # If there are details, the field must repeat them. A message with no other content than this text is useless.
         for part in unproved_thoughts:
             context.lose("reasoning.dropped", part.at)
         unproved_thoughts = []
@@ -180,20 +184,23 @@ def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool
 
 
 def _wants_proofs(context: Context) -> bool:
-    """Whether the model may refuse a thought without its signature: Anthropic's do ("Invalid signature in thinking
-    block" through OpenRouter: linanwx/nagobot issue 21, 2026-03)."""
+    """Whether the model may refuse a thought without its signature. Anthropic's models do ("Invalid signature in
+    thinking block" through OpenRouter: linanwx/nagobot issue 21, 2026-03).
+    """
     return any(word.startswith("anthropic") for word in context.profile.seal_formats)
 
 
 def _beside(media: Media, mine: bool) -> bool:
-    """Whether an image of the assistant's stands beside the text: where its own client put it, else always."""
+    """Whether an image of the assistant stands in `images`: always, unless a client of this dialect put it
+    elsewhere.
+    """
     if media.kind != "image" or not (media.data or media.url):
         return False
     return not mine or _IMAGES in media.at
 
 
 def _marked(part: Reasoning) -> Reasoning | None:
-    """A thought that stood in the field `reasoning` alone, as Chat's writer puts it back there."""
+    """A thought from the field `reasoning` alone, marked so that Chat's writer writes it there again."""
     own_fields = own(part.extra)
     if not own_fields:
         return None
@@ -202,15 +209,15 @@ def _marked(part: Reasoning) -> Reasoning | None:
 
 
 def _asked(part: Reasoning, index: int, context: Context, mine: bool) -> Any:
-    """The detail to send back, None when there is none to send."""
+    """The detail to send back; None if there is none."""
     seal = part.seal
     if seal is not None and seal.dialect == NAME and seal.data.startswith(packed_seals.MARK):
-        return made(part.text, seal, index)  # the client brings it along for somebody else
+        return made(part.text, seal, index)  # packed for another upstream
     if seal is not None and seal.dialect == NAME and seal.data:
         detail = look(Raw(seal.data)) if json_text.is_object(seal.data) else None
         formats = context.profile.seal_formats
         if detail is None:
-            context.lose("seal.dropped", part.at, "it is no detail")
+            context.lose("seal.dropped", part.at, "the seal is no detail")
         elif (not mine or context.gated) and formats and detail.format and not detail.format.startswith(formats):
             context.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
         else:
@@ -236,7 +243,7 @@ def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[st
     """A detail for a thought of another origin."""
     out: dict[str, Any]
     if seal is not None and seal.dialect == NAME:
-        seal = packed_seals.foreign(seal.data)  # it is under its mark already
+        seal = packed_seals.foreign(seal.data)  # already packed
     if text:
         out = {"type": TEXT, "text": text, "id": shown_id(index)}
         if seal is not None:
@@ -256,13 +263,15 @@ def _is_entry(seal: Seal) -> bool:
 
 
 def _named_entry(seal: Seal, index: int, call_id: str = "") -> dict[str, Any]:
-    """Such an entry with its place in the list and the id of its call."""
+    """The entry with its index in the list and the id of its call."""
     named = {"id": call_id} if call_id else {}
     return {**json_text.fields(seal.data), **named, "index": index}
 
 
 def _call(call: ToolCall, details: list[Any], context: Context, request: bool) -> ToolCall:
-    """The call as Chat's writer writes it: a function, its seal among the details."""
+    """The call for Chat's writer: a function call, with its seal among the details. OpenRouter has no custom tools
+    (openrouter 1.3.84).
+    """
     seal = call.seal
     changes: dict[str, Any] = {}
     if seal is not None:
@@ -280,7 +289,7 @@ def _call(call: ToolCall, details: list[Any], context: Context, request: bool) -
 
 
 def _text(text: Text, context: Context, *, joined: bool) -> Text:
-    """A text without its seal. Where Chat's writer joins the texts to one, what hangs on them is lost."""
+    """A text without its seal. If Chat's writer joins the texts, their extra fields are lost."""
     if joined and text.extra is not None:
         for name, value in text.extra.get(CHAT, {}).items():
             if bytes(value) != b"null" and not name.startswith(_OURS):
@@ -292,7 +301,7 @@ def _text(text: Text, context: Context, *, joined: bool) -> Text:
 
 
 def _report_more(thought: Reasoning, context: Context) -> None:
-    """What a host of Chat said about a thought beside its words."""
+    """Report the fields that a host of Chat sent with a thought, other than its text."""
     fields = thought.extra.get(CHAT, {}) if thought.extra is not None else {}
     for name, value in fields.items():
         if name.startswith(_OURS) or bytes(value) == b"null":
@@ -322,7 +331,7 @@ _image = msgspec.json.Decoder(_Image).decode
 
 
 def read_images(raw: Raw, at: Path) -> list[Part] | None:
-    """Images that an answer holds beside its text; None when it is no list."""
+    """The images of an answer, which stand beside its text; None if the value is no list."""
     values = listed(raw)
     if values is None:
         return None
@@ -330,6 +339,7 @@ def read_images(raw: Raw, at: Path) -> list[Part] | None:
 
 
 def read_image(value: Raw, at: Path) -> Part:
+    """One image; Opaque if its form is unknown."""
     try:
         url = _image(value).image_url.url
     except _REFUSED:
@@ -341,6 +351,7 @@ def read_image(value: Raw, at: Path) -> Part:
 
 
 def write_image(image: Media, context: Context) -> dict[str, Any]:
+    """The entry of `images` for an image."""
     if image.seal is not None:
         context.lose("seal.dropped", image.at)
     if image.name:

@@ -1,4 +1,4 @@
-"""OpenRouter requests: read and written by Chat's code, with OpenRouter's own fields around it."""
+"""Reads and writes OpenRouter requests: OpenRouter's own fields. Chat's code reads and writes the rest."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ _own_fields = wire.MESSAGE_OWN.values
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Read a request into canon."""
     request, unknown, spelled = wire.REQUEST.admit(body)
     wants_images = take_image_wish(request, context)
     marks = _take_marks(request.messages, unknown) if context.target != wire.NAME else {}
@@ -64,34 +65,40 @@ class RequestReader(chat.RequestReader):
         *,
         marked: bool = False,
     ) -> None:
-        """`taken`: what was taken out of the messages. `marks`: the cache marks of whole messages. `marked`: there may
-        be cache marks on parts."""
+        """Take the own fields of messages by number (`taken`), the cache marks of whole messages (`marks`), and whether
+        parts may have cache marks (`marked`).
+        """
         super().__init__(context, unknown)
         self._taken = taken
         self._marked = marked
         self._marks = marks
-        self._begin = 0  # turns that were read another time
+        self._begin = 0  # turns from the memory
 
-    def begin(self, head: wire.ChatRequest) -> None:  # type: ignore[override]  # it has the same fields and more
+    def begin(self, head: wire.ChatRequest) -> None:  # type: ignore[override]  # a superset of its fields
+        """Let Chat's reader read a document of its own."""
         self._context.source = wire.CHAT
         self.resumable = not head.modalities
 
     def restore(self, turns: Iterable[Turn]) -> None:
+        """Continue after these turns."""
         super().restore(turns)
         self._begin = len(self.turns)
 
     def message(self, message: wire.Message, i: int) -> None:  # type: ignore[override]
+        """Read one message."""
         if self._taken is None and any(_own_fields(message)):
             self.resumable = False
         super().message(message, i)
 
     def close(self) -> tuple[Turn, ...]:
+        """All turns."""
         turns = super().close()
         if self._taken is None and any(_hangs(turn) for turn in turns[self._begin :]):
             self.resumable = False
         return turns
 
     def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
+        """Read the rest with Chat's reader, then add the fields of this dialect."""
         context, taken = self._context, self._taken or {}
         read = super().finish(head, turns)
         context.source = wire.NAME
@@ -102,7 +109,7 @@ class RequestReader(chat.RequestReader):
 
 
 def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context) -> Request:
-    """Chat's reading, with what only this dialect says outside of messages."""
+    """The request of Chat's reader, with this dialect's fields outside of messages."""
     plugins: list[HostedTool] = []
     if request.plugins and context.target != wire.NAME:
         plugins, left = take_plugins(request.plugins)
@@ -120,7 +127,7 @@ def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], co
 
 
 def _take_marks(messages: list[wire.Message], unknown: Unknown) -> dict[Path, Raw]:
-    """Cache marks of whole messages and of calls by their place; they are no more there then."""
+    """Remove the cache marks of whole messages and of calls, and return them by their place."""
     marks = take_marks(unknown)
     for i, message in enumerate(messages):
         if message.cache_control and json_text.is_object(message.cache_control):
@@ -130,7 +137,7 @@ def _take_marks(messages: list[wire.Message], unknown: Unknown) -> dict[Path, Ra
 
 
 class Taken(msgspec.Struct, gc=False):
-    """What was taken out of a message before Chat's reader saw it."""
+    """The fields that were removed from a message before Chat's reader reads it."""
 
     fields: dict[str, Raw]
     thoughts: list[Part]
@@ -139,7 +146,7 @@ class Taken(msgspec.Struct, gc=False):
 
 
 def _take_messages(messages: list[wire.Message], context: Context) -> dict[int, Taken]:
-    """Own fields of messages by their number; they are no more in the message then."""
+    """Remove the own fields of all messages, and return them by message number."""
     found: dict[int, Taken] = {}
     for i, message in enumerate(messages):
         if any(_own_fields(message)):
@@ -148,6 +155,7 @@ def _take_messages(messages: list[wire.Message], context: Context) -> dict[int, 
 
 
 def take_message(message: wire.Message, at: tuple[str | int, ...], context: Context) -> Taken:
+    """Remove this dialect's own fields from a message."""
     fields = carried(message, wire.MESSAGE_EXTRAS) or {}
     taken = Taken(fields, [], [], {})
     if message.reasoning_details:
@@ -159,7 +167,8 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], context: Cont
             if message.reasoning is not None:
                 words = said(taken.thoughts)
                 if words or not message.reasoning:
-                    # It repeats the details; where it does not, a second text of its own would be a loss elsewhere.
+                    # `reasoning` repeats the details. A different text is reported, because other dialects have one
+                    # text.
                     again = {"reasoning": json_text.raw(message.reasoning)}
                     if message.reasoning != words:
                         wire.report(context, at, again)
@@ -177,7 +186,7 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], context: Cont
 
 
 def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool, context: Context) -> Turn:
-    """The turn with what was taken out of its message."""
+    """The turn with the removed fields of its message."""
     if marked:
         turn = marks_taken(turn, context)
     if turn.role == "tool":
@@ -194,7 +203,7 @@ def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool, context: Contex
 
 
 def own_parts(parts: tuple[Part, ...], taken: Taken | None) -> tuple[Part, ...]:
-    """An assistant's parts, with the thoughts and images that were taken out of the message."""
+    """The parts of an assistant with the thoughts and images of its message."""
     if any(isinstance(part, Reasoning) for part in parts):
         parts = tuple([own_thought(part) if isinstance(part, Reasoning) else part for part in parts])
     if taken is None or not (taken.thoughts or taken.images or taken.for_calls):
@@ -213,6 +222,7 @@ def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Write a request from canon."""
     return write(RequestWriter(request, context))
 
 
@@ -225,12 +235,13 @@ class RequestWriter(chat.RequestWriter):
         super().__init__(request, context)
         self._came_from = context.source
         self._mine = self._came_from == wire.NAME
-        # A document of its own is written as it came; one of Chat's is fitted like any other.
+        # A document of this dialect is written unchanged. A document of Chat is adapted like any other.
         if self._mine or self._came_from == wire.CHAT:
             self.source = wire.CHAT if self._mine else wire.NAME
         self.own = self._mine
 
     def begin(self) -> None:
+        """Adapt the request to OpenRouter, then prepare it as Chat's writer does."""
         request, context = self._request, self.context
         flipped, context.source = context.source, self._came_from
         if self._mine:
@@ -266,7 +277,7 @@ class RequestWriter(chat.RequestWriter):
 
 
 def _hangs(turn: Turn) -> bool:
-    """Whether anything hangs on a turn, so that it is not simply texts, calls and results."""
+    """Whether a turn has more than plain texts, calls and results."""
     if turn.extra is not None:
         return True
     for part in turn.parts:
@@ -286,7 +297,7 @@ def _hangs(turn: Turn) -> bool:
 
 
 def told_turn(turn: Turn, context: Context, mine: bool) -> Turn:
-    """A turn as Chat's writer writes it into a request of this dialect."""
+    """A turn for Chat's writer, with this dialect's fields as extras."""
     if not mine and context.source == wire.CHAT:
         turn = known_fields.of_turn(turn, context)
     extra = wire.homed(turn.extra)
@@ -304,7 +315,7 @@ def told_turn(turn: Turn, context: Context, mine: bool) -> Turn:
     if fields:
         extra = wire.with_chat(extra, fields)
         if all(isinstance(part, Opaque) and part.dialect != wire.CHAT for part in told.parts):
-            # Chat has no message of nothing but thoughts or images: it is written whole.
+            # Chat has no message with only thoughts or images, so the message is written here.
             for part in told.parts:
                 context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
             message = json_text.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))

@@ -1,4 +1,4 @@
-"""OpenRouter answers: read and written by Chat's code, with OpenRouter's own fields around it."""
+"""Reads and writes OpenRouter answers: OpenRouter's own fields. Chat's code reads and writes the rest."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from .request import Taken, own_parts, take_message
 
 _ERROR = Raw(b'"error"')
 _LIMITS = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"})
-"""How providers call the token limit in `native_finish_reason`."""
+"""The providers' words for the token limit in `native_finish_reason`."""
 _WORDS = frozenset({"tool_calls", "stop", "length", "content_filter", "error"})
 _NULL = Raw(b"null")
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """Read an answer into canon."""
     if b'"choices"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
@@ -70,7 +71,7 @@ _TIERS = frozenset({b"null", b'"auto"', b'"default"', b'"flex"', b'"scale"', b'"
 
 
 def _not_chats(answer: wire.Completion, context: Context) -> None:
-    """Take out what Chat's types do not know, though its reader does."""
+    """Remove values that Chat's types do not allow, although Chat's reader reads them."""
     if answer.service_tier and bytes(answer.service_tier) not in _TIERS:
         wire.report(context, (), {"service_tier": answer.service_tier})
         answer.service_tier = wire.NONE
@@ -89,7 +90,9 @@ def _not_chats(answer: wire.Completion, context: Context) -> None:
 
 
 def take_quotes(notes: list[Annotation], at: Path, context: Context) -> None:
-    """Take the words of pages out of annotations for a Chat client: Chat's type of a citation has no place for them."""
+    """Remove the quoted text of pages from annotations for a Chat client: Chat's type of a citation has no field for it
+    (openai 3.49.0).
+    """
     for i, note in enumerate(notes):
         cited = note.url_citation
         if cited is not None and cited.content:
@@ -99,7 +102,7 @@ def take_quotes(notes: list[Annotation], at: Path, context: Context) -> None:
 
 
 class _Choice(msgspec.Struct, gc=False):
-    """What was taken out of a choice before Chat's reader saw it."""
+    """The fields that were removed from a choice before Chat's reader reads it."""
 
     fields: dict[str, Raw]
     taken: Taken
@@ -113,7 +116,7 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
     wire.report(context, at, {name: value for name, value in fields.items() if name != "error"})
     if not choice.error:
         check_message(choice, f"/choices/{number}", wire.NAME)
-    choice.message.role = "assistant"  # whoever else would answer
+    choice.message.role = "assistant"  # an answer has no other role
     taken = take_message(choice.message, (*at, "message"), context)
     error = ""
     if choice.error and not said_nothing(choice.error):
@@ -158,11 +161,14 @@ def _own_stop(stop: Stop, choice: _Choice) -> Stop:
 
 
 def was_cut(word: str | None, native: object) -> bool:
-    """Whether an answer that says it ends with calls ended with the token limit: the last call is not whole then."""
+    """Whether an answer with the finish reason tool_calls ended at the token limit, so that its last call is incomplete
+    (recorded 2026: openrouter-516df4bf3792).
+    """
     return word == "tool_calls" and isinstance(native, str) and native in _LIMITS
 
 
 def cut_stop(stop: Stop) -> Stop:
+    """The stop at the token limit, with the original word."""
     return Stop("length", extra={**(stop.extra or {}), wire.NAME: {"finish_reason": Raw(b'"tool_calls"')}})
 
 
@@ -171,7 +177,7 @@ def _below(fields: dict[str, Raw], path: str) -> dict[str, Raw]:
 
 
 def _refuse_fault(body: bytes) -> None:
-    """A fault that came with status 200 is no answer: it must not look like one. `read_fault` reads it."""
+    """Refuse a fault with status 200, which must not look like an answer. `read_fault` reads it."""
     try:
         said = json_text.fields(body).get("error")
         error = json_text.decode(said) if said is not None else None
@@ -183,6 +189,7 @@ def _refuse_fault(body: bytes) -> None:
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """Write an answer from canon."""
     mine = context.source == wire.NAME
     came_from = context.source
     told = _told(with_failure(response.parts, failed(response.stop), GAP), context, mine)
@@ -191,7 +198,7 @@ def write_response(response: Response, context: Context) -> bytes:
         extra = _beside(extra, _below(told[1], "choices/0/message/"))
     if not mine:
         fingerprint = (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)
-        # Clients of this dialect want to be told who answered: Pydantic AI refuses an answer without it.
+        # `provider` names the host that answered. Pydantic AI 2.62 refuses an answer without it.
         extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": json_text.raw(came_from)})
     stop, native = written_stop(response.stop, context)
     if native:
@@ -216,7 +223,7 @@ def write_response(response: Response, context: Context) -> bytes:
         extra,
     )
     goes_to = context.target
-    if mine:  # what is Chat's own stays as it is: ids of calls too
+    if mine:  # Chat's values, such as call ids, stay unchanged
         context.source = context.target = wire.CHAT
     try:
         return chat.write_response(out, context)
@@ -229,19 +236,21 @@ _NATIVE = "native_finish_reason"
 
 
 def _without_null_audio(extra: Extra | None) -> Extra | None:
-    """`extra` without an `audio` that is null: this dialect has an object there, or nothing (vLLM writes null)."""
+    """`extra` without a null `audio`: OpenRouter's schema (2026-08-22) has an object or nothing, but vLLM
+    writes null.
+    """
     fields = (extra or {}).get(wire.CHAT, {})
     null = [name for name, value in fields.items() if name.endswith("message/audio") and bytes(value) == b"null"]
     return {**(extra or {}), wire.CHAT: {k: v for k, v in fields.items() if k not in null}} if null else extra
 
 
 def _beside(extra: Extra | None, fields: dict[str, Any]) -> Extra:
-    """`extra` with those fields that it does not have."""
+    """`extra`, with these fields added if it lacks them."""
     return {**(extra or {}), wire.CHAT: {**fields, **(extra or {}).get(wire.CHAT, {})}}
 
 
 def homed_usage(usage: Usage | None, context: Context) -> Usage | None:
-    """The figures for Chat's writer, without a count of Chat's that this dialect does not have."""
+    """The usage for Chat's writer, without counts of Chat that OpenRouter does not have."""
     if usage is None or usage.extra is None:
         return usage
     extra = wire.homed(usage.extra)
@@ -255,12 +264,14 @@ def homed_usage(usage: Usage | None, context: Context) -> Usage | None:
 
 
 def _no_amount(name: str, value: Raw) -> bool:
-    """Whether the cost is more than an amount: Perplexity writes a table, and this dialect has a number."""
+    """Whether the cost is no number: Perplexity writes an object, but OpenRouter's `cost` is a number (openrouter
+    1.3.84).
+    """
     return name == "cost" and bytes(value)[:1] in (b"{", b"[", b'"', b"t", b"f")
 
 
 def _told(parts: tuple[Part, ...], context: Context, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:
-    """The parts for Chat's writer, and the message's fields beside them."""
+    """The parts for Chat's writer, and the message fields beside them."""
     told = tell(parts, context, request=False, mine=mine)
     fields: dict[str, Any] = {}
     if told.details:
@@ -272,14 +283,14 @@ def _told(parts: tuple[Part, ...], context: Context, mine: bool) -> tuple[tuple[
 
 
 def failed(stop: Stop) -> str:
-    """What the client reads of an answer that failed, where the word `error` does not say it all."""
+    """The text for the client of a failed answer, if the finish reason `error` alone is not enough."""
     return "" if stop.reason == "error" and not stop.detail else failure(stop, wire.NAME, wire.CHAT)
 
 
 def written_stop(stop: Stop, context: Context, number: int = 0) -> tuple[Stop, str]:
-    """The stop for Chat's writer, and the upstream's own word for `native_finish_reason` where Chat's word says less.
+    """The stop for Chat's writer, and the upstream's own word for `native_finish_reason` if Chat's word is less exact.
 
-    This dialect has a word for an answer that failed.
+    `finish_reason` also allows `error` here, for a failed answer (openrouter 1.3.84).
     """
     extra: Extra | None = wire.homed(stop.extra)
     native = stop.word if not wire.own(stop.extra) else ""
@@ -301,10 +312,10 @@ def written_stop(stop: Stop, context: Context, number: int = 0) -> tuple[Stop, s
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
-    """What to append to `messages`: the assistant's message with its details, then one message a result."""
+    """The messages to append to `messages`: the assistant's message with its details, then one message per result."""
     came_from = context.source
     mine = came_from == wire.NAME
-    told = tell(response.parts, context, request=False, mine=mine)  # what was shown is echoed, whoever sealed it
+    told = tell(response.parts, context, request=False, mine=mine)  # all shown details return, of any origin
     fields: dict[str, Any] = {}
     if told.details:
         fields["reasoning_details"] = told.details

@@ -1,4 +1,4 @@
-"""Settings of an OpenRouter request beyond Chat's: the `reasoning` object, automatic caching, top_k."""
+"""Reads and writes the settings beyond Chat's: the `reasoning` object, automatic caching, top_k."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ _WISH: dict[str, Path] = {
     "thoughts": ("reasoning", "exclude"),
 }
 _KEEP = ("reasoning", "reasoning_effort", "include_reasoning", "cache_control")
-"""What the canon holds in another form: put back as it was, and no loss elsewhere."""
+"""Fields that the canon has in another form. They are restored unchanged, and are no loss for other dialects."""
 _TTLS = {"30m": "5m", "12h": "1h", "24h": "1h"}
 _OWN_TTLS = ("", "5m", "1h")
 _CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "prompt_cache_retention"})
 _IMAGES_ELSEWHERE = frozenset({"gemini"})
-"""Other dialects whose requests can ask for images."""
+"""The other dialects whose requests can ask for images."""
 _CHAT_NOISE = frozenset({"store", "prompt_cache_retention", "include_obfuscation"})
 _ELSEWHERE = {
     "code-assist": {"session_id": "request/session_id"},
     "ollama": {"min_p": "options/min_p", "repetition_penalty": "options/repeat_penalty"},
 }
-"""Fields of this dialect alone that another dialect has too, and their places there."""
+"""Fields of this dialect that one other dialect has too, and their places there."""
 _CACHE_OPTIONS = "prompt_cache_options"
 _DOUBLED = frozenset({"user", "max_tokens"})
-"""Second names of what is said already."""
+"""Older or second names of fields that are written anyway."""
 
 
 def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
-    """The fields that only this dialect has, for its extra; those that are lost elsewhere are reported."""
+    """The fields of this dialect alone, for its extra. Fields that are lost for the target are reported."""
     fields = carried(request, wire.REQUEST_EXTRAS) or {}
     elsewhere = _ELSEWHERE.get(context.target, {})
     wire.report(context, (), {name: value for name, value in fields.items() if name not in elsewhere})
     wish, other = request.reasoning, request.reasoning_effort
     if wish is not None and other is not None and wish.effort not in (None, other):
-        wire.report(context, (), {"reasoning_effort": json_text.raw(other)})  # the object is the last word
+        wire.report(context, (), {"reasoning_effort": json_text.raw(other)})  # the object decides
     for name in _KEEP:
         value = getattr(request, name)
         if value is not None and value is not wire.NONE:
@@ -56,14 +56,15 @@ def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
 
 
 def for_other(own: dict[str, Raw], context: Context) -> dict[str, Raw]:
-    """Those of this dialect's fields that the target has too, under their names there."""
+    """This dialect's fields that the target has too, under the target's names."""
     there = _ELSEWHERE.get(context.target, {})
     return {there[name]: value for name, value in own.items() if name in there and value != NULL}
 
 
 def take_image_wish(request: wire.ChatRequest, context: Context) -> bool:
-    """Take the wish for images out of a request before Chat's reader sees it: Chat has no such modality. True where
-    the target's requests can ask for images."""
+    """Remove `image` from the modalities before Chat's reader reads them: Chat has no such modality. True if the
+    target's requests can ask for images.
+    """
     wished = json_text.plain(request.modalities) if request.modalities and context.target != wire.NAME else None
     if not isinstance(wished, list) or "image" not in wished:
         return False
@@ -78,11 +79,12 @@ def take_image_wish(request: wire.ChatRequest, context: Context) -> bool:
 
 
 def with_image_wish(settings: Settings) -> Settings:
+    """The settings with the request for images."""
     return msgspec.structs.replace(settings, images=True, at={**settings.at, "images": ("modalities",)})
 
 
 def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
-    """Chat's settings, with what this dialect says otherwise or in addition."""
+    """Chat's settings, with this dialect's other or additional values."""
     wish = request.reasoning
     if wish is None and request.include_reasoning is None and not request.cache_control:
         return settings
@@ -112,7 +114,7 @@ def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
 
 
 def at_of(at: Mapping[str, Path], name: str) -> Path:
-    """Where a wish stands: as noted already, else in the `reasoning` object."""
+    """The place of a setting: the noted place, else in the `reasoning` object."""
     noted = at.get(name, ())
     return noted if noted[:1] == ("reasoning",) else _WISH[name]
 
@@ -127,7 +129,9 @@ def _shown(request: wire.ChatRequest) -> tuple[bool | None, Path]:
 
 
 def own_settings(request: Request) -> tuple[Settings, Extra | None]:
-    """For Chat's writer, of a request that came from this dialect: its own words stand in the extra."""
+    """The settings and extras for Chat's writer, of a request from this dialect. The original fields stand in the
+    extras.
+    """
     extra = wire.homed(request.extra)
     own = wire.own(request.extra)
     silent: dict[str, Any] = {}
@@ -136,7 +140,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
     if "cache_control" in own:
         silent["cache"] = None
     if "reasoning" in own and extra is not None:
-        # First, and as an object: what nobody knows of it stands in the extra as well.
+        # The first field, and an object: its unknown members stand in the extra as well.
         wish: Any = json_text.fields(own["reasoning"])
         rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
         extra = {wire.CHAT: {"reasoning": wish, **rest}}
@@ -144,7 +148,9 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
 
 
 def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra | None]:
-    """For Chat's writer, of a request from elsewhere: what is said otherwise here stands in the extra."""
+    """The settings and extras for Chat's writer, of a request from another dialect. Fields with another form here stand
+    in the extras.
+    """
     settings = request.settings
     at = settings.at
     fields: dict[str, Raw] = {}
@@ -153,7 +159,7 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
     wish = _wish(settings, context)
     for name in wish:
         if name in unread:
-            context.lose("field.dropped", ("reasoning", name), "another field of the request says otherwise")
+            context.lose("field.dropped", ("reasoning", name), "another field of the request has another value")
     if wish or unread:
         fields["reasoning"] = json_text.raw({**unread, **wish})
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
@@ -165,7 +171,8 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
     if settings.images and context.profile.image_output:
         fields["modalities"] = json_text.raw(["image", "text"])
     elif settings.images:
-        # Any other model is a 404: "No endpoints found that support the requested output modalities" (2026-09).
+        # OpenRouter answers 404 for any other model: "No endpoints found that support the requested output modalities"
+        # (2026-09).
         context.lose("field.dropped", at.get("images", ()), "the model is not known to make images")
     if settings.cache is not None:
         changes["cache"] = None
@@ -216,7 +223,7 @@ def _wish(settings: Settings, context: Context) -> dict[str, Any]:
 
 
 def cache_mark(ttl: str, at: Path, context: Context) -> dict[str, str]:
-    """A cache mark with the lifetimes of this dialect, which are Anthropic's."""
+    """A cache mark. OpenRouter has Anthropic's lifetimes 5m and 1h (schema of 2026-08-22)."""
     own = ttl if ttl in _OWN_TTLS else _TTLS.get(ttl, "1h" if ttl.endswith("h") else "5m")
     if own != ttl:
         context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
@@ -229,7 +236,7 @@ def _is_explicit(options: Raw) -> bool:
 
 
 def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> Extra | None:
-    """Chat's extras without what OpenRouter has no field for."""
+    """Chat's extras without the fields that OpenRouter does not have."""
     if extra is None or wire.CHAT not in extra:
         return extra
     left: dict[str, Raw] = {}
@@ -240,8 +247,8 @@ def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> 
                 severity = "info" if last in _CHAT_NOISE else None
                 context.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
         elif name == _CACHE_OPTIONS and not _is_explicit(value):
-            # The only mode of OpenRouter's schema (2026-11), which demands one.
-            context.lose("field.dropped", (name,), "OpenRouter takes explicit caching only", "info")
+            # `explicit` is the only mode in OpenRouter's schema, and a mode is required (2026-11).
+            context.lose("field.dropped", (name,), "OpenRouter accepts explicit caching only", "info")
         elif name not in _DOUBLED:
             left[name] = value
         elif bytes(value) != json_text.encode(getattr(settings, name)):

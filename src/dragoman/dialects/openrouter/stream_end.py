@@ -1,4 +1,4 @@
-"""Where an OpenRouter stream ends: as a Chat stream does. Its comments are no frames."""
+"""Finds the end of an OpenRouter stream: the same rule as for Chat. Comment lines are no frames."""
 
 from __future__ import annotations
 

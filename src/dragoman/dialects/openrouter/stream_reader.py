@@ -1,7 +1,8 @@
-"""OpenRouter streams, read: Chat's chunks with `reasoning_details`, images and errors among them.
+"""Reads OpenRouter streams: Chat's chunks with `reasoning_details`, images and errors.
 
-The details are read as any Chat host's (`openai_chat/reasoning_details_stream.py`), with seals of other origins in
-them. Comments are no frames."""
+The details are read as for any Chat host (`openai_chat/reasoning_details_stream.py`), and may contain packed seals of
+other origins. OpenRouter also sends comment lines (`: OPENROUTER PROCESSING`), which are no frames.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from .response import cut_stop, read_response, take_quotes, was_cut
 
 
 class StreamReader(DetailStreamReader):
-    """Chunks in, events out."""
+    """Takes chunks and returns events."""
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
     _door = wire.CHUNK
@@ -39,7 +40,7 @@ class StreamReader(DetailStreamReader):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._told: set[tuple[Any, ...]] = set()
-        self._natives: dict[int, str] = {}  # answer -> how the provider called its end
+        self._natives: dict[int, str] = {}  # answer -> the provider's own word for its end
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         context = self._context
@@ -50,6 +51,7 @@ class StreamReader(DetailStreamReader):
             context.source = wire.NAME
 
     def close(self) -> list[Event]:
+        """The stream is over: the rest of its events, or a fault."""
         context = self._context
         context.source = wire.CHAT
         try:
@@ -103,10 +105,10 @@ class StreamReader(DetailStreamReader):
         super()._cite(answer, delta, events)
 
     def _thought_origin(self) -> Seal | None:
-        return None  # the details have the seals
+        return None  # the details contain the seals
 
     def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
-        """The whole detail; or the seal of another origin that stands packed in it."""
+        """The whole detail as a seal; or the seal of another origin that is packed in it."""
         whole = detail.whole()
         found = look(whole)
         slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
@@ -128,7 +130,7 @@ class StreamReader(DetailStreamReader):
         self._report(at, fields)
 
     def _whole(self, answer: Answer, part: Any, events: list[Event]) -> None:
-        """A part that comes in one piece; an open call is whole by then, or it never will be."""
+        """Add a part that comes in one piece. It ends an open call."""
         self._end(answer, events)
         self._begin(answer, "whole", part, events)
         self._end(answer, events)
@@ -145,7 +147,7 @@ class StreamReader(DetailStreamReader):
                     events[place] = msgspec.structs.replace(event, stop=cut_stop(event.stop))
 
     def _report(self, at: Path, fields: dict[str, Raw] | None) -> None:
-        """Each of this dialect's own fields once: a stream repeats them in every chunk."""
+        """Report each of this dialect's own fields once, because a stream repeats it in every chunk."""
         fresh = {name: value for name, value in (fields or {}).items() if (at, name) not in self._told}
         if fresh:
             self._told.update([(at, name) for name in fresh])

@@ -1,4 +1,4 @@
-"""OpenRouter streams, written: Chat's chunks, with thoughts said twice (`reasoning` and `reasoning_details`)."""
+"""Writes OpenRouter streams: Chat's chunks, with each thought in `reasoning` and in `reasoning_details`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _END = b"]}\n\n"
 
 
 class _Thought:
-    """A thought that is open: the number of its detail, whether it has said anything, and what is held back."""
+    """An open thought: the index of its detail, whether it has text, and the text that is held back."""
 
     __slots__ = ("answer", "held", "index", "said", "seal")
 
@@ -39,23 +39,25 @@ class _Thought:
 
 
 class StreamWriter(chat.StreamWriter):
-    """Events in, chunks out."""
+    """Takes events and returns chunks."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._usage_wanted = True  # always sent, whatever the request says
+        self._usage_wanted = True  # always sent; `stream_options` has no effect (openrouter 1.3.84)
         self._numbers: dict[int, int] = {}  # answer -> details so far
         self._thoughts: dict[int, _Thought] = {}
         self._wrapped: set[int] = set()  # custom calls
         self._mine = context.source == wire.NAME
-        self._native = ""  # the upstream's own word for why the answer ended
+        self._native = ""  # the upstream's own stop word
 
     def send(self, event: Event) -> bytes:
+        """The bytes of one event."""
         if isinstance(event, PartDelta) and event.index in self._thoughts:
             return self._more(self._thoughts[event.index], event)
         return super().send(event)
 
     def template(self, index: int) -> Template | None:
+        """The template for more text of an open part."""
         return None if index in self._thoughts or index in self._wrapped else super().template(index)
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
@@ -93,6 +95,8 @@ class StreamWriter(chat.StreamWriter):
             event = PartStart(event.index, part, answer)
         out += super()._part_start(event)
         if event.index in self._wrapped:
+            # There are no custom tools, so a custom call is a function call with one member `input` (openrouter
+            # 1.3.84).
             out += super()._delta(PartDelta(event.index, '{"input":"'))
         return out
 
@@ -122,14 +126,14 @@ class StreamWriter(chat.StreamWriter):
         return number
 
     def _more(self, thought: _Thought, event: PartDelta) -> bytes:
-        """More of a thought. Its seal goes last, as all upstreams send it."""
+        """More text of a thought. Its seal is written last, in the order of all upstreams."""
         if event.seal is not None:
             thought.seal = event.seal
         if not event.text:
             return b""
         thought.said = True
         if self._mine or (thought.seal is not None and thought.seal.dialect == wire.NAME):
-            # The detail it belongs to is known with the seal: it is written whole.
+            # The seal contains the whole detail, so the text waits for it.
             thought.held.append(event.text)
             return b""
         detail = {"type": TEXT, "text": event.text, **_place(thought)}
@@ -147,9 +151,10 @@ class StreamWriter(chat.StreamWriter):
         stop = cut_short(event.stop, self._context, event.answer) if event.answer in self._cut else event.stop
         words = failed(stop)
         if wire.own(stop.extra):
-            stop = Stop(stop.reason)  # what a provider called it is not told here
+            stop = Stop(stop.reason)  # without the provider's own word
         stop, self._native = written_stop(stop, self._context, event.answer)
         out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
+        # Usage stands in the last chunk with choices (recorded 2026).
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._context))
             tier = service_tiers.write(usage, service_tiers.OPENAI, self._context)
@@ -158,6 +163,8 @@ class StreamWriter(chat.StreamWriter):
         return out + b"data: [DONE]\n\n" if event.last else out
 
     def _fault(self, fault: Fault) -> bytes:
+        # An error in a stream stands in a chunk with the finish reason error; no [DONE] follows (OpenRouter's docs,
+        # 2026-11).
         head = self._head
         if not head:
             self._start(Start("gen-0", self._context.model))
@@ -171,11 +178,11 @@ def _place(thought: _Thought) -> dict[str, Any]:
 
 
 def _proof(seal: Seal, thought: _Thought) -> Any:
-    """The detail that a seal of this dialect is, or the delta that brings another's."""
+    """The detail for a seal: the seal itself if it is of this dialect, else a delta with the packed seal."""
     if seal.dialect == wire.NAME and json_text.is_object(seal.data):
         if not thought.said or thought.held:
             return Raw(seal.data)
-        # Its words are told already: the rest, under the number they were told with.
+        # The text is already written: write the rest under the same index.
         fields = {name: value for name, value in json_text.fields(seal.data).items() if name not in ("text", "summary")}
         return {**fields, "type": TEXT, "index": thought.index}
     if not thought.said:
@@ -185,5 +192,5 @@ def _proof(seal: Seal, thought: _Thought) -> Any:
 
 
 def _line(value: Any) -> bytes:
-    """JSON on one line: a line end in carried JSON would end the frame's data."""
+    """JSON on one line, because a line end in carried JSON would end the data of the frame."""
     return json_text.encode(value).replace(b"\r", b" ").replace(b"\n", b" ")

@@ -1,4 +1,4 @@
-"""Tool declarations of OpenRouter: Chat's functions with cache marks and deferred loading, and its own server tools."""
+"""Reads and writes tools: Chat's functions with cache marks and deferred loading, and OpenRouter's server tools."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _TRUE = b"true"
 
 
 def read_tools(body: bytes, context: Context) -> Tools:
+    """Read the value of `tools`."""
     context.source = wire.CHAT
     try:
         tools = chat.read_tools(body, context)
@@ -37,7 +38,7 @@ def read_tools(body: bytes, context: Context) -> Tools:
 
 
 def own_tools(tools: Tools, context: Context) -> Tools:
-    """Chat's reading of declarations, with what is this dialect's under its name."""
+    """The tools of Chat's reader, with this dialect's fields under this dialect's name."""
     for tool in tools:
         if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
             return tuple([_own_tool(tool, context) for tool in tools])
@@ -57,7 +58,9 @@ def _own_tool(tool: Tool | HostedTool, context: Context) -> Tool | HostedTool:
 
 
 def _deferred(tool: Tool, extra: Extra | None, context: Context) -> tuple[bool, Extra | None]:
-    """Whether it is loaded later; the field is this dialect's then, and no longer among those that nobody knows."""
+    """Whether the tool is loaded later, and the extra with that field under this dialect's name. The field is then no
+    longer reported as unknown.
+    """
     fields = dict((extra or {}).get(wire.CHAT, {}))
     found = {name: fields.pop(name) for name in _DEFER if name in fields}
     if not found:
@@ -72,7 +75,7 @@ def _deferred(tool: Tool, extra: Extra | None, context: Context) -> tuple[bool, 
 
 
 def own_choice(choice: Choice | None, context: Context) -> Choice | None:
-    """A choice in words of this dialect only, such as a server tool, is lost to Chat too."""
+    """A choice in a form of this dialect only, such as a server tool, is reported as lost for Chat too."""
     if choice is None or choice.extra is None or wire.CHAT not in choice.extra:
         return choice
     if context.target != wire.NAME:
@@ -85,13 +88,14 @@ def own_choice(choice: Choice | None, context: Context) -> Choice | None:
 
 
 def choice_homed(choice: Choice | None) -> Choice | None:
+    """The choice with its own form under Chat's name."""
     if choice is None or choice.extra is None or wire.NAME not in choice.extra:
         return choice
     return msgspec.structs.replace(choice, extra=wire.homed(choice.extra))
 
 
 def tools_homed(tools: Tools) -> Tools:
-    """The tools of a document of this dialect, their own fields and server tools in Chat's name."""
+    """The tools of a document of this dialect, with their own fields and server tools under Chat's name."""
     for tool in tools:
         if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
             return tuple([_homed(tool) for tool in tools])
@@ -107,6 +111,7 @@ def _homed(tool: Tool | HostedTool) -> Tool | HostedTool:
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """Write the value of `tools`."""
     given = tuple(tools)
     came_from = context.source
     if came_from == wire.NAME:
@@ -126,11 +131,12 @@ def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
 
 
 def take_search(request: Request, context: Context) -> tuple[Request, Raw | None]:
-    """The request without its search for deferred tools, and the field that asks for that search.
+    """The request without its search for deferred tools, and the value of `deferred_tools`.
 
-    OpenRouter refuses a forced or forbidden choice beside deferred tools with 400 (observed by clients of its Responses
-    endpoint in 2026; nothing shows that Chat differs). The tools are then sent in full, without a search. So are they
-    where every tool is deferred: at least one must be visible to the model (OpenRouter's documentation of 2026).
+    OpenRouter refuses a forced or forbidden choice beside deferred tools with 400 (reported by clients of its Responses
+    endpoint, 2026; nothing shows that Chat differs). The tools are then sent in full, without a search. The same
+    happens if every tool is deferred, because at least one must be visible to the model (OpenRouter's documentation,
+    2026).
     """
     tools, search = split_deferred_search(request.tools)
     if search is None:
@@ -149,7 +155,7 @@ def take_search(request: Request, context: Context) -> tuple[Request, Raw | None
 
 
 def _expanded(tools: Tools, context: Context, reason: str) -> Tools:
-    """The tools, every deferred one sent in full."""
+    """The tools, with every deferred tool sent in full."""
     out: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, Tool) and tool.deferred:
@@ -160,7 +166,9 @@ def _expanded(tools: Tools, context: Context, reason: str) -> Tools:
 
 
 def fitted_tools(request: Request, context: Context) -> tuple[Tools, Choice | None]:
-    """Tools and choice of a request from elsewhere. There is no choice of a subset: the others are not offered."""
+    """The tools and the choice of a request from another dialect. There is no choice of a subset (no `allowed_tools`,
+    openrouter 1.3.84), so the other tools are left out.
+    """
     tools, choice = request.tools, request.choice
     if context.source == wire.CHAT:
         tools = known_fields.of_tools(tools, context)

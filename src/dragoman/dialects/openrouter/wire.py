@@ -1,8 +1,8 @@
-"""OpenRouter's Chat Completions as sent and received: Chat's shapes, with what OpenRouter puts among them. No meaning.
+"""The wire shapes of OpenRouter's Chat Completions: Chat's shapes, with OpenRouter's own fields. No meaning.
 
-Everything else is the dialect `openai-chat`: its extras carry that name, so both dialects send them back. What
-OpenRouter alone knows is taken out before Chat's reader sees the document, kept under this dialect's name, and put back
-before Chat's writer writes. Fields typed `Raw` are carried, never looked into.
+Chat's code reads and writes all other fields. Their extras have the name `openai-chat`, so both dialects restore them.
+OpenRouter's own fields are removed before Chat's reader reads the document, kept under this dialect's name, and
+restored before Chat's writer writes. Fields of type `Raw` are carried unchanged.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ NONE = chat.NONE
 
 
 class Message(chat.Message):
+    """A message with OpenRouter's own fields."""
+
     images: Raw = NONE
     model: Raw = NONE
     cache_control: Raw = NONE
@@ -35,7 +37,7 @@ MESSAGE_EXTRAS = Fields("model", "cache_control", "configuration_update")
 
 
 class Wish(chat.Wire):
-    """The `reasoning` object of a request."""
+    """The value of `reasoning` in a request."""
 
     effort: str | None = None
     max_tokens: int | None = None
@@ -45,7 +47,9 @@ class Wish(chat.Wire):
 
 
 class ChatRequest(chat.ChatRequest):
-    messages: list[Message]  # type: ignore[assignment]  # the same fields and more
+    """The body of a request."""
+
+    messages: list[Message]  # type: ignore[assignment]  # a superset of its fields
     reasoning: Wish | None = None
     cache_control: Raw = NONE
     models: Raw = NONE
@@ -86,6 +90,8 @@ REQUEST_EXTRAS = Fields(
 
 
 class Usage(chat.Usage):
+    """Token counts, with the cost."""
+
     cost: Raw = NONE
     cost_details: Raw = NONE
     is_byok: Raw = NONE
@@ -96,7 +102,9 @@ USAGE_EXTRAS = Fields("cost", "cost_details", "is_byok", "server_tool_use_detail
 
 
 class AnswerChoice(chat.AnswerChoice):
-    message: Message = field(default_factory=lambda: Message(chat.NO_MESSAGE))  # the same fields and more
+    """One choice of an answer, or its error."""
+
+    message: Message = field(default_factory=lambda: Message(chat.NO_MESSAGE))  # a superset of its fields
     native_finish_reason: Raw = NONE
     error: Raw = NONE
 
@@ -105,6 +113,8 @@ CHOICE_EXTRAS = Fields("native_finish_reason", "error")
 
 
 class Completion(chat.Completion):
+    """A whole answer."""
+
     choices: list[AnswerChoice]  # type: ignore[assignment]
     usage: Usage | None = None
     provider: Raw = NONE
@@ -116,12 +126,16 @@ COMPLETION_EXTRAS = Fields("provider", "openrouter_metadata", "error")
 
 
 class ChunkChoice(chat.ChunkChoice):
+    """One choice of a chunk."""
+
     delta: Message | None = None
     native_finish_reason: str | None = None
     error: Raw = NONE
 
 
 class Chunk(chat.Chunk):
+    """One chunk of a stream."""
+
     choices: list[ChunkChoice] | None = None  # type: ignore[assignment]
     usage: Usage | None = None
     provider: str | None = None
@@ -150,27 +164,31 @@ NOISE = chat.NOISE | frozenset(
         "eager_input_streaming",
     }
 )
-"""Where it ran, what it cost, under which name a log knows it."""
+"""Fields about the host, the cost and the log of an answer. Their loss is of the severity info."""
 
 
 _PRIVACY = (b'"data_collection"', b'"zdr"')
 
 
 def report(context: Context, at: Path, fields: dict[str, Raw] | None) -> None:
-    """This dialect's own fields are lost to every other, Chat too, which takes the other extras of its kin."""
+    """Report this dialect's own fields as lost for every other dialect. Chat is included: it restores only the shared
+    extras.
+    """
     if not fields or context.target == NAME:
         return
     if context.target != CHAT and PREFERENCES not in fields:
         context.kept.append((at, dict(fields)))
         return
     for name, value in fields.items():
-        # Which of its hosts OpenRouter takes means nothing elsewhere. What a host may do with the data does.
+        # The choice of hosts has no effect elsewhere. The limits on the use of data have.
         private = name == PREFERENCES and any(word in bytes(value) for word in _PRIVACY)
         context.lose_field(at, name, value, NOISE - {name} if private else NOISE)
 
 
 def lost_to_chat(context: Context, unknown: Unknown) -> Unknown:
-    """Fields that nobody knows are this dialect's own: lost to Chat, kept for any other's report."""
+    """Report unknown fields as lost for Chat: they count as this dialect's own. For other targets they are kept for the
+    report.
+    """
     if context.target != CHAT or not unknown:
         return unknown
     for at, fields in unknown.items():
@@ -184,19 +202,19 @@ def own(extra: Extra | None) -> dict[str, Raw]:
 
 
 def with_own(extra: Extra | None, fields: dict[str, Raw] | None) -> Extra | None:
-    """`extra` with more of this dialect's fields."""
+    """`extra` with more fields of this dialect."""
     if not fields:
         return extra
     return {**(extra or {}), NAME: {**own(extra), **fields}}
 
 
 def homed(extra: Extra | None) -> Extra | None:
-    """`extra` with this dialect's fields in Chat's name, under which Chat's writer puts them back."""
+    """`extra` with this dialect's fields under Chat's name, from which Chat's writer restores them."""
     if extra is None or NAME not in extra:
         return extra
     return {CHAT: {**extra.get(CHAT, {}), **extra[NAME]}}
 
 
 def with_chat(extra: Extra | None, fields: dict[str, Any]) -> Extra:
-    """`extra` with fields for Chat's writer to write."""
+    """`extra` with more fields for Chat's writer."""
     return {**(extra or {}), CHAT: {**((extra or {}).get(CHAT, {})), **fields}}
