@@ -104,4 +104,4 @@ def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]],
 
 def unknown_path(path: str) -> dict[str, Any]:
     """The body of an answer to an unknown path of the gateway itself."""
-    return {"error": {"message": f"no endpoint has the path {path}", "type": "not_found"}}
+    return {"error": {"message": f"nothing is kept at {path}, or it belongs to another client", "type": "not_found"}}
