@@ -144,7 +144,7 @@ class Gateway:
             self._desk,
             config=config,
             routes=Routes(config),
-            sendings=UpstreamPlans(self._desk.environment),
+            plans=UpstreamPlans(self._desk.environment),
             redactor=redactor(config, self._desk.environment),
         )
         self._desk.pool.limits = _limits(config.bounds)

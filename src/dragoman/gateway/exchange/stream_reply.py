@@ -87,7 +87,7 @@ class StreamReply:
         elif self._beat and bounds.patience:
             self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
 
-    async def pour(
+    async def relay(
         self, answer: Answer, translator: Translator, answered: Recording, told: Recording, upstream: str = ""
     ) -> Fault | None:
         """Send the upstream's stream as it comes: all events of one read in one write. Both recordings are new.

@@ -68,12 +68,12 @@ class UpstreamFaults:
             return key_refused(fault, choice.name, choice.upstream)
         return fault_messages.named(fault, choice.name)
 
-    def misread(self, sending: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
+    def misread(self, plan: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
         """The fault of a good status whose body is not in the upstream's dialect."""
         status = self._exchange.answer_status
         # Redact before the quotation is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
-        return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
+        return fault_messages.misread(plan.choice.name, status, asked.target, problem, quoted)
 
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""
@@ -89,14 +89,14 @@ class UpstreamFaults:
             self.verbatim = (found, self.verbatim[1], self.verbatim[2])
         return found
 
-    def watch(self, sending: UpstreamPlan) -> SecretSearch:
+    def watch(self, plan: UpstreamPlan) -> SecretSearch:
         """A search for frames that may repeat a key which the upstream got."""
         desk = self._desk
-        if sending.google:
-            return sending.watch.beside(desk.tokens.known())
-        if sending.origin == "client_key":
-            return sending.watch.beside(passed_on(desk.config, self._headers))
-        return sending.watch
+        if plan.google:
+            return plan.watch.beside(desk.tokens.known())
+        if plan.origin == "client_key":
+            return plan.watch.beside(passed_on(desk.config, self._headers))
+        return plan.watch
 
     def redacted_frames(self, frames: bytes) -> bytes:
         """Frames without secrets."""

@@ -450,10 +450,10 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
 
     async def doing() -> None:
         call = Call("generate", "openai-chat")
-        pouring = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
-        await pouring.pour(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
+        stream_reply = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        await stream_reply.relay(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
         client.told, client.held = b"", [0]
-        await pouring.pour(_Burst(stream), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
+        await stream_reply.relay(_Burst(stream), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
 
     run(doing())
     assert client.told == stream
