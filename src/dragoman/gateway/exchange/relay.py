@@ -87,7 +87,6 @@ class Relay:
         "_began",
         "_bounds",
         "_call",
-        "_desk",
         "_earlier",
         "_end",
         "_exchange",
@@ -98,6 +97,7 @@ class Relay:
         "_long",
         "_reply",
         "_request",
+        "_services",
         "_stream_reply",
         "_vault",
         "_waited",
@@ -105,7 +105,7 @@ class Relay:
 
     def __init__(
         self,
-        desk: Services,
+        services: Services,
         call: Call,
         request: IncomingRequest,
         reply: Reply,
@@ -113,16 +113,16 @@ class Relay:
         earlier: PreviousResponses | None = None,
     ) -> None:
         """`earlier` holds the turns that the request refers to without containing them."""
-        self._desk = desk
+        self._services = services
         self._earlier = earlier
         self._call = call
         self._request = request
         self._reply = reply
         self._exchange = exchange
-        self._faults = UpstreamFaults(desk, call.dialect, request.headers, exchange)
+        self._faults = UpstreamFaults(services, call.dialect, request.headers, exchange)
         # The client's own part of the vault: no other client finds its seals.
-        self._vault: ClientVault | NotedVault = desk.vault.of(request.owner)
-        self._bounds = bounds = desk.config.bounds
+        self._vault: ClientVault | NotedVault = services.vault.of(request.owner)
+        self._bounds = bounds = services.config.bounds
         self._began = began = monotonic()
         self._end = began + bounds.total
         self._heading = NONE  # of the last answer
@@ -136,9 +136,9 @@ class Relay:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
         if takes_long(self._request.body) and not self._goes_on():
             self._long = True
-            self._head = await child_tasks.in_child(self._desk.children, partial(peek, self._request.body))
+            self._head = await child_tasks.in_child(self._services.children, partial(peek, self._request.body))
             if self._head is None:
-                broken = await child_tasks.in_child(self._desk.children, partial(not_json, self._request.body))
+                broken = await child_tasks.in_child(self._services.children, partial(not_json, self._request.body))
                 if broken is not None:
                     raise Refused(broken)
         choices = self._choices()
@@ -151,7 +151,7 @@ class Relay:
         failover: Failover | None = None
         try:
             if len(choices) > 1:
-                failover = Failover(choices, self._desk.breakers, self._request.headers, self._request.body)
+                failover = Failover(choices, self._services.breakers, self._request.headers, self._request.body)
                 choices = failover.ordered(self._exchange.tries)
             for choice in choices:
                 fault = await self._ask(choice)
@@ -175,7 +175,7 @@ class Relay:
             told = refused.fault
         # A mistake in the gateway: the client gets 500, the operator the traceback.
         except Exception as error:  # noqa: BLE001
-            print_failure(error, self._desk.redactor)
+            print_failure(error, self._services.redactor)
             told = Fault("server", failed(error), 500, "gateway_failed")
         finally:
             if self._stream_reply is not None:
@@ -209,11 +209,11 @@ class Relay:
             if stream is None:
                 stream = call.unasked if head.stream is None else head.stream
         exchange.model, exchange.stream = model, stream
-        desk = self._desk
-        routes = desk.routes
-        _, choices = routes.found.get(model) or routes.find(model, desk.draw)
+        services = self._services
+        routes = services.routes
+        _, choices = routes.found.get(model) or routes.find(model, services.draw)
         if not choices:
-            raise Refused(no_model(model, desk.config))
+            raise Refused(no_model(model, services.config))
         return choices
 
     def _goes_on(self) -> bool:
@@ -235,14 +235,14 @@ class Relay:
 
     async def _ask(self, choice: Choice) -> Fault | None:
         """Use one place; None when the client has its answer."""
-        desk, exchange, upstream = self._desk, self._exchange, choice.upstream
+        services, exchange, upstream = self._services, self._exchange, choice.upstream
         exchange.upstream = choice.name
         exchange.upstream_model = choice.model
         exchange.upstream_dialect = dialect = upstream.dialect
         if dialect == REHEARSAL:
             self._faults.origin = "upstream"
             return await self._rehearse(choice)
-        request, plans, stream = self._request, desk.plans, exchange.stream
+        request, plans, stream = self._request, services.plans, exchange.stream
         try:
             plan, post = plans.known.get((choice, stream, request.known)) or plans.find(
                 choice, self._call.dialect, stream, request.headers, request.known
@@ -258,8 +258,8 @@ class Relay:
         except LossError as error:
             self._faults.origin = "place"
             return self._failed(choice, untranslated(error))
-        if desk.breakers[choice.name].unwell and self._shows_well(fault):
-            desk.breakers[choice.name].passed()
+        if services.breakers[choice.name].unwell and self._shows_well(fault):
+            services.breakers[choice.name].passed()
         return fault
 
     def _shows_well(self, fault: Fault | None) -> bool:
@@ -350,7 +350,7 @@ class Relay:
         if self._stream_reply is not None:
             self._stream_reply.stop()
         streamed = self.headers(media_type(call.dialect, array=call.array))
-        created = int(self._desk.now())
+        created = int(self._services.now())
         whole = self.headers("application/json")
         taped = RecordingReply(self._reply, self._told())
         return await rehearsal_upstream.answer_rehearsal(
@@ -380,7 +380,7 @@ class Relay:
             return child_tasks.lightened(asked)
 
         try:
-            asked = child_tasks.restored(await child_tasks.in_child(self._desk.children, work))
+            asked = child_tasks.restored(await child_tasks.in_child(self._services.children, work))
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         except RecursionError:
@@ -436,7 +436,7 @@ class Relay:
         body, model = self._request.body, self._exchange.model
         asked = plan.unread(body, head, model)
         marked = asked is None and body.find(MARK_BYTES) >= 0
-        if marked and self._desk.exchanges.is_answered_by_us(plan.choice.name):
+        if marked and self._services.exchanges.is_answered_by_us(plan.choice.name):
             asked = plan.unread(body, head, model, marked=True)
         return translate_with(body, plan.options, self._vault.filled(), model) if asked is None else asked
 
@@ -444,7 +444,7 @@ class Relay:
 
     async def _once(self, plan: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
         """Use a place once; None when the client has its answer. `post` is the request without its body, if known."""
-        exchange, bounds, pool = self._exchange, self._bounds, self._desk.pool
+        exchange, bounds, pool = self._exchange, self._bounds, self._services.pool
         exchange.attempts += 1
         answer: Answer | None = None
         try:
@@ -509,22 +509,22 @@ class Relay:
 
     async def _token(self, plan: UpstreamPlan, asked: Translation) -> str:
         """The access token for a request. The request's body gets the project's name where it needs one."""
-        desk, upstream = self._desk, plan.choice.upstream
-        token = await desk.tokens.get(upstream.credentials)
+        services, upstream = self._services, plan.choice.upstream
+        token = await services.tokens.get(upstream.credentials)
         if token and plan.finds_project:
 
             async def ask(method: str, path: str, sent: bytes) -> bytes:
-                told = await aside(desk, upstream, method, path, {}, upstream.dialect, sent)
+                told = await aside(services, upstream, method, path, {}, upstream.dialect, sent)
                 return told.body if isinstance(told, SideAnswer) and told.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
-            self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
+            self._exchange.sent = asked.body = await services.projects.fitted(account, asked.body, ask)
         return token
 
     def _translator(self, plan: UpstreamPlan, asked: Translation) -> Translator:
         if plan.same_dialect and not asked.wrapped:
             return PassThrough(asked.target, as_events=True)
-        return plan.events(asked, int(self._desk.now()), self._vault)
+        return plan.events(asked, int(self._services.now()), self._vault)
 
     async def _tell(self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
         """Send a whole answer to the client, in the shape that the client demanded; or return the fault in an answer
@@ -567,7 +567,7 @@ class Relay:
             return self._in_events(plan, asked, body)
         if plan.same_dialect and not asked.wrapped and json_text.is_document(body):
             return (body, ()) if is_answer(body, get(asked.target)) else "the body is empty"
-        answer = plan.response(body, asked, int(self._desk.now()), self._vault)
+        answer = plan.response(body, asked, int(self._services.now()), self._vault)
         return answer.body, answer.losses
 
     async def _answer_apart(
@@ -583,7 +583,7 @@ class Relay:
             told, losses = found
             return b"" if told is body else told, child_tasks.fewer(losses), vault.put_here
 
-        found = await child_tasks.in_child(self._desk.children, work)
+        found = await child_tasks.in_child(self._services.children, work)
         if isinstance(found, str):
             return found
         told, losses, kept = found
@@ -596,7 +596,7 @@ class Relay:
         client = self._call.dialect
         if not plan.same_dialect and stream_or_whole.has_broken_call(body, asked.target, client):
             # A stream of the upstream's dialect would end with a token limit, which the upstream never reported.
-            answer = plan.response(body, asked, int(self._desk.now()), self._vault)
+            answer = plan.response(body, asked, int(self._services.now()), self._vault)
             return stream_or_whole.streamed(answer.body, client), answer.losses
         translator = self._translator(plan, asked)
         told = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
@@ -629,9 +629,9 @@ class Relay:
         called = self._request.headers.get("x-request-id") or name
         own = [("content-type", kind), ("dragoman-exchange", name)]
         out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own)
-        least = self._desk.redactor.shortest
+        least = self._services.redactor.shortest
         if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
-            out[2:] = self._desk.redactor.headers(out[2:])
+            out[2:] = self._services.redactor.headers(out[2:])
         if exchange.stream:
             out += _STREAMED
         if exchange.losses:

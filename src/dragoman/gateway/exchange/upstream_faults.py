@@ -29,11 +29,11 @@ from .upstream_key_faults import key_refused, refuses_key
 class UpstreamFaults:
     """Reads and describes the faults of one exchange."""
 
-    __slots__ = ("_desk", "_dialect", "_exchange", "_headers", "late", "origin", "verbatim")
+    __slots__ = ("_dialect", "_exchange", "_headers", "_services", "late", "origin", "verbatim")
 
-    def __init__(self, desk: Services, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
+    def __init__(self, services: Services, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
         """`dialect` and `headers` belong to the client."""
-        self._desk = desk
+        self._services = services
         self._dialect = dialect
         self._headers = headers
         self._exchange = exchange
@@ -46,14 +46,14 @@ class UpstreamFaults:
 
     async def read(self, choice: Choice, answer: Answer) -> Fault:
         """The fault in an upstream's answer with an error status."""
-        bounds = self._desk.config.bounds
+        bounds = self._services.config.bounds
         body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
         self._exchange.answered = body
         if answer.status < 400:
             return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
         if fault.retry_after is None:
-            seconds = until(answer.header("retry-after"), self._desk.now())
+            seconds = until(answer.header("retry-after"), self._services.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
         verbatim = choice.upstream.dialect == self._dialect and fault_messages.readable(fault)
         fault = self.described(fault, choice, body)
@@ -77,8 +77,8 @@ class UpstreamFaults:
 
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""
-        desk = self._desk
-        return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, self._headers)])
+        services = self._services
+        return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, self._headers)])
 
     def redacted(self, fault: Fault) -> Fault:
         """An upstream's fault without secrets."""
@@ -91,11 +91,11 @@ class UpstreamFaults:
 
     def watch(self, plan: UpstreamPlan) -> SecretSearch:
         """A search for frames that may repeat a key which the upstream got."""
-        desk = self._desk
+        services = self._services
         if plan.google:
-            return plan.watch.beside(desk.tokens.known())
+            return plan.watch.beside(services.tokens.known())
         if plan.origin == "client_key":
-            return plan.watch.beside(passed_on(desk.config, self._headers))
+            return plan.watch.beside(passed_on(services.config, self._headers))
         return plan.watch
 
     def redacted_frames(self, frames: bytes) -> bytes:
