@@ -249,7 +249,7 @@ class Gateway:
         if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
             if not client_key(request.headers):
                 parameter, header = self._table.key_parameter[call.dialect]
-                request.headers = {**request.told(), header: parameter_in(request.query, parameter)}
+                request.headers = {**request.all_headers(), header: parameter_in(request.query, parameter)}
         if call.verb in ("health", "ready", "home"):
             return True
         client = self._identities.client(request.headers)
@@ -325,7 +325,7 @@ class Gateway:
             # The upstream's last fault may quote the request of one client, so only administrators see it.
             for one in unwell.values():
                 del one["last"]
-        return _told(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
+        return _json(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
 
     def _is_admin(self, request: IncomingRequest, reply: Reply) -> bool:
         """Whether the client may see the data of all clients: with an admin key, or from this machine where no keys are
@@ -339,25 +339,25 @@ class Gateway:
         """One exchange of a client, or the list of all its exchanges. Other workers are asked for theirs."""
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:
-            return _told(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
+            return _json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
         if name and _NAME.fullmatch(name) is None:
-            return _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
+            return _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
-            listed = [json_text.decode(said) for said in (await self._shown(viewer, ""), *others)]
+            listed = [json_text.decode(one) for one in (await self._shown(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
-            return _told(200, {"exchanges": found})
-        said = await self._shown(viewer, name) or next(iter(others), b"")
-        return (200, _JSON, said) if said else _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
+            return _json(200, {"exchanges": found})
+        found_json = await self._shown(viewer, name) or next(iter(others), b"")
+        return (200, _JSON, found_json) if found_json else _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
     async def _shown(self, viewer: str, name: str) -> bytes:
-        """The bytes of `told`. A child process makes them where the exchanges are large."""
+        """The bytes of `exchanges_json`. A child process makes them where the exchanges are large."""
         found = self._exchanges.get(name) if name else self._exchanges
         if found is None or found.size <= LARGE // 2:
-            return self.told(viewer, name)
-        return await in_child(self._services.children, partial(self.told, viewer, name))
+            return self.exchanges_json(viewer, name)
+        return await in_child(self._services.children, partial(self.exchanges_json, viewer, name))
 
-    def told(self, viewer: str, name: str) -> bytes:
+    def exchanges_json(self, viewer: str, name: str) -> bytes:
         """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), or the list of all
         for "". `viewer` is the owner whose exchanges are shown, or EVERYBODY."""
         keys = self._hidden()
@@ -394,7 +394,7 @@ def _limits(bounds: Bounds) -> Limits:
     return Limits(bounds.connect, bounds.first_byte, bounds.idle)
 
 
-def _told(status: int, value: Any) -> Answer:
+def _json(status: int, value: Any) -> Answer:
     return status, _JSON, json_text.encode(value)
 
 

@@ -146,7 +146,8 @@ class Relay:
             self._stream_reply = StreamReply(
                 self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames
             )
-        told: Fault | None = None  # the first fault after which the client may try again, or else the first of all
+        # The fault for the client: the first one after which the client may try again, or else the first of all.
+        reported: Fault | None = None
         passing = False  # the client may try again after it
         failover: Failover | None = None
         try:
@@ -162,8 +163,8 @@ class Relay:
                 row = TABLE[self._faults.origin, fault.kind]
                 if failover is not None:
                     failover.failed(choice, fault, row)
-                if told is None or (row.retried and not passing):
-                    told = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
+                if reported is None or (row.retried and not passing):
+                    reported = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
                     passing = row.retried
                 if self._reply.started or not row.next_place:
                     break
@@ -172,16 +173,16 @@ class Relay:
         except Refused as refused:
             if not self._reply.started:
                 raise
-            told = refused.fault
+            reported = refused.fault
         # A mistake in the gateway: the client gets 500, the operator the traceback.
         except Exception as error:  # noqa: BLE001
             print_failure(error, self._services.redactor)
-            told = Fault("server", failed(error), 500, "gateway_failed")
+            reported = Fault("server", failed(error), 500, "gateway_failed")
         finally:
             if self._stream_reply is not None:
                 self._stream_reply.stop()
-        if told is not None and not self._reply.ended:
-            self._give_up(told)
+        if reported is not None and not self._reply.ended:
+            self._give_up(reported)
 
     def _give_up(self, fault: Fault) -> None:
         """End an exchange that no place served, with a fault: by an event if the client's stream has begun."""
@@ -192,7 +193,7 @@ class Relay:
                 else Refused(fault)
             )
         self._exchange.error = fault.message
-        self._stream_reply.fail(fault, self._told())
+        self._stream_reply.fail(fault, self._delivered())
 
     def _choices(self) -> list[Choice]:
         """The places that may serve the request, by the model in its path or its body."""
@@ -352,7 +353,7 @@ class Relay:
         streamed = self.headers(media_type(call.dialect, array=call.array))
         created = int(self._services.now())
         whole = self.headers("application/json")
-        taped = RecordingReply(self._reply, self._told())
+        taped = RecordingReply(self._reply, self._delivered())
         return await rehearsal_upstream.answer_rehearsal(
             request, call, asked, created, taped, whole, streamed, self._exchange.stream
         )
@@ -479,7 +480,7 @@ class Relay:
             exchange.answer_status = status = answer.status
             exchange.answer_headers = self._heading = heading = answer.heading
             if exchange.tries:  # the answers of earlier attempts are not reported
-                exchange.answered = exchange.told = None
+                exchange.answered = exchange.delivered = None
             if status >= 300:
                 return await self._faults.read(plan.choice, answer)
             streams = plan.stream
@@ -487,9 +488,9 @@ class Relay:
                 streams = plan.streams(answer)
             if streams and self._stream_reply is not None:
                 translator = self._translator(plan, asked)
-                exchange.answered, exchange.told = answered, told = Recording(), Recording()
+                exchange.answered, exchange.delivered = answered, delivered = Recording(), Recording()
                 self._stream_reply.watch = self._faults.watch(plan) if type(translator) is PassThrough else None
-                fault = await self._stream_reply.relay(answer, translator, answered, told, plan.choice.name)
+                fault = await self._stream_reply.relay(answer, translator, answered, delivered, plan.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
                 return fault if fault is None else self._faults.described(self._faults.redacted(fault), plan.choice)
@@ -514,8 +515,8 @@ class Relay:
         if token and plan.finds_project:
 
             async def ask(method: str, path: str, sent: bytes) -> bytes:
-                told = await aside(services, upstream, method, path, {}, upstream.dialect, sent)
-                return told.body if isinstance(told, SideAnswer) and told.status == 200 else b""
+                answer = await aside(services, upstream, method, path, {}, upstream.dialect, sent)
+                return answer.body if isinstance(answer, SideAnswer) and answer.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
             self._exchange.sent = asked.body = await services.projects.fitted(account, asked.body, ask)
@@ -544,14 +545,14 @@ class Relay:
             return self._faults.misread(plan, asked, "the JSON is nested too deeply", body)
         if isinstance(found, str):
             return self._faults.misread(plan, asked, found, body)
-        told, losses = found
+        written, losses = found
         if losses:
             exchange.losses += losses
         if stream_reply is not None:
-            stream_reply.finish(told, self._told())
+            stream_reply.finish(written, self._delivered())
         else:
-            exchange.told = told
-            self._reply.send(200, self.headers("application/json"), told)
+            exchange.delivered = written
+            self._reply.send(200, self.headers("application/json"), written)
         return None
 
     def _answer(
@@ -580,16 +581,16 @@ class Relay:
             found = self._answer(plan, asked, body, streamed)
             if isinstance(found, str):
                 return found
-            told, losses = found
-            return b"" if told is body else told, child_tasks.fewer(losses), vault.put_here
+            written, losses = found
+            return b"" if written is body else written, child_tasks.fewer(losses), vault.put_here
 
         found = await child_tasks.in_child(self._services.children, work)
         if isinstance(found, str):
             return found
-        told, losses, kept = found
+        written, losses, kept = found
         for key, value in kept.items():  # another answer may have claimed the key meanwhile
             keep(self._vault, key, value)
-        return told or body, losses
+        return written or body, losses
 
     def _in_events(self, plan: UpstreamPlan, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
@@ -599,17 +600,17 @@ class Relay:
             answer = plan.response(body, asked, int(self._services.now()), self._vault)
             return stream_or_whole.streamed(answer.body, client), answer.losses
         translator = self._translator(plan, asked)
-        told = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
+        written = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
         if translator.fault is not None:
             raise FaultError(translator.fault)
-        return told, translator.losses
+        return written, translator.losses
 
     # Answers to the client.
 
-    def _told(self) -> Recording:
-        if not isinstance(self._exchange.told, Recording):
-            self._exchange.told = Recording()
-        return self._exchange.told
+    def _delivered(self) -> Recording:
+        if not isinstance(self._exchange.delivered, Recording):
+            self._exchange.delivered = Recording()
+        return self._exchange.delivered
 
     def refuse(self, refused: Refused) -> None:
         """Send the fault that ends the exchange."""
@@ -618,7 +619,7 @@ class Relay:
         if not refused.fault.request_id:
             refused.fault = msgspec.structs.replace(refused.fault, request_id=known.get("x-request-id", ""))
         status, more, body = refused.reply(self._call.dialect)
-        self._exchange.told = body
+        self._exchange.delivered = body
         self._reply.send(status, [*out, *[one for one in more if one[0] not in known]], body)
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
