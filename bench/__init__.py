@@ -1,1 +1,1 @@
-"""The in-process benchmark: what translation costs next to merely decoding and encoding the same bytes."""
+"""The in-process benchmark: the cost of a translation, compared with decoding and encoding the same bytes."""

@@ -32,7 +32,7 @@ calls: Counter[Place] = Counter()
 
 
 def entered(frame: FrameType, event: str, argument: Any) -> Any:
-    """For `sys.settrace`: every bytecode of every function is told."""
+    """For `sys.settrace`: counts every bytecode of every function."""
     frame.f_trace_opcodes, frame.f_trace_lines = True, False
     code = frame.f_code
     place = (code.co_filename.rpartition("dragoman/")[2], code.co_qualname)
@@ -47,7 +47,7 @@ def entered(frame: FrameType, event: str, argument: Any) -> Any:
 
 
 def ask(post: harness.Post, times: int) -> None:
-    """One request after the other on one connection, each read to its end."""
+    """Send one request after the other on one connection, and read each answer to its end."""
     with socket.create_connection(("127.0.0.1", post.port), 60) as link:
         for _ in range(times):
             link.sendall(post.wire)
@@ -63,7 +63,7 @@ def ask(post: harness.Post, times: int) -> None:
 
 
 async def count(upstream: int, client: str, dialect: str, *, stream: bool) -> int:
-    """Serve in this process, and count; gives how many requests were counted."""
+    """Serve in this process, and count. Returns the number of counted requests."""
     port = harness.free_port()
     ours = fleet.dragoman(upstream, port)
     environment = {**os.environ, **ours.env}

@@ -1,9 +1,9 @@
 """Owns the timing: CPU time of this process, best of many short batches, all cases taking turns.
 
-The machine is never quiet, and a busy neighbour core slows this one down by half.  The answers: `process_time` leaves
-out what others take; every round runs one batch of every case, so a slow second falls on all alike; a ratio is taken
-between two batches a few milliseconds apart and the median of these is reported, while microseconds are those of the
-best batch.  The garbage collector stays on, since it is on in production.
+The machine is never quiet, and a busy neighbour core slows this one down by half. So `process_time` leaves out the time
+of other processes. Every round runs one batch of every case, so a slow second affects all alike. A ratio compares two
+batches a few milliseconds apart, and the median of these is reported; microseconds are those of the best batch. The
+garbage collector stays on, because it is on in production.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 
 @dataclass
 class Case:
-    """One thing to time: `call` is applied to each of the inputs, which `inputs(n)` makes outside the timed part.
+    """One call to measure: `call` is applied to each of the inputs, which `inputs(n)` makes outside the timed part.
 
     A case with a floor runs a batch of the floor right before each of its own.
     """
@@ -41,7 +41,7 @@ class Case:
         return process_time() - start
 
     def settle(self, seconds: float) -> None:
-        """Warm up and choose how many calls fill a batch."""
+        """Warm up, and choose the number of calls in a batch."""
         if self.repeat:
             return
         if self.floor:
@@ -75,22 +75,23 @@ class Case:
 
     @property
     def ratio(self) -> float:
-        """Times the floor: median over the pairs of neighbouring batches."""
+        """Ratio to the floor: median over the pairs of neighbouring batches."""
         return statistics.median(self.ratios)
 
 
 def same(item: Any) -> Callable[[int], Sequence[Any]]:
-    """Inputs that are one and the same object."""
+    """Inputs that are all the same object."""
     return lambda count: [item] * count
 
 
 def take_turns(cases: Sequence[Case], rounds: int, seconds: float, between: Iterable[Callable[[], None]] = ()) -> None:
-    """Settle every case, then run the rounds; `between` holds what else has a turn in each round (the peers)."""
+    """Settle every case, then run the rounds. `between` holds further callables with a turn in each round (the
+    peers)."""
     for case in cases:
         case.settle(seconds)
     others = list(between)
     for number in range(rounds):
-        # Another starting point each time: whatever follows an expensive neighbour is not always the same case.
+        # Begin at another case each time, so that not always the same case follows an expensive one.
         shift = number * 7 % max(1, len(cases))
         for case in [*cases[shift:], *cases[:shift]]:
             case.round()
@@ -99,5 +100,5 @@ def take_turns(cases: Sequence[Case], rounds: int, seconds: float, between: Iter
 
 
 def restlessness(cases: Iterable[Case]) -> float:
-    """How far the median batch lies above the best one, in per cent, over all cases."""
+    """How far the median batch is above the best one, in per cent, over all cases."""
     return statistics.median((case.median / case.best - 1) * 100 for case in cases)

@@ -28,13 +28,13 @@ from dragoman.codec import cache_budget
 from dragoman.errors import DragomanError
 
 MOST = 6.5
-"""How much longer four times the length may take."""
+"""The largest accepted ratio of times, for four times the length."""
 LEAST = 0.03
-"""Seconds below which nothing is told apart."""
+"""Seconds. Shorter times cannot be compared."""
 
 
 RECORDED = 3
-"""Recorded documents are so many times shorter: there are many of them, and their elements are longer."""
+"""Recorded documents are shorter by this factor: there are many of them, and their elements are longer."""
 
 
 class Case(NamedTuple):
@@ -43,7 +43,7 @@ class Case(NamedTuple):
     name: str
     make: Callable[[int], Any]
     work: Callable[[Any], int]
-    """Gives the number of bytes written."""
+    """Returns the number of bytes written."""
 
 
 def _requests(sources: list[str], targets: list[str], names: list[str]) -> Iterator[Case]:
@@ -155,7 +155,7 @@ def _seconds(case: Case, document: Any) -> tuple[float, int]:
     try:
         written = case.work(document)
     except DragomanError:
-        written = 0  # a document that is refused, but for what it costs
+        written = 0  # the document is refused, and only its cost counts
     finally:
         gc.enable()
     return time.process_time() - began, written
@@ -166,8 +166,8 @@ def _size(document: Any) -> int:
 
 
 def growth(case: Case, length: int, rounds: int = 1) -> tuple[float, float, float]:
-    """How much longer four times the length takes, how many seconds, and how much faster what is written grows than
-    what is read."""
+    """The ratio of times for four times the length, the seconds, and how much faster the output grows than the
+    input."""
     short, long = case.make(length), case.make(4 * length)
     few = [_seconds(case, short) for _ in range(rounds + 1)]
     many = [_seconds(case, long) for _ in range(rounds)]
@@ -178,7 +178,7 @@ def growth(case: Case, length: int, rounds: int = 1) -> tuple[float, float, floa
 
 
 def suspicious(case: Case, length: int) -> str:
-    """What is wrong with a case; "" when nothing is."""
+    """The finding about a case; "" when there is none."""
     ratio, seconds, written = growth(case, length)
     if ratio <= MOST and written <= 1.5:
         return ""

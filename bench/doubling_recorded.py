@@ -1,7 +1,7 @@
-"""Recorded documents that grow in one place: every list that occurs in a recorded request or answer, and every kind of
-frame that occurs in a recorded stream, each many times over.
+"""Recorded documents that grow in one place: every list in a recorded request or answer, and every kind of frame in a
+recorded stream, each repeated many times.
 
-Shapes that somebody thought of are in `doubling_shapes.py`. These here nobody has to think of.
+`doubling_shapes.py` has the shapes that a person thought of. These shapes come from the recordings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tests.recorded.cases import Case, cases
 
 _FREE = frozenset({"parameters", "parametersJsonSchema", "input_schema", "schema", "responseSchema", "properties"})
-"""Fields that hold a schema: its lists are among the shapes."""
+"""Fields that hold a schema, whose lists are among the shapes."""
 _GIVEN = frozenset({"input", "args", "arguments", "response"})
 """Fields of a call or a result that hold any JSON."""
 _NAMES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "item_id", "name", "text"})
@@ -37,7 +37,7 @@ def answers(dialect: str) -> Iterator[Growing]:
 
 
 def streams(dialect: str) -> Iterator[Growing]:
-    """Of each kind of frame, the shortest stream that has one."""
+    """For each kind of frame, the shortest stream that has one."""
     found: dict[str, tuple[list[bytes], int]] = {}
     for case in sorted(cases(dialect, "stream"), key=lambda case: len(case.body)):
         frames = _frames(case.body)
@@ -49,7 +49,7 @@ def streams(dialect: str) -> Iterator[Growing]:
 
 
 def _documents(dialect: str, recorded: tuple[Case, ...]) -> Iterator[Growing]:
-    """Of each list, the shortest document that has one."""
+    """For each list, the shortest document that has one."""
     found: dict[str, tuple[Any, Path]] = {}
     for case in sorted(recorded, key=lambda case: len(case.body)):
         document = json.loads(case.body)
@@ -88,7 +88,7 @@ def _with_list(value: Any, path: Path, n: int) -> Any:
 
 
 def _numbered(value: Any, number: int) -> Any:
-    """An element with names of its own."""
+    """An element with its own names."""
     if isinstance(value, list):
         return [_numbered(inner, number) for inner in value]
     if not isinstance(value, dict):
@@ -105,7 +105,7 @@ def _frames(stream: bytes) -> list[bytes]:
 
 
 def _kind(frame: bytes) -> str:
-    """The names of the fields in a frame; "" for one that is no JSON object."""
+    """The names of the fields in a frame; "" for a frame that is no JSON object."""
     data = frame.partition(b"data:")[2] or frame
     try:
         document = json.loads(data)

@@ -1,6 +1,6 @@
-"""Documents that grow in one place: every list and every nesting that a request, an answer or a stream can have.
+"""Documents that grow in one place: every list and every nesting of a request, an answer or a stream.
 
-A conversation is written down once, in no dialect, and then as each family of dialects spells it.
+A conversation is written once, in no dialect, and then in the form of each family of dialects.
 """
 
 from __future__ import annotations
@@ -359,7 +359,7 @@ REQUESTS: tuple[Callable[[int], Story], ...] = (
 )
 
 
-# Answers and streams of Chat, which all dialects are translated from by way of
+# Answers and streams of Chat. Those of other dialects are translated from them.
 
 
 def answer_of_calls(n: int) -> bytes:
@@ -409,7 +409,7 @@ def stream_of_calls(n: int) -> list[bytes]:
 
 
 def stream_of_calls_in_turns(n: int) -> list[bytes]:
-    """Few calls at once, whose arguments come in turns."""
+    """Few parallel calls, whose arguments come in turns."""
     begin = [
         {"index": i, "id": f"c{i}", "type": "function", "function": {"name": "f", "arguments": ""}} for i in range(8)
     ]

@@ -1,4 +1,5 @@
-"""Owns how each gateway of the benchmark is started and asked: ours, and the peers that `make bench-peers` installs."""
+"""Owns how each gateway of the benchmark is started and called: ours, and the peers that `make bench-peers`
+installs."""
 
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ Pair = tuple[str, str]
 
 @dataclass
 class Gateway:
-    """One gateway: how it is started for an upstream, and which pairs of dialects it can be asked for."""
+    """One gateway: how it is started for an upstream, and which pairs of dialects it supports."""
 
     name: str
     command: list[str]
     models: dict[Pair, str]
-    """What to ask for to get to the upstream of that dialect."""
+    """The model's name that leads to the upstream of that dialect."""
     env: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     streams: bool = True
@@ -44,7 +45,7 @@ class Gateway:
 
 
 Starter = Callable[[int, int], Gateway]
-"""From the upstream's port and the gateway's own."""
+"""Makes a gateway from the upstream's port and the gateway's own."""
 
 
 def asked(port: int, client: str, model: str, *, stream: bool, headers: dict[str, str] | None = None) -> Post:
@@ -67,7 +68,7 @@ def file(name: str, text: str) -> str:
 
 
 def dragoman(upstream: int, port: int) -> Gateway:
-    """Ours, with a key to check, routes that rename, and the exchanges recorded."""
+    """Our gateway, with a client key, routes that rename the model, and recorded exchanges."""
     base = f"http://127.0.0.1:{upstream}"
     lines = ["[listen]", f"port = {port}", 'key_env = "BENCH_KEY"']
     for dialect in SCRIPTED:
@@ -96,7 +97,7 @@ def rosetta(upstream: int, port: int) -> Gateway:
 
 
 def litellm(upstream: int, port: int) -> Gateway:
-    """Model names that it has prices for: it refuses to stream others to some clients."""
+    """LiteLLM, with model names that it has prices for: it refuses to stream other models to some clients."""
     base = f"http://127.0.0.1:{upstream}"
     rows = [("bench-chat", "openai/gpt-4.1", f"{base}/v1"), ("bench-messages", "anthropic/claude-sonnet-4-5", base)]
     lines = ["model_list:"]
@@ -119,7 +120,7 @@ def litellm(upstream: int, port: int) -> Gateway:
 
 
 def portkey(upstream: int, port: int) -> Gateway:
-    """Under Node 20 it answers every streamed request with 500 (it changes headers that may not be changed)."""
+    """Portkey. Under Node 20 it answers every streamed request with 500, because it changes read-only headers."""
     command = [shutil.which("node") or "node", str(PORTKEY), f"--port={port}", "--headless"]
     headers = {"x-portkey-provider": "anthropic", "x-portkey-custom-host": f"http://127.0.0.1:{upstream}/v1"}
     model = payloads.MODELS["anthropic"]
@@ -129,7 +130,7 @@ def portkey(upstream: int, port: int) -> Gateway:
 
 
 def direct(upstream: int) -> Gateway:
-    """No gateway at all: what the load and the upstream cost by themselves."""
+    """No gateway: the cost of the load and the upstream alone."""
     return Gateway("direct", [], {(dialect, dialect): payloads.MODELS[dialect] for dialect in SCRIPTED})
 
 
@@ -141,7 +142,7 @@ _PEERS: dict[str, tuple[Path, Starter]] = {
 
 
 def installed() -> dict[str, Starter]:
-    """Ours, and the peers that are there."""
+    """Our gateway, and the installed peers."""
     return {"dragoman": dragoman, **{name: start for name, (path, start) in _PEERS.items() if path.exists()}}
 
 
@@ -150,7 +151,7 @@ def absent() -> list[str]:
 
 
 def environment(gateway: Gateway) -> dict[str, str]:
-    """Nothing of the user's but the paths: no keys, no proxies, no settings."""
+    """The environment without the user's keys, proxies and settings; only the paths stay."""
     home = BUILD / "home"
     home.mkdir(parents=True, exist_ok=True)
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}

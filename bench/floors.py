@@ -50,7 +50,7 @@ def floor_cases(dialects: Sequence[str], libraries: Sequence[str], kinds: Sequen
 
 def _work(echo: Echo, kind: str, dialect: str) -> tuple[Callable[[Any], object], Any]:
     if kind == "stream":
-        # Only the JSON of each event; finding the frames and writing them again is not in the floor.
+        # Only the JSON of each event. The floor does not include reading and writing frames.
         def each(events: list[bytes]) -> None:
             for event in events:
                 echo(event)

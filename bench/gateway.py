@@ -1,8 +1,8 @@
-"""Owns the benchmark of the gateway: what it costs next to its peers, on one core, between wrk and a scripted upstream.
+"""Owns the benchmark of the gateway and its peers, each on one core, between wrk and a scripted upstream.
 
     python -m bench.gateway [--quick] [--only NAME ...] [--cases plain stream paced crowd memory] [--seconds S]
 
-Prints tables and writes build/gateway.json. Nothing is asserted: goals stand beside the numbers.
+Prints tables and writes build/gateway.json. Nothing is asserted: the goals are printed beside the numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def measure(name: str, start: Starter, upstream: int, cases: Sequence[str], seco
         except TimeoutError as error:
             return [{"gateway": name, "case": "start", "error": str(error)}]
         rows.append({"gateway": name, "case": "start", "seconds": began, "rss": harness.usage(pid)[1]})
-        if "memory" in cases and name == "dragoman":  # first: what a crowd took the system does not get back
+        # first, because the system does not get back the memory of a crowd
+        if "memory" in cases and name == "dragoman":
             rows.append({"gateway": name, "case": "memory", **memory(gateway, port, pid, most)})
         for pair in pairs:
             status, told = harness.once(gateway.post(port, pair))
@@ -158,7 +159,7 @@ _COLUMNS = [
 
 
 def _base(rows: list[Row], row: Row) -> float | None:
-    """The same without a gateway, in milliseconds: the upstream's dialect asked directly."""
+    """The figure without a gateway, in milliseconds: the upstream's dialect, called directly."""
     name = "p50_ms" if row["case"] == "plain" else "first_p50_ms"
     for one in rows:
         same = one["gateway"] == "direct" and one["case"] == row["case"] and one.get("at") == row.get("at")
@@ -208,7 +209,7 @@ def main() -> int:
         print(f"bench.gateway needs {lacking}", file=sys.stderr)
         return 2
     seconds = 1.0 if told.quick else told.seconds
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # end all started processes
     harness.BUILD.mkdir(parents=True, exist_ok=True)
     out = harness.ROOT / "build" / "gateway.json"
     rows: list[Row] = []

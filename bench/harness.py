@@ -36,7 +36,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Post:
-    """One request, as often as the load wants it."""
+    """One request, which the load repeats."""
 
     port: int
     path: str
@@ -51,13 +51,13 @@ class Post:
 
 
 def missing() -> str:
-    """What the machine lacks for a run, in words; "" when it lacks nothing."""
+    """The programs that are missing on this machine, as text; "" when none is."""
     lacking = [tool for tool in ("wrk", "cc", "taskset") if shutil.which(tool) is None]
     return ", ".join(lacking)
 
 
 def paced(body: bytes, milliseconds: int) -> bytes:
-    """The same request, to be answered with one event every so many milliseconds."""
+    """The same request, whose answer has one event every so many milliseconds."""
     words = f"bench-pace-{milliseconds} "
     begins = SYSTEM[: len(words)].encode()
     assert begins in body
@@ -66,7 +66,7 @@ def paced(body: bytes, milliseconds: int) -> bytes:
 
 @contextmanager
 def process(command: list[str], core: str, log: Path, env: dict[str, str] | None = None) -> Iterator[int]:
-    """A process of ours with everything it starts, ended at the end."""
+    """A process with everything it starts, ended at the end of the context."""
     with log.open("wb") as out:
         child = subprocess.Popen(
             ["taskset", "-c", core, *command], env=env, stdout=out, stderr=out, cwd=ROOT, start_new_session=True
@@ -128,7 +128,7 @@ def free_port() -> int:
 
 
 def once(post: Post, seconds: float = 30) -> tuple[int, bytes]:
-    """Status and whole answer of one request; (0, b"") when nobody answers."""
+    """Status and whole answer of one request; (0, b"") without an answer."""
     try:
         with socket.create_connection(("127.0.0.1", post.port), seconds) as line:
             line.sendall(post.wire)
@@ -172,7 +172,7 @@ def usage(pid: int) -> tuple[float, float]:
             try:
                 fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
             except OSError:
-                continue  # it ended while we looked
+                continue  # the process has ended meanwhile
             cpu = (int(fields[11]) + int(fields[12])) / _TICK
             told[int(name)] = (cpu, int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 2**20)
             parents.setdefault(int(fields[1]), []).append(int(name))
@@ -185,7 +185,7 @@ def usage(pid: int) -> tuple[float, float]:
 
 
 def busy(core: str) -> float:
-    """Seconds that a core has worked so far, for whomever."""
+    """Seconds that a core has worked so far, for all processes."""
     for line in Path("/proc/stat").read_text().splitlines():
         name, *ticks = line.split()
         if name == f"cpu{core}":
@@ -248,11 +248,12 @@ class _Listener(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self.done.done():
-            self.done.set_result(0.0)  # cut: it does not count as whole
+            self.done.set_result(0.0)  # The stream was cut off, and does not count as complete.
 
 
 def listen(post: Post, streams: int, spread: float, pid: int | None = None, limit: float = 120) -> dict[str, float]:
-    """So many streams side by side, begun within `spread` seconds: what came, and CPU of the gateway for each event."""
+    """Run so many streams side by side, begun within `spread` seconds. Returns what came, and the gateway's CPU for
+    each event."""
 
     async def one(number: int) -> _Listener:
         await asyncio.sleep(spread * number / streams)

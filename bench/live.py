@@ -1,4 +1,4 @@
-"""Owns a gateway process and an upstream process, to measure what a running gateway does to its clients."""
+"""Owns a gateway process and an upstream process, for measurements of a running gateway."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def free_port() -> int:
 
 
 def resident(pid: int) -> float:
-    """MiB that a process and the processes it started hold in memory."""
+    """MiB of memory of a process and the processes that it started."""
     total = 0
     for one in [pid, *_children(pid)]:
         try:
             total += int(Path(f"/proc/{one}/statm").read_text().split()[1])
         except OSError:
-            continue  # it ended while we looked
+            continue  # the process has ended meanwhile
     return total * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
@@ -45,7 +45,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def gateway(upstream: int, dialect: str, more: str = "") -> Iterator[tuple[int, int]]:
-    """A gateway before an upstream of one dialect, to which all models go; gives its port and its process."""
+    """A gateway in front of an upstream of one dialect, to which all models go. Yields its port and its process."""
     port = free_port()
     lines = [
         *("[listen]", f"port = {port}", more),
@@ -86,7 +86,7 @@ def _until_ready(port: int, child: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def upstream(answering: Answering) -> Iterator[int]:
-    """A server in a process of its own that answers every connection so; gives its port."""
+    """A server in a process of its own that answers every connection with `answering`. Yields its port."""
     port = free_port()
     child = os.fork()
     if not child:
@@ -113,7 +113,7 @@ async def _serve(answering: Answering, port: int) -> None:
         try:
             await answering(reader, writer)
         except (OSError, asyncio.IncompleteReadError):
-            pass  # the gateway has let go
+            pass  # the gateway has closed the connection
         finally:
             writer.close()
 

@@ -28,7 +28,7 @@ from bench.story import (
     token,
 )
 
-# Models that take every setting of the request, so that no gate of a model family is measured by accident.
+# Models that take every setting of the request, so that no model gate is measured by accident.
 MODELS = {
     "openai-chat": "gpt-4.1",
     "openai-responses": "gpt-4.1",
@@ -146,7 +146,7 @@ def messages_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSp
     messages: list[Json] = []
 
     def put(role: str, blocks: list[Json]) -> None:
-        # Messages clients keep roles alternating: what a person types after results joins the results' turn.
+        # Messages clients keep roles alternating: the user's text after results joins the turn of the results.
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         else:
@@ -181,7 +181,7 @@ def _messages_result(key: str, text: str, is_error: bool) -> Json:
 
 
 def gemini_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
-    """`stream` changes nothing: Gemini asks for a stream in the address."""
+    """`stream` changes nothing: the address of a Gemini request decides about the stream."""
     contents: list[Json] = []
 
     def put(role: str, parts: list[Json]) -> None:
@@ -477,7 +477,7 @@ def ollama_response() -> Json:
 
 
 def openrouter_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
-    """Chat's request, with what most clients of OpenRouter add."""
+    """Chat's request, with the fields that most clients of OpenRouter add."""
     own = {"model": MODELS["openrouter"], "provider": {"require_parameters": True}, "usage": {"include": True}}
     return chat_request(steps, stream, tools) | own
 
@@ -522,7 +522,7 @@ _RESPONSES: dict[str, tuple[Callable[[], Json], bool]] = {
 
 
 def names() -> tuple[str, ...]:
-    """Dialects that have payloads.  A new dialect joins the benchmark with an entry in the tables of this file."""
+    """Dialects with payloads. A new dialect joins the benchmark with an entry in the tables of this file."""
     return tuple(_REQUESTS)
 
 
@@ -544,13 +544,13 @@ def response(dialect: str) -> bytes:
 
 
 def restamp(body: bytes, numbers: Sequence[int]) -> list[bytes]:
-    """Copies of a request whose ten schemas differ from those of every other number, at the same length."""
+    """Copies of a request whose ten schemas differ for each number, at the same length."""
     old = STAMP.encode()
     return [body.replace(old, b"r%07d" % number) for number in numbers]
 
 
 def history(dialect: str, size: int) -> bytes:
-    """A request of about `size` bytes: a long conversation with one tool, made of the same stuff at every size."""
+    """A request of about `size` bytes: a long conversation with one tool, with the same content at every size."""
     build = _REQUESTS[dialect]
 
     def body(rounds: int) -> bytes:

@@ -24,12 +24,13 @@ from bench.streams import datas, frames
 # (kind, source, target) -> (call on the input, input)
 Work = tuple[Key, Callable[[Any], Any], Any]
 
-# What a peer may raise on a payload it does not know; anything else ends the worker, and the bench says so.
+# Exceptions of a peer for a payload that it does not know. Anything else ends the worker, and the bench reports that.
 REFUSALS = (TypeError, ValueError, LookupError, AttributeError, NotImplementedError, RuntimeError)
 
 
 def llm_rosetta() -> Iterator[Work]:
-    """Every pair.  A pipeline serves one exchange: made anew for each request, kept for the answer, as its docs do."""
+    """Every pair. A pipeline serves one exchange: it is made for each request and kept for the answer, as its docs
+    demand."""
     orjson: Any = importlib.import_module("orjson")
     pipeline: Any = importlib.import_module("llm_rosetta").ConversionPipeline
     loads, dumps = orjson.loads, orjson.dumps
@@ -65,7 +66,7 @@ def llm_rosetta() -> Iterator[Work]:
 
 
 def litellm() -> Iterator[Work]:
-    """The conversions LiteLLM has as functions of their own: Chat to and from Messages, Chat to Gemini."""
+    """The conversions that LiteLLM has as functions of their own: Chat to and from Messages, Chat to Gemini."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     orjson: Any = importlib.import_module("orjson")
     loads, dumps = orjson.loads, orjson.dumps
@@ -138,12 +139,12 @@ PEERS: dict[str, Callable[[], Iterator[Work]]] = {"llm-rosetta": llm_rosetta, "l
 
 
 def size_of(result: Any) -> int:
-    """Bytes a call gave back: what a peer leaves out it does not pay for, so the reader should see it."""
+    """Bytes that a call returned. A peer does not pay for what it leaves out, so the reader should see the size."""
     return result if isinstance(result, int) else len(result)
 
 
 def main(name: str, seconds: float) -> None:
-    # Peers print what they like; the pipe belongs to the protocol.
+    # Peers may print anything; the pipe belongs to the protocol.
     pipe = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     floors = {case.key[1:3]: case for case in floor_cases(payloads.names(), ["orjson"])}

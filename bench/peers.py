@@ -19,7 +19,8 @@ NAMES = ("llm-rosetta", "litellm")
 
 @dataclass
 class Peer:
-    """One worker process.  `state` is empty while it is alive and well, else it says why there are no numbers."""
+    """One worker process. `state` is empty while the worker runs well; otherwise it is the reason for missing
+    numbers."""
 
     name: str
     version: str = ""

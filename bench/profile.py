@@ -43,7 +43,7 @@ class Watch:
     calls: dict[str, int] = field(default_factory=dict)
     inner: list[float] = field(default_factory=lambda: [0.0])
     tax: float = 0.0
-    """Seconds that one watched call adds to its caller, outside the time written down for the call itself."""
+    """Seconds that one watched call adds to its caller, outside the measured time of the call itself."""
 
     def levy(self) -> None:
         """Estimate the tax with calls that do nothing: the cheapest of many batches."""
@@ -162,7 +162,8 @@ def profile(kind: str, source: str, target: str, cold: bool) -> str:
     watch.levy()
     call(inputs(1)[0])
     bare, (total, seen) = float("inf"), (float("inf"), watch)
-    for _ in range(BLOCKS):  # alone and watched take turns: a slow second must not fall on one of them only
+    # Plain and watched runs take turns, so that a slow second does not affect only one of them.
+    for _ in range(BLOCKS):
         bare = min(bare, best_run(call, inputs, watch)[0])
         with watching(watch, source, target):
             total, seen = min((total, seen), best_run(call, inputs, watch), key=lambda run: run[0])

@@ -24,7 +24,7 @@ def resident() -> int:
 
 
 def conversation(number: int, steps: int, more: bool) -> bytes:
-    """An agent's conversation of about 37 KB that no other is like; `more`: with its next turn."""
+    """An agent's conversation of about 37 KB, unlike all others; `more`: with its next turn."""
     messages: list[Any] = [{"role": "user", "content": f"task {number} " * 20}]
     for i in range(steps):
         name = f"t{number}_{i}"

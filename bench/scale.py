@@ -1,4 +1,4 @@
-"""Owns two questions a single payload cannot answer: does reading stay linear, and what does the import load?"""
+"""Owns two measurements that one payload cannot give: whether reading stays linear, and what the import loads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dragoman.context import Context
 from dragoman.dialects import get
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-# Anything that could open a connection or start something; the library has no business with them.  `_socket` is not
-# in the list: typing_extensions asks it for a type, and msgspec imports typing_extensions where that is installed.
+# Modules that could open a connection or start a process. The library does not need them. `_socket` is not in the list:
+# typing_extensions takes a type from it, and msgspec imports typing_extensions where it is installed.
 NETWORK = ("socket", "ssl", "asyncio", "http", "urllib.request", "selectors", "subprocess", "email", "threading")
 MODULES_GOAL = 120
 
 
 def linearity(dialects: Sequence[str], rounds: int) -> list[dict[str, Any]]:
-    """Microseconds for each KB, reading alone and the whole way to another dialect, for growing histories."""
+    """Microseconds per KB for growing histories, for reading alone and for the whole translation."""
     orjson = orjson_echo()
     found: list[tuple[str, str, int, Case, Case, Case]] = []
     for position, name in enumerate(dialects):

@@ -35,7 +35,7 @@ def _answering(megabytes: float) -> live.Answering:
 
 
 def measure(client: str, readers: int, megabytes: float, seconds: float) -> tuple[float, float]:
-    """MiB of the gateway before, and with so many readers that take one piece and then nothing."""
+    """MiB of the gateway before, and with so many readers that read one piece and then nothing."""
     body = {"model": "m", "stream": True, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
     with live.upstream(_answering(megabytes)) as up, live.gateway(up, "openai-chat") as (port, pid):
         wire = live.post(port, _PATHS[client], json.dumps(body).encode())
@@ -50,7 +50,7 @@ def measure(client: str, readers: int, megabytes: float, seconds: float) -> tupl
             line.recv(1024)
             if count:
                 lines.append(line)
-            else:  # the first one pays for what is loaded late
+            else:  # the first reader causes late imports
                 line.close()
                 time.sleep(0.5)
                 before = live.resident(pid)

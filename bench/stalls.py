@@ -25,7 +25,7 @@ PAUSE = 0.005
 
 
 class Probe:
-    """Asks `/healthz` again and again on one connection, and notes how long the slowest answer took."""
+    """Calls `/healthz` again and again on one connection, and notes the slowest answer."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -75,7 +75,7 @@ def _session(i: int) -> list[Any]:
 
 
 def session(size: int) -> bytes:
-    """What a long session of an agent is like."""
+    """A document like a long session of an agent."""
     return _messages(size, _session)
 
 
@@ -92,19 +92,19 @@ def tiny(size: int) -> bytes:
 
 
 def parts(size: int) -> bytes:
-    """Very many empty objects where parts belong."""
+    """Very many empty objects in place of parts."""
     inner = b",".join([b"{}"] * (size // 3))
     return b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[%b]}]}' % inner
 
 
 def brackets(size: int) -> bytes:
-    """Very many empty arrays in a field that nobody knows."""
+    """Very many empty arrays in an unknown field."""
     inner = b",".join([b"[]"] * (size // 3))
     return b'{"model":"m","max_tokens":9,"x":[%b],"messages":[{"role":"user","content":"hi"}]}' % inner
 
 
 def tools(size: int) -> bytes:
-    """Very many tools whose schemas name each other."""
+    """Very many tools whose schemas refer to each other."""
     named = {f"d{i}": {"properties": {f"p{j}": {"$ref": f"#/$defs/d{j}"} for j in range(6)}} for i in range(6)}
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": named}
     one = {"name": "f", "input_schema": schema}
@@ -114,7 +114,7 @@ def tools(size: int) -> bytes:
 
 
 def items(size: int) -> bytes:
-    """A long session of a client of Responses, which the gateway keeps."""
+    """A long session of a Responses client, which the gateway stores."""
     one = {"role": "user", "content": "a line of a file\n" * 40}
     return json.dumps({"model": "m", "input": [one] * (size // len(json.dumps(one)))}).encode()
 
@@ -132,12 +132,12 @@ def sealed(size: int) -> bytes:
 
 REQUESTS = {one.__name__: one for one in (session, images, tiny, parts, brackets, tools)}
 FRAME = 8 * 1024 * 1024
-"""Larger frames, which only pictures have, hold the loop for longer (docs/how-to/run-the-gateway.md)."""
+"""Bytes. Larger frames, which only pictures have, block the loop for longer (docs/how-to/run-the-gateway.md)."""
 KINDS = (*REQUESTS, "answer", "stream", "count", "within", "stored", "sealed")
 
 
 def _answering(size: int) -> live.Answering:
-    """An upstream of Chat that answers whole, or with frames of 8 MB. The model `long` answers at length."""
+    """An upstream of Chat that answers whole, or with frames of 8 MB. The model `long` gives long answers."""
 
     def said(text: str) -> dict[str, Any]:
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -211,7 +211,7 @@ def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
     elif kind == "sealed":
         path, body = "/v1/chat/completions", sealed(size)
     message = live.post(port, path, body).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n", 1)
-    # A copy of the message while the probe asks would hold up the probe.
+    # A copy of the message during the measurement would delay the probe.
     with Probe(port) as probe:
         time.sleep(0.2)
         status, seconds = _ask(port, message)

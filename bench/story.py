@@ -1,6 +1,6 @@
-"""Owns the one conversation every payload tells, in no dialect: system text, ten tools, twelve steps, the answer.
+"""Owns the one conversation of all payloads, in no dialect: system text, ten tools, twelve steps, the answer.
 
-Nothing here knows a wire shape.  Everything is a function of this text alone, so payloads are the same on each run.
+Nothing here knows a wire shape. Everything is a function of this text alone, so payloads are the same on each run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SYSTEM = (
     "together. Heights are metres above chart datum, times UTC. Never restart a worker between :55 and :05."
 )
 
-# The stamp stands inside every tool schema.  `payloads.restamp` replaces it to make schemas no cache has seen.
+# Every tool schema contains the stamp. `payloads.restamp` replaces it, so that no cache has seen the schema.
 STAMP = "r0000000"
 
 
@@ -59,7 +59,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Step:
-    """One turn: the person speaks, the model speaks or calls, or the results of one step come back together."""
+    """One turn: the user writes, the model writes or calls, or the results of one step come back together."""
 
     who: Literal["user", "model", "results"]
     text: str = ""
@@ -256,7 +256,7 @@ def compact(value: Any) -> str:
 def token(
     key: str, length: int, alphabet: str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ) -> str:
-    """A made-up identifier for a key: looks random, never changes."""
+    """An invented identifier for a key: it looks random, and never changes."""
     number = int.from_bytes(hashlib.sha512(key.encode()).digest(), "big")
     out = []
     for _ in range(length):
@@ -272,7 +272,7 @@ def pieces(text: str, count: int) -> list[str]:
 
 
 def next_steps(number: int) -> tuple[Step, Step]:
-    """What comes after the story: one more call and its result."""
+    """The steps after the story: one more call and its result."""
     key = f"next{number:08d}"
     asked = Call(key, "restart", {"service": "tide-forecast", "grace_s": 15, "try": number})
     told = Result(key, "restart", f"restarted, run {number:08d}")
@@ -280,7 +280,7 @@ def next_steps(number: int) -> tuple[Step, Step]:
 
 
 def long_history(rounds: int) -> Iterator[Step]:
-    """A conversation of any length: one question, then call and result as often as asked for."""
+    """A conversation of any length: one question, then a call and a result, repeated."""
     yield STEPS[0]
     for i in range(rounds):
         key = f"round-{i:08d}"

@@ -1,7 +1,8 @@
-"""Owns the 200-event stream of each dialect: a list of SSE frames, byte for byte in the provider's own habits.
+"""Owns the 200-event stream of each dialect: a list of SSE frames, byte for byte in the provider's own style.
 
-Habits kept, since a reader pays for them: OpenAI pads deltas with `obfuscation`, Responses repeats request and tools
-in three events, Anthropic names events, pings, and puts blanks before the last brace, Google writes ": " and CRLF.
+The style is kept, because a reader pays for it: OpenAI pads deltas with `obfuscation`, Responses repeats request and
+tools in three events, Anthropic names events, sends pings, and puts blanks before the last brace, Google writes ": "
+and CRLF.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def _messages(argument_pieces: int) -> Iterator[str]:
 
 
 def _gemini(chunks: int) -> Iterator[str]:
-    """Google sends calls whole: thoughts and text fill the chunks, one more brings the call and its seal."""
+    """Google sends complete calls: thoughts and text fill the chunks, and one more chunk has the call and its seal."""
     spoken = 0
 
     def frame(part: Json, finish: str | None = None) -> str:
@@ -152,7 +153,7 @@ def _code_assist(chunks: int) -> Iterator[str]:
 
 
 def _ollama(lines: int) -> Iterator[str]:
-    """Calls come whole here too: thoughts and text fill the lines, then comes the call, then the line that is done."""
+    """Ollama sends complete calls: thoughts and text fill the lines, then comes the call, then the last line."""
     thoughts = lines // 5
     for piece in pieces(ANSWER_TEXT * 4, thoughts):
         yield compact(p.ollama_line({"content": "", "thinking": piece})) + "\n"
@@ -163,7 +164,7 @@ def _ollama(lines: int) -> Iterator[str]:
 
 
 def _openrouter(argument_pieces: int) -> Iterator[str]:
-    """Chat's chunks with OpenRouter's fields; the figures stand in the last of them."""
+    """Chat's chunks with OpenRouter's fields; the last one has the usage."""
 
     def frame(delta: Json, finish: str | None = None, **more: Json) -> str:
         native = "completed" if finish else None
@@ -205,7 +206,7 @@ _STREAMS: dict[str, Callable[[int], Iterator[str]]] = {
 def frames(dialect: str) -> list[bytes]:
     """The stream, one frame for each event; joined they are what the provider sends."""
     build = _STREAMS[dialect]
-    # Whatever a dialect needs around its deltas comes off the argument pieces, so that all streams count EVENTS.
+    # The frames around the deltas reduce the number of argument pieces, so that all streams have EVENTS events.
     around = sum(1 for _ in build(EVENTS)) - EVENTS
     count = EVENTS if dialect in ("gemini", "code-assist") else EVENTS - around
     return [text.encode() for text in build(count)]
@@ -216,6 +217,6 @@ def names() -> tuple[str, ...]:
 
 
 def datas(stream: list[bytes]) -> list[bytes]:
-    """The JSON of each frame, without framing: what the floors decode and encode."""
+    """The JSON of each frame, without framing, for the floors."""
     lines = [line for frame in stream for line in frame.splitlines() if line.startswith((b"data: ", b"{"))]
     return [line.removeprefix(b"data: ") for line in lines if line != b"data: [DONE]"]

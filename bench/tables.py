@@ -1,4 +1,4 @@
-"""Owns the look of the report: aligned plain-text tables."""
+"""Owns the form of the report: aligned plain-text tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
-    """Columns as wide as they need; the first `left` are text, the others numbers and stand right."""
+    """Columns as wide as needed; the first `left` are text, the others are numbers, aligned to the right."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
@@ -21,10 +21,10 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 def micro(value: float | None) -> str:
-    """Microseconds with as many digits as they are worth."""
+    """Microseconds with a useful number of digits."""
     return "" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def against(value: float, goal: float) -> str:
-    """A ratio beside its goal; nothing fails here, the reader is told."""
+    """A ratio beside its goal. Nothing fails here."""
     return "over" if value > goal else "ok"

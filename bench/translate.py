@@ -40,7 +40,7 @@ def request_call(source: str, target: str) -> Callable[[bytes], Any]:
 
 
 def asked(client: str, upstream: str, *, stream: bool) -> Any:
-    """The request's translation, which a gateway holds when the answer comes back."""
+    """The request's translation, which a gateway has when the answer comes."""
     body = payloads.request(client, stream=stream)
     return dragoman.translate_request(body, source=client, target=upstream, model=payloads.MODELS[upstream])
 
@@ -64,18 +64,18 @@ def stream_call(source: str, target: str) -> Callable[[Sequence[bytes]], int]:
 
 
 def fresh_requests(source: str) -> Callable[[int], Sequence[bytes]]:
-    """Bodies whose tool schemas nobody has seen before, in this process, ever."""
+    """Bodies with tool schemas that this process has never seen."""
     body = payloads.request(source)
     return lambda count: payloads.restamp(body, [next(_fresh) for _ in range(count)])
 
 
 def next_requests(source: str) -> Callable[[int], Sequence[bytes]]:
-    """Bodies that go on from the same conversation, each in a way that nobody has seen before."""
+    """Bodies that continue the same conversation, each in a way that this process has never seen."""
     return lambda count: [payloads.next_request(source, next(_fresh)) for _ in range(count)]
 
 
 def first_sight(call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """The call with nothing remembered: its messages are those of the warm case."""
+    """The call with empty memories: its messages are those of the warm case."""
 
     def run(body: bytes) -> Any:
         forget()
@@ -85,7 +85,7 @@ def first_sight(call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
 
 
 def pair_cases(source: str, target: str, kinds: Sequence[str], floors: dict[tuple[str, str], Case]) -> Iterator[Case]:
-    """The cases of one pair; the first part of the key names the column they fill."""
+    """The cases of one pair. The first part of the key names the column."""
 
     def case(column: str, kind: str, call: Callable[[Any], Any], inputs: Callable[[int], Sequence[Any]]) -> Case:
         return Case((column, source, target), call, inputs, floors[kind, source])
@@ -105,7 +105,7 @@ def pair_cases(source: str, target: str, kinds: Sequence[str], floors: dict[tupl
 
 
 def gather(names: Sequence[str], kinds: Sequence[str]) -> tuple[list[Case], list[Case], dict[str, str]]:
-    """Floors, pair cases, and the pairs the library refuses (with its words)."""
+    """Floors, cases of pairs, and the pairs that the library refuses, with the reasons."""
     all_floors = floor_cases(names, list(LIBRARIES), kinds)
     orjson = {(case.key[1], case.key[2]): case for case in all_floors if case.key[3] == "orjson"}
     cases: list[Case] = []
@@ -122,7 +122,7 @@ def gather(names: Sequence[str], kinds: Sequence[str]) -> tuple[list[Case], list
     return all_floors, cases, refused
 
 
-# --- what came out ----------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------
 
 
 def floor_rows(cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -155,7 +155,7 @@ def pair_rows(cases: Sequence[Case], others: Sequence[peers.Peer]) -> list[dict[
 
 
 def outcome(case: Case) -> dict[str, Any]:
-    """What one call gave: size and losses, so that nobody wins by leaving things out."""
+    """The result of one call: size and losses, so that nothing looks fast because it leaves things out."""
     result: Any = case.call(case.inputs(1)[0])
     if isinstance(result, int):
         return {"bytes_out": result}
@@ -211,7 +211,7 @@ def show_pairs(kind: str, rows: Sequence[dict[str, Any]], others: Sequence[peers
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Over the pairs that really translate: geometric mean and worst."""
+    """Geometric mean and worst of the pairs that really translate."""
     out = []
     fields = {"request": ("ratio", "next_ratio", "cold_ratio"), "response": ("ratio",), "stream": ("ratio",)}
     for kind, field in [(kind, field) for kind, some in fields.items() for field in some]:

@@ -27,7 +27,7 @@ WIDTH = 120
 
 
 class ReleaseError(Exception):
-    """The repository is not ready for this release. The message says what to do."""
+    """The repository is not ready for this release. The message names the next step."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Owns where anthropic holds its facts."""
+"""Owns the table of facts in anthropic documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FINISH = {
 
 
 def _finish(value: Json, path: Path, facts: Facts) -> None:
-    """Why an answer ended. An answer with calls ended with them, whatever a proxy says."""
+    """Why an answer ended. An answer with calls ended because of them, whatever reason a proxy writes."""
     reason = _FINISH.get(value, value)
     called = any(fact.kind == "call.name" for fact in facts)
     facts.put("finish", "tool_calls" if called and reason == "stop" else reason, path)
@@ -94,7 +94,7 @@ def _usage(value: Json, path: Path, facts: Facts) -> None:
     if not isinstance(value, dict):
         return
     read, written = value.get("cache_read_input_tokens") or 0, value.get("cache_creation_input_tokens") or 0
-    # Input tokens are counted without those of the cache.
+    # Input tokens do not include the tokens of the cache.
     figure(facts, "usage.input", (value.get("input_tokens") or 0) + read + written, (*path, "input_tokens"))
     figure(facts, "usage.output", value.get("output_tokens"), (*path, "output_tokens"))
     figure(facts, "usage.cached", read, (*path, "cache_read_input_tokens"))
@@ -108,9 +108,9 @@ def _usage(value: Json, path: Path, facts: Facts) -> None:
 
 
 def _source(value: Json, path: Path, facts: Facts) -> None:
-    """Media: bytes, an address or the id of a file; a text document holds its words."""
+    """Media: bytes, an address or the id of a file; a text document holds its text."""
     if not isinstance(value, dict):
-        facts.put("citation.url", value, path)  # where a search result comes from
+        facts.put("citation.url", value, path)  # the source of a search result
         return
     for key in ("data", "url", "file_id"):
         held = value.get(key)
@@ -199,7 +199,7 @@ REQUEST = Reader(
 
 class _Answer(Reader):
     def read(self, document: Json, base: Path = ()) -> Facts:
-        if "stop_reason" in document:  # what the calls are decides what the reason means, so it is read after them
+        if "stop_reason" in document:  # The calls decide the meaning of the reason, so the reason is read after them.
             document["stop_reason"] = document.pop("stop_reason")
         return super().read(document, base)
 
@@ -223,14 +223,14 @@ ANSWER = _Answer(
 
 
 def fold(frames: list[Json]) -> Json:
-    """The answer that the events of a stream amount to."""
+    """The answer in the events of a stream."""
     answer: dict[str, Any] = {}
     blocks: dict[int, dict[str, Any]] = {}
     pieces: dict[int, str] = {}
     for frame in frames:
         kind, at = frame.get("type"), frame.get("index", -1)
         if kind == "message_stop":
-            break  # several streams in one recording: the first one is translated
+            break  # The recording has several streams; only the first is translated.
         if kind == "message_start" and answer:
             answer["error"] = {"message": "a second message begins inside the first"}
             break

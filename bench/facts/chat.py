@@ -1,4 +1,4 @@
-"""Owns where openai-chat and openrouter hold their facts."""
+"""Owns the table of facts in openai-chat and openrouter documents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FINISH = {"function_call": "tool_calls", "eos": "stop", "model_length": "length
 
 
 def word(facts: Facts, value: Json, path: Path) -> None:
-    """A tool choice in one word. That the model chooses is what holds anyway."""
+    """A tool choice as one word. `auto` is the default, and no fact."""
     if value != "auto":
         facts.put("choice", value, path)
 
@@ -58,7 +58,7 @@ def choice(value: Json, path: Path, facts: Facts) -> None:
 
 
 def shape(value: Json, path: Path, facts: Facts) -> None:
-    """The wished form of the answer."""
+    """The requested form of the answer."""
     if not isinstance(value, dict):
         return
     held = value.get("json_schema")
@@ -73,7 +73,7 @@ def shape(value: Json, path: Path, facts: Facts) -> None:
 
 
 def finish(value: Json, path: Path, facts: Facts) -> None:
-    """Why an answer ended. An answer with calls ended with them, whatever else its host calls it."""
+    """Why an answer ended. An answer with calls ended because of them, whatever its host calls it."""
     reason = _FINISH.get(value, value)
     called = any(fact.kind == "call.name" and fact.path[:2] == path[:2] for fact in facts)
     refused = any(fact.kind == "refusal" and fact.path[:2] == path[:2] for fact in facts)
@@ -90,7 +90,7 @@ def usage(value: Json, path: Path, facts: Facts) -> None:
     asked, answered = value.get("prompt_tokens_details") or {}, value.get("completion_tokens_details") or {}
     total, thoughts = value.get("total_tokens") or 0, answered.get("reasoning_tokens") or 0
     if thoughts and total == before + after + thoughts:
-        after += thoughts  # xAI and others count them apart
+        after += thoughts  # xAI and others count thoughts separately
     figure(facts, "usage.input", before, (*path, "prompt_tokens"))
     figure(facts, "usage.output", after, (*path, "completion_tokens"))
     figure(facts, "usage.cached", asked.get("cached_tokens"), (*path, "prompt_tokens_details", "cached_tokens"))
@@ -113,19 +113,19 @@ _FIGURES = (
     "prompt_tokens_details",
     "completion_tokens_details",
     *_CACHED,
-    "prompt_cache_miss_tokens",  # what the cache did not have: the rest of the prompt
+    "prompt_cache_miss_tokens",  # the rest of the prompt, which the cache did not have
 )
 
 
 def other_figures(facts: Facts, value: Json, path: Path) -> None:
-    """Figures that one provider alone gives: cost, times, what its own tools used. Users of the shares ignore them."""
+    """Figures of one provider only: cost, times, the use of its own tools. They are not part of the shares."""
     for leaf, at in leaves(value, path):
         if leaf not in (0, False, None, "", "standard", "default", "not_available") and not meaningless(at):
             facts.put("other", leaf, at)
 
 
 def figure(facts: Facts, kind: str, value: Json, path: Path) -> None:
-    """A count; none of something is no fact."""
+    """A count. Zero is no fact."""
     if value:
         facts.put(kind, value, path)
 
@@ -169,7 +169,7 @@ def deferred_search(value: Json, path: Path, facts: Facts) -> None:
 
 
 def strict(facts: Facts, path: Path) -> None:
-    """A tool whose arguments must fit its schema. Gemini says so for all tools at once, in its mode VALIDATED."""
+    """A tool whose arguments must fit its schema. Gemini sets this for all tools at once, by its mode VALIDATED."""
     facts.put("tool.strict", True, path)
     facts.implied.add(("choice", "validated"))
 
@@ -298,11 +298,11 @@ _LIMITS = ("max_output_tokens", "max_tokens", "length", "MAX_TOKENS")
 
 class _Answer(Reader):
     def read(self, document: Json, base: Path = ()) -> Facts:
-        # What the calls are decides what the reason means, so it is read after them.
+        # The calls decide the meaning of the reason, so the reason is read after them.
         for entry in document.get("choices") or ():
             if isinstance(entry, dict) and "finish_reason" in entry:
                 reason = entry.pop("finish_reason")
-                # OpenRouter says tool_calls of an answer that its host cut at the limit.
+                # OpenRouter reports tool_calls for an answer that its host cut at the limit.
                 cut = reason == "tool_calls" and entry.get("native_finish_reason") in _LIMITS
                 entry["finish_reason"] = "length" if cut else reason
         return super().read(document, base)
@@ -347,16 +347,16 @@ _JOINED = (
 
 
 def fold(frames: list[Json]) -> Json:
-    """The answer that the chunks of a stream amount to."""
+    """The answer in the chunks of a stream."""
     answer: dict[str, Any] = {}
     for frame in frames:
         for entry in frame.get("choices") or ():
             if "delta" in entry:
                 entry["message"] = entry.pop("delta") or {}
             else:
-                entry.pop("message", None)  # the whole answer again, as some hosts send it at the end
+                entry.pop("message", None)  # some hosts repeat the whole answer at the end
         if answer.get("id"):
-            frame.pop("id", None)  # the first one counts
+            frame.pop("id", None)  # the first id counts
         _merge(answer, frame)
     return answer
 

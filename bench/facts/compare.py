@@ -26,24 +26,24 @@ TEXTS = (
     "citation.quote",
     "tool.grammar",
 )
-"""Kinds of which a value may stand inside a longer one: texts are joined, and notes are put in front of them."""
+"""Kinds whose value may be part of a longer one: texts are joined, and notes are put in front of them."""
 
 _NO_MEANING = re.compile(r"\s+")
 
 
 _REPEATED = ("tool.", "format", "setting", "choice", "model", "citation", "usage")
-"""Kinds of which the target need not repeat a value as often as the source."""
+"""Kinds whose value the target need not repeat as often as the source."""
 
 
 class Judged(NamedTuple):
-    """A fact, what became of it, and the loss that reports it."""
+    """A fact, its verdict, and the loss that reports it."""
 
     fact: Fact
     verdict: Verdict
     loss: Loss | None = None
 
 
-# Losses that concern one side of a thing: kinds of facts that they report, by how the kind begins.
+# Losses about one side of a thing: the kinds of facts that they report, by the beginning of the kind.
 CONCERNS: dict[str, tuple[str, ...]] = {
     "seal.dropped": ("seal",),
     "cache.dropped": ("cache",),
@@ -83,7 +83,7 @@ CONCERNS: dict[str, tuple[str, ...]] = {
 
 
 class Target:
-    """The facts of a translation, ready to be looked up."""
+    """The facts of a translation, ready for lookups."""
 
     def __init__(self, facts: Facts, body: bytes) -> None:
         self._left = Counter([(fact.kind, fact.value) for fact in facts])
@@ -96,7 +96,7 @@ class Target:
         self._whole += packed
 
     def holds(self, fact: Fact) -> bool:
-        """Whether the fact arrived. Each value of the target counts once, but for texts, which may be joined."""
+        """Whether the fact arrived. Each value of the target counts once, except for texts, which may be joined."""
         key = (fact.kind, fact.value)
         if self._left[key] > 0:
             self._left[key] -= not fact.kind.startswith(_REPEATED)
@@ -112,7 +112,7 @@ class Target:
         return False
 
     def mentions(self, fact: Fact) -> bool:
-        """Whether the value of the fact stands somewhere else in the target."""
+        """Whether the value of the fact is at another place in the target."""
         if fact.kind in TEXTS and bare(fact.value) in self._all:
             return True
         value = fact.value.rpartition(" ")[2] if fact.kind == "other" else fact.value
@@ -120,7 +120,7 @@ class Target:
 
 
 def _words_of(data: str) -> str:
-    """The words of a text document that is sent as base64, "" for other bytes."""
+    """The text of a document that is sent as base64; "" for other bytes."""
     try:
         return base64.b64decode(data + "=" * (-len(data) % 4), validate=True).decode()
     except ValueError:
@@ -128,7 +128,7 @@ def _words_of(data: str) -> str:
 
 
 def bare(text: str) -> str:
-    """A text without white space: pieces are joined with or without it."""
+    """A text without white space, because pieces are joined with or without it."""
     return _NO_MEANING.sub("", text)
 
 
@@ -136,16 +136,16 @@ _PACKED = re.compile(packed_seals.MARK + r"[A-Za-z0-9+/]*=*")
 
 
 def unpacked(text: str) -> str:
-    """What is packed in a text: a seal of another origin travels as base64, and its mark is the library's own."""
+    """The content that is packed in a text: a seal of another origin is base64 with the library's own mark."""
     found = [packed_seals.unpack(slot) for slot in _PACKED.findall(text)]
     return " ".join([seal.data for seal in found if seal is not None])
 
 
 def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, stream: bool = False) -> list[Judged]:
-    """The verdict on each fact. A loss reports a fact when its path is the fact's or stands above it."""
+    """The verdict on each fact. A loss reports a fact when its path is the fact's path or a parent of it."""
     reported = [(loss, _steps(loss.path, stream)) for loss in losses if loss.effect != "invented"]
     judged = [_verdict(fact, target, reported, stream) for fact in source]
-    # Some hosts send one thought under two names: a loss names one of them.
+    # Some hosts send one thought under two names, and a loss names one of them.
     known = {one.fact.value for one in judged if one.fact.kind == "thought" and one.verdict != "silent"}
     repeated = [one for one in judged if one.verdict == "silent" and one.fact.kind == "thought"]
     dropped = {one.fact.path for one in repeated if one.fact.value in known}
@@ -167,16 +167,16 @@ def _verdict(fact: Fact, target: Target, reported: list[tuple[Loss, Path]], stre
 
 def _covers(loss: Loss, path: Path, fact: Fact, at: Path) -> bool:
     if fact[:2] == ("choice", "validated") and loss.code == "tool.strict.dropped":
-        return True  # Gemini's mode stands for the flag of every tool
+        return True  # Gemini's mode replaces the flag of every tool
     kinds = CONCERNS.get(loss.code)
     if kinds is not None and not any(fact.kind == kind or fact.kind.startswith(f"{kind}.") for kind in kinds):
         return False
     if loss.code in ("stop.approximated", "id.dropped"):
-        return True  # there is one in a document, and the path names the field that it was made of
+        return True  # a document has only one, and the path names the field from which it was made
     if path in ((), ("request",), ("response",)):
-        return kinds is not None  # a loss of the whole document reports what it concerns, and nothing else
+        return kinds is not None  # a loss of the whole document reports only the kinds that it concerns
     if loss.code.startswith("citation.") and path[-1] in ("content", "text"):
-        path = path[:-1]  # the text that is cited: its citations stand beside it
+        path = path[:-1]  # the cited text: its citations are beside it
     return at[: len(path)] == path
 
 
@@ -185,7 +185,7 @@ def _steps(pointer: str, stream: bool) -> Path:
 
 
 def _normal(path: Path, stream: bool) -> Path:
-    """A path in one spelling. The members of a stream's lists are not numbered alike in its chunks and its answer."""
+    """A path in one spelling. The members of a stream's lists have other numbers in its chunks than in its answer."""
     if stream:
         path = tuple(["*" if step.isdigit() else step for step in path if step not in ("delta", "message")])
     return tuple([camel(step) for step in path])

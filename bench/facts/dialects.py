@@ -29,7 +29,7 @@ DIALECTS: dict[str, Dialect] = {
     "openrouter": Dialect(chat.REQUEST, chat.ANSWER, chat.fold),
 }
 MAIN = ("openai-chat", "openai-responses", "anthropic", "gemini")
-"""The dialects whose pairs are summed up apart."""
+"""The dialects whose pairs have a sum of their own."""
 
 
 def read(dialect: str, kind: str, body: bytes) -> Facts:
@@ -53,7 +53,7 @@ def frames(stream: bytes) -> list[Json]:
         elif line.startswith("{"):
             data = [line]
         if data and (not line or line.startswith("{")):
-            with suppress(ValueError):  # [DONE], or a recorded frame that is broken
+            with suppress(ValueError):  # [DONE], or a broken recorded frame
                 found.append(json.loads("\n".join(data)))
             data = []
     return [frame for frame in found if isinstance(frame, dict)]

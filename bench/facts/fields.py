@@ -26,17 +26,15 @@ class Fact(NamedTuple):
 
 
 class Facts(list[Fact]):
-    """The facts of one document.
-
-    `implied` are those that it holds without saying so: they count in a target, where another dialect said them.
-    """
+    """The facts of one document. `implied` facts follow from the document without a field of their own. They count in a
+    target, if the source has a field for them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.implied: set[tuple[str, str]] = set()
 
     def put(self, kind: str, value: Json, path: Path) -> None:
-        """Note a fact. Nothing is noted for a value that is absent."""
+        """Note a fact, unless its value is absent."""
         if value is not None and value != "" and value != [] and value != {}:
             self.append(Fact(kind, spelled(value), path))
 
@@ -100,14 +98,14 @@ class Reader:
         node.rule = rule
 
     def read(self, document: Json, base: Path = ()) -> Facts:
-        """The facts of a document that stands at `base` in its envelope."""
+        """The facts of a document at the place `base` of its envelope."""
         facts = Facts()
         self._walk(document, base, [self._root], facts)
         return facts
 
     def _walk(self, value: Json, path: Path, nodes: list[_Node], facts: Facts) -> None:
         container = isinstance(value, dict | list)
-        for node in nodes:  # the most specific one comes first
+        for node in nodes:  # the most specific rule comes first
             if node.rule is not None and not (container and node.members):
                 _apply(node.rule, value, path, facts)
                 return
@@ -140,7 +138,7 @@ _MEANINGLESS = re.compile(
 
 
 def meaningless(path: Path) -> bool:
-    """Whether a value that no table names is padding, or says how long something took."""
+    """Whether a value without a rule is padding, or a duration."""
     return any(_MEANINGLESS.search(step) for step in path)
 
 
@@ -152,7 +150,7 @@ def _apply(rule: Rule, value: Json, path: Path, facts: Facts) -> None:
 
 
 def _names(item: Json) -> tuple[str, ...]:
-    """The names by which a list item is known in a table."""
+    """The names under which a table knows a list item."""
     if not isinstance(item, dict):
         return ()
     kind = item.get("type")
@@ -175,7 +173,7 @@ def camel(key: str) -> str:
 
 
 def decoded(text: str) -> Json:
-    """The value of a JSON text; the text itself where it is none."""
+    """The value of a JSON text; the text itself where it is no JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -215,11 +213,11 @@ def media(value: Json, path: Path, facts: Facts) -> None:
 
 
 def schema(kind: str) -> Read:
-    """A JSON Schema: every keyword of every property, whichever spelling of the keyword the dialect has."""
+    """A JSON Schema: every keyword of every property, in any dialect's spelling of the keyword."""
 
     def read(value: Json, path: Path, facts: Facts) -> None:
         if isinstance(value, dict) and not value.get("properties"):
-            # No parameters, in as many words as the dialect demands.
+            # No parameters, in the form that the dialect demands.
             value = {key: inner for key, inner in value.items() if key not in ("type", "additionalProperties")}
         _schema(value, "", path, kind, facts)
 
@@ -237,7 +235,7 @@ def _schema(value: Json, name: str, path: Path, kind: str, facts: Facts) -> None
     for key, inner in value.items():
         at, word = (*path, key), camel(key)
         if word == "propertyOrdering":
-            continue  # it crosses as the order of the properties
+            continue  # translated as the order of the properties
         if word in _MAPS and isinstance(inner, dict):
             for member, held in inner.items():
                 _schema(held, f"{name}.{member}", (*at, member), kind, facts)
@@ -274,7 +272,7 @@ def format_schema(value: Json, path: Path, facts: Facts) -> None:
 
 
 def enforced_schema(value: Json, path: Path, facts: Facts) -> None:
-    """The schema of dialects that hold every answer to it, and whose formats have no other words."""
+    """The schema in dialects that enforce it for every answer, and whose formats have no other fields."""
     format_schema(value, path, facts)
     facts.implied.add(("format.strict", "true"))
     for kind, key in (("format.name", "title"), ("format.description", "description")):
@@ -307,17 +305,17 @@ HOSTED = {
     "mcp": ("mcp",),
 }
 _NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"))
-"""Options that say what holds anyway where there is no such option."""
+"""Options with their default value."""
 
 
 def compaction(value: Json, path: Path, facts: Facts) -> None:
-    """The wish that a long history is made shorter, which goes by several names."""
+    """The wish for compaction, which has several names."""
     wished = str(value).startswith("compact")
     facts.put("setting.compaction" if wished else "other", "on" if wished else value, path)
 
 
 def unless(*defaults: Json, kind: str) -> Read:
-    """A value that is no fact where it says what holds anyway."""
+    """A value that is no fact where it is the default."""
 
     def read(value: Json, path: Path, facts: Facts) -> None:
         if value not in defaults:
@@ -327,7 +325,7 @@ def unless(*defaults: Json, kind: str) -> Read:
 
 
 def shown(value: Json, path: Path, facts: Facts) -> None:
-    """The wish to see thoughts, in any of its words."""
+    """The wish to see thoughts, in any spelling."""
     if value not in (False, None, "none", "omitted"):
         facts.put("setting.thoughts", "shown", path)
     elif value is not None:
@@ -335,7 +333,7 @@ def shown(value: Json, path: Path, facts: Facts) -> None:
 
 
 def excluded(value: Json, path: Path, facts: Facts) -> None:
-    """The wish to hide thoughts, of those who show them unasked."""
+    """The wish to hide thoughts, in dialects that show them by default."""
     if value:
         facts.put("setting.thoughts", "hidden", path)
 
@@ -352,7 +350,7 @@ def effort(value: Json, path: Path, facts: Facts) -> None:
 
 
 def budget(value: Json, path: Path, facts: Facts) -> None:
-    """How many tokens the model may think. 0 is an effort of none, -1 leaves it to the model."""
+    """The token limit for thinking. 0 is the effort none, -1 leaves the limit to the model."""
     if value == 0:
         effort("none", path, facts)
     elif value is not None:
@@ -366,7 +364,7 @@ def model(value: Json, path: Path, facts: Facts) -> None:
 
 
 def hosted_name(name: str) -> str:
-    """The name that all dialects' tools of one kind share."""
+    """The common name of one kind of tool in all dialects."""
     low = name.lower().removeprefix("openrouter:")
     for shared, names in HOSTED.items():
         if any(low.startswith(one) for one in names):
@@ -378,15 +376,17 @@ _PAIRING = (
     *("type", "status", "index", "output_format", "id", "tool_use_id", "call_id", "tool_call_id", "container_id"),
     *("caller", "execution", "format", "environment", "max_output_length", "retrieved_at", "media_type", "mimeType"),
 )
-"""Types of media, and names that pair things or say where a tool runs: each dialect has its own."""
+"""Types of media, and names that pair things or name the place of a tool: each dialect has its own."""
 _DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct")
-"""Values that say what holds anyway: no error, the one language that there is."""
+"""Default values: no error, the only language."""
 _PAGES = {"url": "citation.url", "uri": "citation.url", "retrievedUrl": "citation.url", "title": "citation.title"}
 
 
 def hosted_item(value: Json, path: Path, facts: Facts) -> None:
-    """A call or a result of a tool that the upstream ran: its leaves, also those of a JSON text. The address and the
-    title of a page are the same facts in a list of results and in a citation."""
+    """A call or a result of a tool that the upstream ran: its leaves, also those of a JSON text.
+
+    The address and the title of a page are the same facts in a list of results and in a citation.
+    """
     if isinstance(value, dict):
         names = _tool_of(value, facts)
         for key, inner in value.items():
@@ -424,7 +424,7 @@ def hosted(value: Json, path: Path, facts: Facts) -> None:
 
 
 def hosted_options(value: Json, path: Path, facts: Facts) -> None:
-    """The options of such a tool. The only type of a location or of a container is no option."""
+    """The options of such a tool. The only possible type of a location or of a container is no option."""
     for leaf, at in leaves(value, path):
         if "cache_control" in at:
             facts.put("cache", leaf, at)
@@ -441,7 +441,7 @@ def searched(value: Json, path: Path, facts: Facts) -> None:
 
 
 def plugin(value: Json, path: Path, facts: Facts) -> None:
-    """A plugin of OpenRouter, of which some are tools of other dialects."""
+    """A plugin of OpenRouter. Some plugins are tools of other dialects."""
     known = {"web": "web_search", "web-fetch": "fetch"}
     if not isinstance(value, dict) or value.get("id") not in known:
         facts.leaves("other", value, path)
@@ -451,12 +451,12 @@ def plugin(value: Json, path: Path, facts: Facts) -> None:
 
 
 def tier(value: Json, path: Path, facts: Facts) -> None:
-    """The wished service tier; what OpenAI calls default is standard elsewhere."""
+    """The requested service tier. OpenAI's default is standard elsewhere."""
     if value not in ("auto", "unspecified"):
         facts.put("setting.tier", {"standard_only": "default", "standard": "default"}.get(value, value), path)
 
 
 def modality(value: Json, path: Path, facts: Facts) -> None:
-    """What an answer may hold beside texts."""
+    """What an answer may contain besides texts."""
     if str(value).lower() != "text":
         facts.put("setting.modalities", str(value).lower(), path)

@@ -1,4 +1,5 @@
-"""Owns where gemini holds its facts, and code-assist in its envelope. Requests may be in camelCase or in snake_case."""
+"""Owns the table of facts in gemini documents, and in code-assist's envelope. Requests may be in camelCase or in
+snake_case."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _FINISH = {
     "CONTINUATION": "pause_turn",
 }
 _NUMBERS: dict[Json, str] = {1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION", 5: "OTHER"}
-"""Reasons as numbers: protobuf's JSON form has them too."""
+"""Reasons as numbers, which protobuf's JSON form has too."""
 _FILTERS = frozenset(
     {
         "SAFETY",
@@ -56,7 +57,7 @@ _FILTERS = frozenset(
 
 
 def _result(value: Json, path: Path, facts: Facts) -> None:
-    """A result is an object; its leaves may be JSON texts, as a text result of another dialect may be."""
+    """A result is an object. Its leaves may be JSON texts, like a text result of another dialect."""
     for leaf, at in leaves(value, path):
         result(leaf, at, facts)
     if isinstance(value, dict) and "error" in value:
@@ -70,7 +71,7 @@ def _choice(value: Json, path: Path, facts: Facts) -> None:
     words = {"ANY": "required", "NONE": "none", "VALIDATED": "validated"}
     names = held.get("allowedFunctionNames") or ()
     mode = str(held.get("mode", "")).upper()
-    if mode in ("VALIDATED", "ANY"):  # both hold calls to the schemas of their tools
+    if mode in ("VALIDATED", "ANY"):  # both enforce the schemas of the tools
         facts.implied.add(("tool.strict", "true"))
     if not (mode == "ANY" and len(names) == 1):
         facts.put("choice", words.get(mode), (*path, "mode"))
@@ -123,7 +124,7 @@ def _usage(value: Json, path: Path, facts: Facts) -> None:
     asked = (value.get("promptTokenCount") or 0) + (value.get("toolUsePromptTokenCount") or 0)
     thoughts = value.get("thoughtsTokenCount") or 0
     figure(facts, "usage.input", asked, (*path, "promptTokenCount"))
-    # Output tokens are counted without the thoughts.
+    # Output tokens do not include thoughts.
     figure(facts, "usage.output", (value.get("candidatesTokenCount") or 0) + thoughts, (*path, "candidatesTokenCount"))
     figure(facts, "usage.cached", value.get("cachedContentTokenCount"), (*path, "cachedContentTokenCount"))
     figure(facts, "usage.reasoning", thoughts, (*path, "thoughtsTokenCount"))
@@ -134,11 +135,11 @@ def _usage(value: Json, path: Path, facts: Facts) -> None:
 
 
 def _finish(document: Json, base: Path, facts: Facts) -> None:
-    """STOP says the same for an answer in words and for calls."""
+    """The finish reason. STOP is the same for an answer in text and for calls."""
     for i, candidate in enumerate(document.get("candidates") or ()):
         reason, at = candidate.get("finishReason"), (*base, "candidates", str(i), "finishReason")
         reason = _NUMBERS.get(reason, reason)
-        if reason != "STOP":  # "Model generated function call(s)." repeats what the parts show
+        if reason != "STOP":  # "Model generated function call(s)." repeats the parts
             facts.put("finish.message", candidate.get("finishMessage"), (*at[:-1], "finishMessage"))
         parts = (candidate.get("content") or {}).get("parts") or ()
         if reason == "STOP":
@@ -160,19 +161,19 @@ _DUMMIES = (
 
 
 def _seal(value: Json, path: Path, facts: Facts) -> None:
-    """A seal; Google's documented dummy seals nothing."""
+    """A seal. Google's documented dummy seals nothing."""
     if value not in _DUMMIES:
         facts.put("seal", value, path)
 
 
 def _run(value: Json, path: Path, facts: Facts) -> None:
-    """A program that the upstream ran, or what came of it."""
+    """A program that the upstream ran, or its result."""
     facts.implied.add(("hosted.tool", "code"))
     hosted_item(value, path, facts)
 
 
 def _queries(value: Json, path: Path, facts: Facts) -> None:
-    """What a search was made for: the field implies that one was made."""
+    """The queries of a search. The field implies that a search was made."""
     facts.implied.add(("hosted.tool", "web_search"))
     facts.put("hosted", value, path)
 
@@ -292,7 +293,7 @@ class _Answer(Reader):
         inner = document.get("response") or {}
         facts = super().read(inner, ("response",))
         _finish(inner, ("response",), facts)
-        # The id of the answer is the inner one; the other is that of the transport, as a header is elsewhere.
+        # The id of the answer is the inner one. The outer one belongs to the transport, like a header elsewhere.
         kind = "other" if inner.get("responseId") else "id"
         facts.put(kind, document.get("traceId"), ("traceId",))
         for key, value in document.items():
@@ -351,7 +352,7 @@ ENVELOPED_ANSWER = _Answer(*_ANSWER, envelope=True)
 
 
 def fold(frames: list[Json]) -> Json:
-    """The answer that the chunks of a stream amount to."""
+    """The answer in the chunks of a stream."""
     answer: dict[str, Any] = {}
     candidates: dict[int, dict[str, Any]] = {}
     for frame in frames:
@@ -369,7 +370,7 @@ def fold(frames: list[Json]) -> Json:
 
 
 def fold_enveloped(frames: list[Json]) -> Json:
-    """The same of chunks in their envelope."""
+    """The same for chunks in their envelope."""
     outside: dict[str, Any] = {}
     for frame in frames:
         outside.update({key: value for key, value in frame.items() if key != "response"})
@@ -377,7 +378,7 @@ def fold_enveloped(frames: list[Json]) -> Json:
 
 
 def _add_parts(parts: list[Any], more: list[Any]) -> None:
-    """Texts of one kind run on."""
+    """Add parts; neighbouring texts of one kind are joined."""
     for part in more:
         last = parts[-1] if parts else {}
         if "text" in part and "text" in last and last.get("thought") == part.get("thought"):
@@ -389,10 +390,10 @@ def _add_parts(parts: list[Any], more: list[Any]) -> None:
 
 
 def _gather(held: dict[str, Any], more: dict[str, Any]) -> None:
-    """Lists that are repeated or continued in later chunks."""
+    """Merge lists that later chunks repeat or continue."""
     for key, value in more.items():
         if key == "citationSources":
-            key = "citations"  # its old name
+            key = "citations"  # the field's old name
         if isinstance(value, list):
             known = held.setdefault(key, [])
             known += [item for item in value if item not in known or key.endswith("Candidates")]

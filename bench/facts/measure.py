@@ -1,4 +1,4 @@
-"""Owns running the recorded exchanges through every pair of dialects, and counting what became of their facts."""
+"""Owns the measurement: translates the recorded exchanges between every pair of dialects, and counts the verdicts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAIRS = tuple(permutations(DIALECTS, 2))
 
 
 class Class(NamedTuple):
-    """What facts have in common that suffer the same fate."""
+    """A class of facts with the same verdict."""
 
     verdict: str
     code: str
@@ -62,7 +62,7 @@ def measure(kind: str, source: str, target: str) -> Tally:
         try:
             body, losses = translated(kind, case, target)
         except dragoman.FaultError:
-            continue  # an answer that says of itself that it failed is none
+            continue  # the answer reports its own failure, and is no answer
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is counted
             tally.crashes.append(f"{case.id} to {target}: {type(error).__name__}: {error}")
             continue
@@ -75,10 +75,8 @@ def measure(kind: str, source: str, target: str) -> Tally:
 
 
 def elsewhere(fact: Fact, kind: str, target: str) -> bool:
-    """Whether the target holds the fact outside the body.
-
-    Gemini names the model in the address; OpenRouter sends thoughts unless it is asked not to.
-    """
+    """Whether the target has the fact outside the body. Gemini has the model in the address; OpenRouter sends thoughts
+    by default."""
     if kind != "request":
         return False
     return (fact.kind, target) == ("model", "gemini") or (*fact[:2], target) == (

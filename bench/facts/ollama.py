@@ -1,4 +1,4 @@
-"""Owns where ollama holds its facts."""
+"""Owns the table of facts in ollama documents."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ REQUEST = Reader(
 
 class _Answer(Reader):
     def read(self, document: Json, base: Path = ()) -> Facts:
-        # What the calls are decides what the reason means, so it is read after them.
+        # The calls decide the meaning of the reason, so the reason is read after them.
         reason = document.pop("done_reason", None)
         return super().read({**document, "done_reason": reason}, base)
 
@@ -99,7 +99,7 @@ ANSWER = _Answer(
 
 
 def fold(frames: list[Json]) -> Json:
-    """The answer that the lines of a stream amount to."""
+    """The answer in the lines of a stream."""
     answer: dict[str, Any] = {}
     message: dict[str, Any] = {}
     logprobs: list[Json] = []

@@ -1,4 +1,4 @@
-"""Owns where openai-responses holds its facts."""
+"""Owns the table of facts in openai-responses documents."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
     if not isinstance(value, dict) or value.get("type", "function") not in ("function", "custom", "namespace"):
         hosted(value, path, facts)
         return
-    if value.get("type") != "namespace":  # a namespace's name stands in front of its tools' names
+    if value.get("type") != "namespace":  # the name of a namespace is a prefix of its tools' names
         facts.put("tool.name", value.get("name"), (*path, "name"))
     facts.put("tool.description", value.get("description"), (*path, "description"))
     schema("tool.schema")(value.get("parameters") or {}, (*path, "parameters"), facts)
@@ -70,7 +70,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
 
 
 def _include(value: Json, path: Path, facts: Facts) -> None:
-    """Wishes for more in the answer: one of them is a setting in other dialects, the rest are this dialect's own."""
+    """Wishes for more fields in the answer. One of them is a setting in other dialects, the others exist here only."""
     if "message.output_text.logprobs" in (value or ()):
         facts.put("setting.logprobs", True, path)
 
@@ -96,13 +96,13 @@ _CALLS_OF_CLIENT = ("function_call", "custom_tool_call", "local_shell_call", "sh
 
 
 def _for_client(item: dict[str, Any]) -> bool:
-    """Whether an item is a call that the client runs. A shell in a container is the upstream's."""
+    """Whether an item is a call for the client. The upstream runs a shell in a container."""
     place = (item.get("environment") or {}).get("type", "local")
     return item.get("type") in _CALLS_OF_CLIENT and place == "local"
 
 
 def _finish(document: Json, facts: Facts) -> None:
-    """The reason is spread over the status, its details and the kinds of items."""
+    """The reason, which is divided between the status, its details and the kinds of items."""
     status, output = document.get("status"), document.get("output") or []
     details = document.get("incomplete_details") or {}
     reasons: dict[Any, str] = {"max_output_tokens": "length"}
@@ -187,7 +187,7 @@ _MADE: Table = {
     "*:image_generation_call/revised_prompt": "hosted",
     "*:tool_search_output/tools/*": _found,
 }
-"""Items that an answer has otherwise than a request: declarations of found tools repeat those of the request."""
+"""Items that differ between an answer and a request: declarations of found tools repeat those of the request."""
 
 
 def _items(prefix: str) -> dict[str, Any]:
@@ -207,7 +207,7 @@ REQUEST = Reader(
         "parallel_tool_calls": unless(True, kind="setting.parallel"),
         "reasoning/effort": effort,
         "reasoning/summary": shown,
-        "reasoning/context": unless("all_turns", "auto", kind="other"),  # thoughts of all turns go along anyway
+        "reasoning/context": unless("all_turns", "auto", kind="other"),  # thoughts of all turns are the default
         "text/verbosity": "setting.verbosity",
         "text/format": _format,
         "top_logprobs": "setting.top_logprobs",
@@ -264,13 +264,13 @@ ANSWER = _Answer(
 
 
 def fold(frames: list[Json]) -> Json:
-    """The answer that the events of a stream amount to."""
+    """The answer in the events of a stream."""
     answer: dict[str, Any] = {}
     items: dict[int, Json] = {}
     ended: Json = None
     for frame in frames:
         if ended is not None:
-            break  # several streams in one recording: the first one is translated
+            break  # The recording has several streams; only the first is translated.
         kind, held, at = frame.get("type", ""), frame.get("response"), frame.get("output_index", 0)
         if isinstance(held, dict):
             answer = held
@@ -290,7 +290,7 @@ def fold(frames: list[Json]) -> Json:
 
 
 def _grow(item: dict[str, Any], frame: Json, place: str) -> None:
-    """Add a piece of text, which the item that is done repeats."""
+    """Add a piece of text. The finished item repeats the whole text."""
     parts = item.setdefault(place, [])
     number = frame.get("content_index", frame.get("summary_index", 0))
     while len(parts) <= number:

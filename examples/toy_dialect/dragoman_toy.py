@@ -1,7 +1,7 @@
-"""A whole dialect in one file: the toy protocol, one JSON object a line, for learning how dialects are written.
+"""A complete dialect in one file: the toy protocol, one JSON object per line. It shows how a dialect is written.
 
     request   {"model": "m", "lines": [LINE, ...], "tools": [{"name": "f", "about": "...", "input": SCHEMA}]}
-    answer    {"lines": [LINE, ...], "end": "done" | "tools" | "cut", "tokens": [asked, answered]}
+    answer    {"lines": [LINE, ...], "end": "done" | "tools" | "cut", "tokens": [input, output]}
     stream    {"text": "..."} and {"call": CALL} lines, then {"end": ..., "tokens": ...}
     fault     {"problem": "what went wrong"}
     models    {"models": [{"name": "m"}, ...]}
@@ -11,7 +11,7 @@
 
 Requests are posted to /toy, or to /toy/stream for a stream, with the key in the header x-toy-key.
 
-What the toy cannot say (images, thinking, settings, ...) is lost, and every loss is written down: that is the contract.
+The toy has no images, no thinking and no settings. A writer drops them and reports every loss: that is the contract.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ENDS: dict[str, StopReason] = {"done": "stop", "tools": "tool_calls", "cut": "le
 WORDS = {reason: word for word, reason in ENDS.items()}
 
 
-# --- wire: Structs as sent; what they do not know is refused, and then taken apart by the Door -----------------------
+# --- wire: Structs as sent. A strict decoder refuses unknown fields; then the Admitter lists them with their paths --
 
 
 class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, rename={"from_": "from"}):
@@ -68,7 +68,7 @@ class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, rename={"from
 class Call(Wire):
     name: str
     id: str
-    input: Raw = NONE  # arguments stay the text they are
+    input: Raw = NONE  # arguments keep their exact text
 
 
 class Line(Wire):
@@ -112,6 +112,7 @@ TOOLS, PIECE = Admitter[list[ToolDef]](NAME, list[ToolDef]), Admitter[Piece](NAM
 
 
 def read_request(body: bytes, context: Context) -> Request:
+    """Wire to canon. Lines of one speaker become one turn, because calls and results belong together."""
     question, unknown, _ = QUESTION.admit(body)
     turns: list[Turn] = []
     for i, line in enumerate(question.lines):
@@ -136,6 +137,7 @@ def _read_line(line: Line, at: Path) -> tuple[Part, ...]:
 
 
 def write_request(request: Request, context: Context) -> bytes:
+    """Canon to wire. Everything that the toy cannot hold becomes a loss."""
     lines: list[Any] = []
     for turn in results_after_calls(request.turns, context):
         lines += _write_lines(turn.parts, SPEAKERS[turn.role], context)
@@ -175,6 +177,7 @@ def _write_lines(parts: Iterable[Part], speaker: str, context: Context) -> list[
 
 def _write_call(call: ToolCall, context: Context) -> dict[str, Any]:
     given = json_text.object_raw(call.arguments)
+    # A model may write arguments that are no JSON object.
     if given is None:
         context.lose("arguments.invalid", call.at)
         given = json_text.raw({"__raw": call.arguments})
@@ -185,6 +188,7 @@ def _write_call(call: ToolCall, context: Context) -> dict[str, Any]:
 
 
 def read_tools(document: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
+    """A list of tools alone, to canon."""
     found, unknown, _ = TOOLS.admit(document)
     return tuple([_read_tool(tool, (i,), context, unknown) for i, tool in enumerate(found)])
 
@@ -206,6 +210,7 @@ def _tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
+    """A list of tools alone, to the wire."""
     return json_text.encode(_tools_to(tools, context))
 
 
@@ -213,6 +218,7 @@ def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
 
 
 def read_response(body: bytes, context: Context) -> Response:
+    """A whole answer to canon."""
     answer, unknown, _ = ANSWER.admit(body)
     parts = [part for i, line in enumerate(answer.lines) for part in _read_line(line, ("lines", i))]
     usage = Usage(*answer.tokens) if answer.tokens is not None else None
@@ -224,6 +230,7 @@ def _stop(word: str) -> Stop:
 
 
 def write_response(response: Response, context: Context) -> bytes:
+    """A whole answer to the wire."""
     out = {
         "lines": _write_lines(response.parts, "model", context),
         **_write_end(response.stop, response.usage, context),
@@ -241,6 +248,7 @@ def _write_end(stop: Stop, usage: Usage | None, context: Context) -> dict[str, A
 
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
+    """The lines that a client appends to its next request: the answer, and the results of its calls."""
     lines = _write_lines(response.parts, "model", context)
     for turn in results.turns:
         lines += _write_lines(turn.parts, "tool", context)
@@ -251,18 +259,22 @@ def write_results(response: Response, results: Request, context: Context) -> byt
 
 
 class StreamReader:
+    """Bytes to events, wherever the bytes are cut."""
+
     def __init__(self, context: Context) -> None:
         self._context = context
         self._lines = Splitter(NAME)
         self._next = 0
-        self._talking = False
+        self._in_text = False
         self._started = False
         self._over = False
 
     def feed(self, chunk: bytes) -> list[Event]:
+        """The events of the lines that are complete now."""
         return self._read(self._lines.feed(chunk))
 
     def close(self) -> list[Event]:
+        """The events of the end. A stream without its last line ends with a Fault."""
         events = self._read(self._lines.close())
         if not self._over:
             events.append(Fault("upstream_bad", "the stream ended before the answer did", 502))
@@ -283,30 +295,32 @@ class StreamReader:
                 self._over = True
                 events.append(Fault("server", piece.problem))
             if piece.text:
-                if not self._talking:
+                if not self._in_text:
                     events.append(PartStart(self._next, Text("")))
-                    self._talking = True
+                    self._in_text = True
                 events.append(PartDelta(self._next, piece.text))
             if piece.call is not None:
-                self._hush(events)
+                self._end_text(events)
                 call = ToolCall(piece.call.id, piece.call.name)
                 given = json_text.text(piece.call.input)
                 events += [PartStart(self._next, call), PartDelta(self._next, given), PartEnd(self._next)]
                 self._next += 1
             if piece.end:
-                self._hush(events)
+                self._end_text(events)
                 self._over = True
                 events.append(Finish(_stop(piece.end), Usage(*piece.tokens) if piece.tokens is not None else None))
         return events
 
-    def _hush(self, events: list[Event]) -> None:
-        if self._talking:
+    def _end_text(self, events: list[Event]) -> None:
+        if self._in_text:
             events.append(PartEnd(self._next))
-            self._talking = False
+            self._in_text = False
             self._next += 1
 
 
 class StreamWriter:
+    """Events to bytes. A call is written as one line, when it is complete."""
+
     def __init__(self, context: Context) -> None:
         self._context = context
         self._call: ToolCall | None = None
@@ -314,6 +328,7 @@ class StreamWriter:
         self._hidden: set[int] = set()
 
     def send(self, event: Event) -> bytes:
+        """The bytes for one event."""
         if isinstance(event, PartStart):
             if isinstance(event.part, ToolCall):
                 self._call, self._given = event.part, []
@@ -337,6 +352,7 @@ class StreamWriter:
         return b""
 
     def close(self) -> bytes:
+        """The bytes of the end. The toy needs none."""
         return b""
 
 
@@ -348,6 +364,7 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    """An error body to a Fault."""
     kind: FaultKind = "rate_limit" if status == 429 else "invalid_request" if 400 <= status < 500 else "server"
     try:
         return Fault(kind, PIECE.admit(body).value.problem or "unknown", status)
@@ -356,21 +373,23 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    """A Fault to body, status and headers."""
     return json_text.encode({"problem": fault.message}), fault.status, {}
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Signs of the toy in a document, with weights, for `dragoman.detect`."""
     return [(9, "lines[]")] if isinstance(document.get("lines"), list) else []
 
 
-# --- endpoints: how the toy is served by a gateway, asked by one or by an agent, and judged --------------------------
+# --- endpoints: how a gateway serves the toy, how gateway and agent call it, and how the conformance kit judges it ---
 
 
-def _said(request: dict[str, Any], text: str) -> dict[str, Any]:
+def _with_user_line(request: dict[str, Any], text: str) -> dict[str, Any]:
     return {**request, "lines": [*request["lines"], {"from": "user", "text": text}]}
 
 
-def _answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+def _with_results(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
     calls = [line["call"] for line in answer["lines"] if "call" in line]
     results = [{"from": "tool", "id": call["id"], "text": output} for call, output in zip(calls, outputs, strict=False)]
     return {**request, "lines": [*request["lines"], *answer["lines"], *results]}
@@ -387,8 +406,8 @@ def _fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
 CLIENT = Client(
     "/tools",
     "/tools/*/name",
-    _said,
-    _answered,
+    _with_user_line,
+    _with_results,
     _fold,
     ends_well=lambda frames, faults, done: any("end" in frame for frame in frames),
     is_fault=lambda frame: "problem" in frame,
@@ -410,7 +429,7 @@ ENDPOINTS = Endpoints(
             Claim(("POST",), "/toy/stream", Asked("generate", NAME, stream=True)),
             Claim(("POST",), "/toy/count", Asked("count", NAME)),
             Claim(("GET",), "/toy/models", Asked("models", NAME)),
-            # Others have their models there too; a client of the toy says that it is one.
+            # Other dialects claim this address too, so a client of the toy identifies itself by a header.
             Claim(("GET",), "/v1/models", Asked("models", NAME), headers=("x-toy-client",)),
         ),
         shown=("POST /toy", "POST /toy/stream", "POST /toy/count", "GET /toy/models"),
@@ -429,7 +448,7 @@ ENDPOINTS = Endpoints(
 )
 
 
-# --- the record that ties it all together ----------------------------------------------------------------------------
+# --- the record that names all functions -----------------------------------------------------------------------------
 
 DIALECT = Dialect(
     name=NAME,

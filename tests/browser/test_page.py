@@ -62,14 +62,14 @@ def test_the_page_asks_for_the_key_and_keeps_it_in_its_tab(tmp_path: Path, monke
     ):
         tab.open(f"{base}/dragoman")
         closed = tab.seen("!document.querySelector('#door').hidden")
-        assert "wants a key" in closed
+        assert "needs a key" in closed
         assert "Translate" not in closed
         _unlock(tab, "simsim")
         refused = tab.seen("document.querySelector('#refused').textContent.includes('not one')")
         assert "not one of this gateway's" in refused
         _unlock(tab, "sesame")
         opened = tab.seen("document.querySelector('#losses').rows.length > 1")
-        assert "wants a key" not in opened
+        assert "needs a key" not in opened
         assert "seal.dropped" in opened
         assert "$KEY" in opened
         tab.run("location.reload()")

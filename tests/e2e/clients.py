@@ -1,7 +1,9 @@
-"""Owns the official SDKs as clients of a gateway: a conversation with tools, a question that fails, one that is left.
+"""Owns the official SDKs as clients of a gateway: a conversation with tools, a request that fails, a stream that is
+left.
 
-Runs with the SDKs of any environment, also as a program: `python clients.py CLIENT ADDRESS VERB MODEL [VERB MODEL]...`
-prints a line of JSON for each. So it imports nothing of this project, and every SDK only when its client is asked for.
+It runs with the SDKs of any environment, also as a program: `python clients.py CLIENT ADDRESS VERB MODEL [VERB
+MODEL]...` prints a line of JSON for each. So it imports nothing of this project, and each SDK only when its client is
+used.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from functools import cache
 from typing import Any
 
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ")
-"""The head of a PNG; in both alphabets of base64 it is written alike."""
+"""The head of a PNG, which is the same in both alphabets of base64."""
 PICTURE = base64.b64encode(PIXEL).decode()
 ASKED = "Is Paris warmer than Rome?"
 RESULT = "18 degrees"
@@ -23,12 +25,12 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}}
 PAIR = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}
 TOOLS = {"weather": CITY, "compare": PAIR}
 MOST = 6
-"""Steps of a conversation, should it not end."""
+"""The most steps of a conversation."""
 
 Told = dict[str, Any]
 
 
-# Most of what an SDK's client costs is its first line, so there is one for each gateway.
+# Most of the cost of an SDK's client is its construction, so there is one for each gateway.
 
 
 @cache
@@ -60,10 +62,10 @@ def _ollama(base: str) -> Any:
 
 
 class Client:
-    """One SDK. `ask` gives what was called and what was said, and goes on with the results on the next call."""
+    """One SDK. `ask` returns the calls and the text, and continues with the results on the next call."""
 
     errors: type[Exception] = Exception
-    """How the SDK tells a fault."""
+    """The SDK's exception for a fault."""
 
     def __init__(self, base: str, model: str) -> None:
         self.model = model
@@ -72,7 +74,7 @@ class Client:
         raise NotImplementedError
 
     def first(self) -> None:
-        """Open a stream, read the beginning, leave."""
+        """Open a stream, read its beginning, and leave."""
         raise NotImplementedError
 
 
@@ -103,7 +105,7 @@ class Chat(Client):
         return [name for _, name in calls], text
 
     def _gathered(self, stream: Any) -> tuple[Any, list[tuple[str, str]]]:
-        """As the documentation shows it: texts joined, calls by their index, nothing else kept."""
+        """Fold a stream as the documentation shows: texts joined, calls by their index, nothing else kept."""
         text = ""
         calls: dict[int, Any] = {}
         for chunk in stream:
@@ -266,7 +268,7 @@ class Local(Client):
             {"type": "function", "function": {"name": name, "description": "", "parameters": schema}}
             for name, schema in TOOLS.items()
         ]
-        # Older clients know no thinking.
+        # Older clients have no thinking.
         thinks = "think" in inspect.signature(ollama.Client.chat).parameters
         self._more: dict[str, Any] = {"think": True} if thinks else {}
 
@@ -304,7 +306,7 @@ CLIENTS: dict[str, type[Client]] = {
 
 
 def converse(client: Client, *, stream: bool) -> Told:
-    """Ask, run what is called, until there is an answer in words."""
+    """Send requests and run the calls, until there is an answer in text."""
     steps: list[list[str]] = []
     text = ""
     while len(steps) < MOST:
@@ -324,7 +326,7 @@ def streamed(client: Client) -> Told:
 
 
 def refused(client: Client) -> Told:
-    """What the SDK makes of a fault."""
+    """The SDK's exception for a fault."""
     try:
         client.ask(False)
     except client.errors as error:

@@ -1,7 +1,7 @@
 """Owns an upstream of all seven dialects, on loopback, with a script: three answers with calls, thoughts and seals.
 
-What it does is told by the model it is asked for: `...-fault` refuses, `...-slow` stops in the middle of a stream until
-the gateway hangs up, anything else is the next answer of the conversation.
+The model in the request chooses the behaviour: `...-fault` refuses, `...-slow` stops in the middle of a stream until
+the gateway hangs up, and any other name gives the next answer of the conversation.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _PLACES = (
     ("/models/", "gemini"),
 )
 _NUMBERS = {"gemini": (0, 1, 3), "anthropic": (0, 1, 2), "openai-responses": (0, 1, 2)}
-"""Which of the sealing upstreams' answers are given: calls, calls, words."""
+"""The numbers of the sealing upstreams' answers that are used: calls, calls, text."""
 
 
 def story(dialect: str) -> sealing.Upstream:
-    """What the sealing upstream of a dialect says."""
+    """The answers of a dialect's sealing upstream."""
     return sealing.UPSTREAMS[dialect](48)
 
 
@@ -57,7 +57,7 @@ def body(dialect: str, step: int) -> bytes:
 
 
 def stream(dialect: str, step: int) -> list[bytes]:
-    """The frames."""
+    """The frames of a step."""
     if dialect == "code-assist":
         frames = [json.loads(frame[len(b"data: ") :]) for frame in stream("gemini", step)]
         return [b"data: " + json.dumps({"response": frame}).encode() + b"\r\n\r\n" for frame in frames]
@@ -121,7 +121,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.asked: dict[str, list[Json]] = defaultdict(list)
-        """Requests by dialect."""
+        """The requests by dialect."""
         self.left = threading.Semaphore(0)
         """Released for every stream that the gateway hung up on."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -180,7 +180,7 @@ def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(frame), frame))
 
         def _break_off(self, frames: list[bytes]) -> None:
-            """Say so much, and then nothing until the other side hangs up."""
+            """Send so many frames, and then nothing until the other side hangs up."""
             self.close_connection = True
             try:
                 self._chunks(frames)
@@ -200,6 +200,6 @@ def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
+            """Log nothing."""
 
     return Handler

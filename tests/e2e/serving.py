@@ -1,4 +1,4 @@
-"""Owns the gateway as a process of its own: started on a free port, told to stop when the test is over."""
+"""Owns the gateway as a process of its own: started on a free port, stopped at the end of the test."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def served(config: str, place: Path, *more: str) -> Iterator[str]:
 
 
 def upstreams(port: int, **dialects: str) -> str:
-    """A table for each upstream, by its name; all at one port of loopback, asked however often they fail."""
+    """A table for each upstream, by its name. All are at one port of loopback, and have no breaker."""
     return "".join([_upstream(name, dialect, port) for name, dialect in dialects.items()])
 
 

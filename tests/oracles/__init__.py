@@ -1,1 +1,2 @@
-"""Independent oracles for what we write: they know the dialects from outside and never import the library."""
+"""Independent oracles for the library's output. They know the dialects from other sources, and never import the
+library."""

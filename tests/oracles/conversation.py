@@ -1,7 +1,9 @@
-"""Owns the verdict on a request as a conversation: pairing, order, alternation and the other rules no schema can state.
+"""Owns the verdict on a request as a conversation: pairing, order, alternation and other rules that no schema can
+state.
 
-The rules are those of "Linter rules" in the protocol pages, under their ids. Each finding has a topic, the same in
-every dialect, so that a translation can be excused for what its source already breaks.
+The rules are the lint rules of each dialect, under their ids (docs/reference/rules.md), written a second time from the
+providers' documentation. Each finding has a topic, the same in every dialect. So a translation can be excused for a
+breach that its source already has.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class Finding(NamedTuple):
 
 
 def check_conversation(dialect: str, body: Json, *, model: str = "") -> list[Finding]:
-    """Every breach in a decoded request. `model` is needed where the address names it."""
+    """Every breach in a decoded request. `model` is needed where the address names the model."""
     checks: dict[str, Callable[[Json], Iterator[Finding]]] = {
         "openai-chat": _chat,
         "openai-responses": _responses,
@@ -45,10 +47,8 @@ def check_conversation(dialect: str, body: Json, *, model: str = "") -> list[Fin
 
 
 def _openrouter(body: Json) -> Iterator[Finding]:
-    """As openai-chat, but for media in results, sampling and the model, which may stand in `models` alone.
-
-    An assistant's message may hold nothing but images: `content` may be null beside `images` (schema, 2026-11).
-    """
+    """As openai-chat, except for media in results, sampling, and the model, which may be in `models` only. An
+    assistant's message may hold only images: `content` may be null beside `images` (schema, 2026-11)."""
     shown = {f"/messages/{i}" for i, one in enumerate(body.get("messages") or ()) if one.get("images")}
     named = {**body, "model": body.get("model") or body.get("models")}
     for found in _chat(named):
@@ -306,7 +306,7 @@ def _anthropic_pairing(messages: Json) -> Iterator[Finding]:
 
 
 def _joined(turns: Json, role: str, content: str) -> list[tuple[str, list[Json], int]]:
-    """Neighbouring turns of one role are one turn to the server."""
+    """Join neighbouring turns of one role, as the server does."""
     out: list[tuple[str, list[Json], int]] = []
     for i, turn in enumerate(turns):
         if out and out[-1][0] == turn.get(role):
@@ -424,10 +424,10 @@ def _gemini_pairing(contents: Json, roles: list[str]) -> Iterator[Finding]:
 
 
 def _gemini_seals(contents: Json, roles: list[str]) -> Iterator[Finding]:
-    """In the turn under way the first call of each step carries a signature."""
+    """In the present turn the first call of each step has a signature."""
     start = 0
     for i, content in enumerate(contents):
-        # A text beside results begins a turn, too.
+        # A text beside results begins a turn too.
         if roles[i] == "user" and any("functionResponse" not in part for part in content.get("parts") or ()):
             start = i
     for i in range(start, len(contents)):
@@ -437,7 +437,7 @@ def _gemini_seals(contents: Json, roles: list[str]) -> Iterator[Finding]:
 
 
 def _camel(content: Json) -> Json:
-    """The content with the four keys of interest in camelCase, as either spelling is legal."""
+    """The content with the four important keys in camelCase, because both spellings are legal."""
     spelled = {
         "function_call": "functionCall",
         "function_response": "functionResponse",

@@ -1,6 +1,6 @@
-"""Owns access to the exchanges that tests run on: the corpus of the repository and, where they are, the recordings.
+"""Owns access to the exchanges that tests use: the corpus of the repository and, where they exist, the recordings.
 
-The recordings and the reference material stand in the shared folder beside the repository, which is no part of it.
+The recordings and the reference material are in the shared folder beside the repository, which is no part of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.oracles import envelope
 
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
-# Hosts that are the dialect's own provider. `NAME.recorded` means the recorder hid the host and kept the name.
+# Hosts of the dialect's own provider. `NAME.recorded` means that the recorder hid the host and kept the name.
 REAL_HOSTS: dict[str, tuple[str, ...]] = {
     "openai-chat": ("api.openai.com",),
     "openai-responses": ("api.openai.com",),
@@ -34,7 +34,7 @@ _MODEL_IN_URL = re.compile(r"/models/([^/:?]+)(?::|\?|$)")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """One recorded exchange. Field meanings are those of the corpus README."""
+    """One recorded exchange. The corpus README explains the fields."""
 
     id: str
     dialect: str
@@ -74,7 +74,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def real(self) -> bool:
-        """Answered with 200 by the dialect's own provider: what the judges are calibrated on."""
+        """Answered with 200 by the dialect's own provider. The judges are calibrated on these records."""
         return self.own_host and self.status == 200
 
     def header(self, name: str) -> str | None:
@@ -86,13 +86,13 @@ REQUIRED = "required"
 
 
 def shared() -> Path:
-    """The shared folder: beside the repository, or where DRAGOMAN_SHARED says."""
+    """The shared folder: beside the repository, or the folder that DRAGOMAN_SHARED names."""
     override = os.environ.get("DRAGOMAN_SHARED")
     return Path(override) if override and override != REQUIRED else _REPO.parent / "shared"
 
 
 def has_recordings() -> bool:
-    """True when the recordings are there; where they are required and absent the test fails."""
+    """True when the recordings exist. Where they are required and absent, the test fails."""
     folder = shared() / "wire"
     if os.environ.get("DRAGOMAN_SHARED") == REQUIRED:
         return require_shared() == folder
@@ -100,7 +100,8 @@ def has_recordings() -> bool:
 
 
 def require_shared(part: str = "wire") -> Path:
-    """The folder `part` of the shared material. Without it skip the test; fail it if DRAGOMAN_SHARED=required."""
+    """The folder `part` of the shared material. Without it the test is skipped; with DRAGOMAN_SHARED=required it
+    fails."""
     folder = shared() / part
     if folder.is_dir():
         return folder
@@ -112,7 +113,8 @@ def require_shared(part: str = "wire") -> Path:
 
 @cache
 def records(dialect: str) -> list[Record]:
-    """Every exchange of one dialect: the corpus, then the recordings where they are. Treat the values as read-only."""
+    """Every exchange of one dialect: the corpus, then the recordings where they exist. Treat the values as
+    read-only."""
     return own(dialect) + (recorded(dialect) if has_recordings() else [])
 
 
@@ -134,13 +136,13 @@ def _decoded(path: Path) -> list[Record]:
     return [decoder.decode(line) for line in path.read_bytes().splitlines() if line]
 
 
-# Of the Gemini records every third one is also a Code Assist record, in the envelope: reading and writing are Gemini's,
-# and all of them would double the run.
+# Every third Gemini record is also a Code Assist record, in the envelope. Reading and writing are Gemini's, and all
+# records would double the run.
 _EVERY = 3
 
 
 def wrapped_ones() -> list[Record]:
-    """The Gemini records that are Code Assist records too."""
+    """The Gemini records that are also Code Assist records."""
     return own("gemini")[::_EVERY] + (recorded("gemini")[::_EVERY] if has_recordings() else [])
 
 
@@ -168,26 +170,26 @@ def _by_id() -> dict[str, Record]:
 
 
 def record(record_id: str) -> Record:
-    """The record with this id; without the recordings the synthetic one of the same shape."""
+    """The record with this id; without the recordings the synthetic record of the same shape."""
     found = _by_id()
     return found.get(record_id) or found[record_id + OWN]
 
 
 def base_id(record_id: str) -> str:
-    """The id of the recording that a synthetic exchange has its shape from; else the id itself."""
+    """The id of the recording that gave a synthetic exchange its shape; else the id itself."""
     return record_id.removesuffix(OWN)
 
 
 def least(recorded: int, own: int) -> int:
-    """How many records a test must at least have seen: with the recordings, and with the corpus alone."""
+    """The least number of records that a test must have used: with the recordings, and with the corpus alone."""
     return recorded if has_recordings() else own
 
 
 def surprises(found: Iterable[str], listed: Iterable[str]) -> list[str]:
     """Ids that were found and are not listed, and listed recordings that were not found. Both kinds fail a test.
 
-    A synthetic exchange may be found where the recording of the same shape is listed. It does not have to be: its texts
-    are others.
+    A synthetic exchange may be found where the recording of the same shape is listed. It need not be found, because its
+    texts differ.
     """
     known, seen = set(listed), set(found)
     missed = known - seen if has_recordings() else set[str]()
@@ -202,7 +204,7 @@ def streams(dialect: str) -> list[Record]:
 
 
 def model_of(item: Record) -> str | None:
-    """The model asked for; for answers stored alone the model that answered."""
+    """The requested model; for an answer without its request the model that answered."""
     if item.dialect == "gemini":
         found = _MODEL_IN_URL.search(item.url or "")
         if found:
@@ -219,6 +221,6 @@ def _model_in_answer(item: Record) -> str | None:
         answer = answer.get("response", answer) if item.dialect == envelope.NAME else answer
         value = answer.get(key)
         return value if isinstance(value, str) else None
-    # In a stream the first mention is the answering model: message_start, response.created and chunks all carry it.
+    # In a stream the first mention is the answering model: message_start, response.created and chunks all have it.
     found = re.search(rf'"{key}"\s*:\s*"([^"]+)"', item.stream or "")
     return found.group(1) if found else None

@@ -1,7 +1,7 @@
-"""Owns the Code Assist envelope: Gemini's recorded exchanges wrapped in it, and the verdict on what is wrapped.
+"""Owns the Code Assist envelope: wraps recorded Gemini exchanges, and judges wrapped documents.
 
-Nobody recorded Code Assist. Its documents are Gemini's in an envelope, so the recorded ones are wrapped as the protocol
-page shows it, and written ones are unwrapped and judged as Gemini's.
+There are no recordings of Code Assist. Its documents are Gemini's in an envelope. So recorded documents are wrapped as
+Gemini CLI (0.56) does, and written documents are unwrapped and judged as Gemini's.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _ANSWER = frozenset({"response", "traceId", "consumedCredits", "remainingCredits
 
 
 def wrap_request(body: Json, model: str, number: int) -> Json:
-    """A Gemini request as a client of Code Assist sends it; the project is absent in every second one."""
+    """A Gemini request as a client of Code Assist sends it. Every second one has no project."""
     out = {"model": model, "project": f"project-{number}"} if number % 2 else {"model": model}
     return {**out, "user_prompt_id": f"prompt-{number}", "request": {**body, "session_id": f"session-{number}"}}
 
@@ -76,7 +76,7 @@ def wrap_answer(body: Json, number: int) -> Json:
 
 
 def wrap_stream(raw: bytes, number: int) -> bytes:
-    """A Gemini stream with every chunk wrapped; framing and line ends stay."""
+    """A Gemini stream with every chunk wrapped. Framing and line ends stay."""
 
     def wrapped(line: re.Match[bytes]) -> bytes:
         try:
@@ -89,7 +89,7 @@ def wrap_stream(raw: bytes, number: int) -> bytes:
 
 
 def unwrap_stream(raw: bytes) -> bytes:
-    """The Gemini stream inside; a chunk without an id of its own has the trace's, as clients read it."""
+    """The Gemini stream inside. A chunk without its own id gets the id of the trace, as clients read it."""
 
     def unwrapped(line: re.Match[bytes]) -> bytes:
         chunk = msgspec.json.decode(line[1])
@@ -106,7 +106,7 @@ def unwrap_answer(body: Json) -> Json:
 
 
 def inside(path: str) -> str:
-    """A place in the envelope as the place in the document that it holds."""
+    """The place in the inner document for a place in the envelope."""
     for key in ("/request", "/response"):
         if path == key or path.startswith(key + "/"):
             return path[len(key) :]
@@ -114,7 +114,7 @@ def inside(path: str) -> str:
 
 
 def check_request(body: Json, inner: Callable[[Json], list[str]]) -> list[str]:
-    """Rules GCA-001 to GCA-006, and Gemini's judge for what is inside."""
+    """Rules GCA-001 to GCA-006, and Gemini's judge for the inner document."""
     if not isinstance(body, dict):
         return ["(root): GCA-001, not an object"]
     found = [f"/{key}: GCA-001, not a field of the envelope" for key in body if key not in _REQUEST]
@@ -138,7 +138,7 @@ def check_request(body: Json, inner: Callable[[Json], list[str]]) -> list[str]:
 
 
 def check_answer(body: Json, inner: Callable[[Json], list[str]]) -> list[str]:
-    """Rule GCA-S01, and Gemini's judge for what is inside: a whole answer, or one chunk."""
+    """Rule GCA-S01, and Gemini's judge for the inner document: a whole answer, or one chunk."""
     if not isinstance(body, dict):
         return ["(root): GCA-S01, not an object"]
     found = [f"/{key}: not a field of the envelope" for key in body if key not in _ANSWER]

@@ -1,4 +1,5 @@
-"""Owns the judges' own reading of event-stream text, written apart from the library so that both can disagree."""
+"""Owns the judges' own reader of event-stream text. It is written apart from the library, so that the two can
+disagree."""
 
 from __future__ import annotations
 
@@ -30,11 +31,11 @@ class Findings(list[str]):
 
 
 def frames(raw: bytes, found: list[str]) -> list[Frame]:
-    """Every dispatched frame. A last frame without its blank line is read, as SDKs do, but it is a finding."""
+    """Every dispatched frame. A last frame without its blank line is read, as SDKs do, and is a finding."""
     out: list[Frame] = []
     name: str | None = None
     data: list[str] = []
-    # Splitting leaves one piece behind the final line end: empty when the last line is terminated.
+    # Splitting leaves one piece behind the last line end; the piece is empty when the last line is terminated.
     *lines, rest = _LINE_END.split(raw)
     if rest:
         found.append("end: the last line is not terminated")
@@ -80,7 +81,7 @@ def payload(frame: Frame, found: Findings) -> dict[str, Json] | None:
 
 
 def json_object(text: str) -> str | None:
-    """None when the text is a JSON object, else what is wrong with it."""
+    """None when the text is a JSON object, else the problem."""
     try:
         value = load(text)
     except BadJson as error:

@@ -1,7 +1,8 @@
-"""Owns the judge of Gemini bodies: the published schema with Vertex's fields, plus the rules the schema cannot state.
+"""Owns the judge of Gemini bodies: the published schema with Vertex's fields, and the rules that the schema cannot
+state.
 
-Requests may be written in camelCase or snake_case; answers are camelCase only. Keys are rewritten along the schema, so
-names given by users (schema properties, args, response objects, labels) are never touched.
+Requests may be in camelCase or snake_case; answers are in camelCase only. Keys are rewritten along the schema, so names
+that users choose (schema properties, args, response objects, labels) stay unchanged.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _OTHER_NAMES = {
 def _document() -> Json:
     document = specs.document("gemini")
     schemas = document["components"]["schemas"]
-    if not specs.are_published():  # the SDK's types know Vertex's fields
+    if not specs.are_published():  # the SDK's types have Vertex's fields
         _loosen_stated(schemas)
         return closed(document)
     vertex = json.loads((corpus.shared() / "specs" / "vertex-aiplatform-v1.discovery.json").read_bytes())["schemas"]
@@ -86,7 +87,7 @@ def _from_discovery(node: Json, *, mapping: bool = False) -> Json:
 
 
 def _merge(schema: Json, other: Json) -> None:
-    """Let one schema also hold what Vertex knows: further fields, and further values of shared enums."""
+    """Extend a schema by Vertex's additions: further fields, and further values of shared enums."""
     properties = schema.setdefault("properties", {})
     for field, theirs in other.get("properties", {}).items():
         ours = properties.setdefault(field, theirs)
@@ -95,7 +96,7 @@ def _merge(schema: Json, other: Json) -> None:
 
 
 def _loosen(schemas: dict[str, Json]) -> None:
-    # google-genai 3.1 knows these and the stored schema is older (protocols/gemini.md sections 2 and 7).
+    # google-genai 3.1.0 has this field and this finish reason. The stored schema is older.
     extra(schemas, "GenerateContentRequest", continuationToken={"type": "string"})
     schemas["Candidate"]["properties"]["finishReason"]["enum"].append("CONTINUATION")
     # 61 of 456 recorded requests answered with 200 spell schema types in lower case.
@@ -104,7 +105,7 @@ def _loosen(schemas: dict[str, Json]) -> None:
     # The same for thinking levels in 10 of them.
     levels = schemas["ThinkingConfig"]["properties"]["thinkingLevel"]["enum"]
     levels.extend([level.lower() for level in levels])
-    # The JSON form of protobuf takes 64-bit integers as numbers too, and real requests use numbers.
+    # The JSON form of protobuf also takes 64-bit integers as numbers, and real requests use numbers.
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
             if field.get("format") == "int64":
@@ -112,7 +113,7 @@ def _loosen(schemas: dict[str, Json]) -> None:
 
 
 def _loosen_stated(schemas: dict[str, Json]) -> None:
-    """The same points where the types of the SDK stand for the published schema."""
+    """The same corrections where the types of the SDK replace the published schema."""
     extra(schemas, "GenerateContentRequest", continuationToken={"type": "string"})
     for name in ("Type", "ThinkingLevel"):
         schemas[name]["enum"] += [value.lower() for value in schemas[name]["enum"]]
@@ -175,7 +176,7 @@ def _part(part: Json, path: Path, *, answer: bool) -> list[str]:
     if len(data) != 1:
         found.append(f"{pointer(path)}: exactly one data field expected, found {data}")
     call = part.get("functionCall")
-    # Vertex streams calls in pieces: only the first piece is named.
+    # Vertex streams calls in pieces, and only the first piece has a name.
     piece = answer and isinstance(call, dict) and (not call or "partialArgs" in call)
     if isinstance(call, dict) and not piece and not call.get("name"):
         found.append(f"{pointer((*path, 'functionCall'))}: name is required")
@@ -199,7 +200,7 @@ def _declaration(declaration: Json, path: Path) -> list[str]:
 
 
 def camel_cased(value: Json, name: str) -> tuple[Json, list[str]]:
-    """The value with known snake_case keys in camelCase and null fields left out, as protobuf's JSON form reads it."""
+    """The value with known snake_case keys in camelCase and without null fields, as protobuf's JSON form reads it."""
     found: list[str] = []
     return _walk(value, {"$ref": _ROOT + name}, (), found), found
 

@@ -1,7 +1,7 @@
 """Owns the entry to the stream-grammar checkers: is this whole stream legal in its dialect?
 
-The rules are those of "Stream grammar" and `-Snn` in the protocol pages; each event is also judged on its own. A stream
-that ends with the dialect's in-stream fault is legal.
+The rules are the stream rules of each dialect (`-Snn` in docs/reference/rules.md), written a second time. Each event is
+also judged on its own. A stream that ends with the dialect's in-stream fault is legal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def check_stream(dialect: str, raw: bytes, *, extensions: bool = False) -> list[
 
 
 def _code_assist(raw: bytes) -> list[str]:
-    """Each chunk in its envelope, and Gemini's grammar for what is inside."""
+    """Each chunk in its envelope, and Gemini's grammar for the inner chunks."""
     found = Findings()
     for frame in frames(raw, found):
         for text in check_event("code-assist", frame.data.encode()):

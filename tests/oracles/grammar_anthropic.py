@@ -1,4 +1,4 @@
-"""Owns the stream grammar of the Messages dialect: rules ANT-S01 to ANT-S04 and what they imply."""
+"""Owns the stream grammar of the Messages dialect: rules ANT-S01 to ANT-S04 and their consequences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DELTAS: dict[str, tuple[str, ...]] = {
     "compaction": ("compaction_delta",),
 }
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
-# After these a last call may have been cut.
+# After these stop reasons a last call may be incomplete.
 _CUT_STOPS = ("max_tokens", "model_context_window_exceeded", "refusal")
 
 

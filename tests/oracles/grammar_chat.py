@@ -1,7 +1,7 @@
-"""Owns the stream grammar of the Chat Completions dialect: rules OAC-S01 to OAC-S03 and what they imply.
+"""Owns the stream grammar of the Chat Completions dialect: rules OAC-S01 to OAC-S03 and their consequences.
 
-OpenRouter's is the same but for the end: the figures stand in a chunk that has choices, which may say again how they
-ended, and an error stands in a chunk (ORT-S01).
+OpenRouter's grammar differs at the end: the usage is in a chunk with choices, which may repeat the finish reason, and
+an error is in a chunk (ORT-S01).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Owns the stream grammar of the Gemini dialect: rules GEM-S01 and GEM-S02 and what they imply."""
+"""Owns the stream grammar of the Gemini dialect: rules GEM-S01 and GEM-S02 and their consequences."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class _Machine:
             self.finished[index] = True
 
     def call(self, place: int, index: int, call: Json) -> None:
-        """Whole calls, or Vertex's pieces: a named start that goes on, partial arguments, and a close."""
+        """Complete calls, or Vertex's pieces: a start with a name that announces more, partial arguments, and an
+        end."""
         inside = index in self.streaming_call
         if call.get("name") and inside:
             self.found.at(place, f"GEM-S02 a call starts inside a call of candidate {index} that goes on")

@@ -1,4 +1,4 @@
-"""Owns the stream grammar of the Ollama dialect: rule OLL-S01 and what it implies."""
+"""Owns the stream grammar of the Ollama dialect: rule OLL-S01 and its consequences."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(raw: bytes) -> list[str]:
     """Findings in one stream."""
     found = Findings()
     machine = _Machine(found)
-    # Splitting leaves one piece behind the final line end: empty when the last line is terminated.
+    # Splitting leaves one piece behind the last line end; the piece is empty when the last line is terminated.
     *lines, rest = raw.split(b"\n")
     if rest:
         found.end("the last line is not terminated")

@@ -1,4 +1,4 @@
-"""Owns the stream grammar of the Responses dialect: rules OAR-S01 to OAR-S03 and what they imply."""
+"""Owns the stream grammar of the Responses dialect: rules OAR-S01 to OAR-S03 and their consequences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Json = Any
 
 _TERMINAL = {"response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed"}
 _OPENING = ("response.created", "response.queued", "response.in_progress")
-# Streamed texts: event stem -> (field of the .done event, index field inside the item, kind of item it belongs to).
+# Streamed texts: event stem -> (field of the .done event, index field inside the item, kind of the item).
 _TEXTS: dict[str, tuple[str, str | None, str]] = {
     "response.output_text": ("text", "content_index", "message"),
     "response.refusal": ("refusal", "content_index", "message"),
@@ -29,7 +29,7 @@ _PARTS: dict[str, tuple[str, str]] = {
 
 
 class _Text:
-    """One streamed text: its pieces, and the value the .done event stated."""
+    """One streamed text: its pieces, and the value of the .done event."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
@@ -101,7 +101,7 @@ class _Machine:
         self.output(place, response.get("output"))
 
     def output(self, place: int, output: Json) -> None:
-        """The terminal response repeats exactly what was streamed."""
+        """The terminal response repeats the streamed items exactly."""
         for index, item in enumerate(self.items):
             if item.final is None:
                 self.found.at(place, f"OAR-S02 output {index} was added and never done")
@@ -138,7 +138,7 @@ class _Machine:
         if kind == "response.output_item.done":
             self.done(place, index, item, event.get("item") or {})
             return
-        # Shell events name their item by output_index alone; where item_id is required the event types say so.
+        # Shell events name their item by output_index only. The event types define where item_id is required.
         if event.get("item_id", item.id) != item.id:
             self.found.at(place, f"OAR-S03 item_id {event.get('item_id')!r}, output {index} is {item.id!r}")
         stem, _, verb = kind.rpartition(".")
@@ -157,7 +157,7 @@ class _Machine:
         if item.kind != owner:
             self.found.at(place, f"OAR-S02 {stem}.{verb} for a {item.kind}")
         index: Json = event.get(index_field) if index_field else None
-        # Reasoning text may come without parts around it; everything else with an index lies inside one.
+        # Reasoning text may come without parts around it. Every other event with an index is inside a part.
         holder = "summary" if index_field == "summary_index" else "content" if owner == "message" else None
         if holder and index_field:
             if item.parts[holder].get(index, _DONE) is not _OPEN:
@@ -242,7 +242,7 @@ class _Machine:
 
 def _differences(done: Json, last: Json) -> set[str]:
     fields = {key for key in {*done, *last} if done.get(key) != last.get(key)}
-    # OpenAI encrypts anew for each event (5 of 40 recorded streams), so only presence can be compared.
+    # OpenAI encrypts again for each event (5 of 40 recorded streams), so only the presence can be compared.
     if done.get("encrypted_content") and last.get("encrypted_content"):
         fields.discard("encrypted_content")
     return fields

@@ -1,6 +1,6 @@
-"""What each target refuses in a tool's schema, written down from the protocol pages and nothing else.
+"""Owns the keywords that each target refuses in a tool's schema, from the providers' documentation alone.
 
-The tables of the code are not looked at: a word that slipped into one of them by mistake is found here.
+The tables of the library are not used. So a word that was added to one of them by mistake is found here.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ Node = dict[str, Any]
 
 
 class Law(NamedTuple):
-    """What one target takes."""
+    """The keywords and forms that one target takes."""
 
     words: frozenset[str] | None = None
-    """Keywords; None: any."""
+    """Allowed keywords; None: any."""
     root_words: frozenset[str] | None = None
-    """Keywords of the root, where they differ."""
+    """Allowed keywords of the root, where they differ."""
     formats: frozenset[str] | None = None
     strict: bool = False
-    """Every object closed, every schema with a type, a union or a reference."""
+    """Every object is closed, and every schema has a type, a union or a reference."""
     all_required: bool = False
     lone_refs: bool = False
-    """Nothing beside a reference."""
+    """A reference stands alone."""
     recursive: bool = True
     scalars: bool = False
     """Values of an enum are no objects or arrays."""
     min_items: int | None = None
     items: bool = False
-    """Every array says its items."""
+    """Every array has `items`."""
     keys: str = ""
-    """Names of the root's properties."""
+    """The pattern for names of the root's properties."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -86,7 +86,7 @@ LAWS: Final[dict[str, tuple[Law, Law]]] = {
     "code-assist": (GEMINI, GEMINI),
     "ollama": (OLLAMA, OLLAMA),
 }
-"""Dialect -> what it takes as a rule, and with `strict`."""
+"""Dialect -> its usual law, and its law with `strict`."""
 
 _ONE = _words("items additionalProperties not if then else contains propertyNames additionalItems unevaluatedItems")
 _ONE |= _words("unevaluatedProperties contentSchema")
@@ -111,7 +111,7 @@ def nodes(schema: Any, path: Path = ()) -> Iterator[tuple[Path, Node]]:
 
 
 def breaches(schema: Any, law: Law, root_object: bool = True) -> list[str]:
-    """What in a schema the target would refuse."""
+    """The parts of a schema that the target would refuse."""
     if not isinstance(schema, dict):
         return ["the schema is no object"]
     found = []
@@ -156,7 +156,7 @@ def _breaches(node: Node, law: Law, words: frozenset[str] | None) -> Iterator[st
 
 
 def _references(schema: Node, law: Law) -> Iterator[str]:
-    """References that lead nowhere, or back to themselves where that is refused."""
+    """References without a target, and circular references where they are refused."""
     edges: dict[str, set[str]] = {}
     for path, node in nodes(schema):
         text = node.get("$ref")

@@ -1,6 +1,7 @@
-"""Owns the list of real recordings that the judges reject: record id by kind, under the reason. It only ever shrinks.
+"""Owns the list of real recordings that the judges reject: record ids by kind, under the reason. The list only shrinks.
 
-A judge that accepted them would let us write the same, so each stays rejected and is named here instead.
+A judge that accepted these recordings would accept the same mistakes from our writers. So each stays rejected, and is
+named here.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ REJECTED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
     },
 }
 
-# Streams from which the SDK itself gathers nothing.
+# Streams that the SDK itself cannot fold.
 SDK_FAILS: dict[str, str] = {
     "openai-chat-c8c2dcb35500": "the server reports an error inside the stream",
     "openai-responses-c8f688bd3ef5": "several streams in one file, so the response id changes",

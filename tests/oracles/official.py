@@ -71,7 +71,7 @@ def check_event(dialect: str, data: bytes, *, extensions: bool = False) -> list[
     }
 
     def check(value: Json) -> list[str]:
-        faulty = is_fault(dialect, value) and dialect != "openrouter"  # there it stands in a chunk like any other
+        faulty = is_fault(dialect, value) and dialect != "openrouter"  # OpenRouter's faults are in usual chunks
         return _fault(dialect).findings(value) if faulty else checks[dialect](value)
 
     return _judged(check, data)
@@ -101,7 +101,7 @@ def _judged(check: Callable[[Json], list[str]], body: bytes) -> list[str]:
 
 
 def _either(judges: tuple[Judge, Judge], value: Json) -> list[str]:
-    """Nothing when one of two judges accepts; else the findings of the second, wider one."""
+    """Nothing when one of two judges accepts; else the findings of the second, wider judge."""
     return [] if judges[0].accepts(value) else judges[1].findings(value)
 
 
@@ -114,10 +114,10 @@ def _anthropic_document() -> Json:
 def _anthropic_requests() -> tuple[Judge, Judge]:
     document = _anthropic_document()
     for name in ("InputMessage", "BetaInputMessage") if specs.are_published() else ():
-        # The stored schema is older than system turns inside messages, which the SDK types know and which the
-        # provider answered with 200 in 7 recordings.
+        # The stored schema is older than system turns inside messages. The SDK types have them, and the provider
+        # answered 200 to 7 recordings with them.
         document["components"]["schemas"][name]["properties"]["role"]["enum"].append("system")
-    if not specs.are_published():  # the published schemas are shut as they are
+    if not specs.are_published():  # the published schemas are already closed
         document = closed(document)
     return (
         Judge(component(document, "CreateMessageParams")),
@@ -126,13 +126,14 @@ def _anthropic_requests() -> tuple[Judge, Judge]:
 
 
 def _anthropic_event(value: Json) -> list[str]:
-    # Pings carry nothing and stand outside the SDK's event types.
+    # Pings have no content, and are not in the SDK's event types.
     return [] if value == {"type": "ping"} else _either(sdktypes.anthropic_events(), value)
 
 
 @cache
 def _fault(dialect: str) -> Judge:
-    """Faults as sections 8 and 9 of the protocol pages give them."""
+    """The form of faults in each dialect, from the SDKs' types and the providers' pages on errors (August to October
+    2026)."""
     if dialect == "ollama":
         return ollama.fault()
     if dialect == "openrouter":
@@ -140,7 +141,7 @@ def _fault(dialect: str) -> Judge:
     text, maybe = {"type": "string"}, {"type": ["string", "null"]}
     if dialect == "anthropic":
         document = _anthropic_document()
-        # Documented in-stream faults have none, nor has one of 12 recorded bodies.
+        # The documented in-stream faults have no request_id, and one of 12 recorded bodies has none.
         if "request_id" in document["components"]["schemas"]["ErrorResponse"]["required"]:
             optional(document["components"]["schemas"], "ErrorResponse", "request_id")
         return Judge(component(document, "ErrorResponse"))

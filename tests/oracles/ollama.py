@@ -1,8 +1,9 @@
-"""Owns what Ollama calls legal: the SDK's own types, each point where server and recordings forced us to loosen them,
-what a client gathers from a stream, and the rules of a conversation.
+"""Owns the verdict on Ollama bodies: the SDK's own types with corrections from the server and the recordings, what a
+client folds from a stream, and the rules of a conversation.
 
-The SDK's types are open and narrower than the server: `messages` takes any mapping, calls have no id, a property has
-neither `properties` nor `anyOf`. So its stated schema is shut, and what the server's own sources have is added by name.
+The SDK's types are open, and narrower than the server: `messages` takes any mapping, calls have no id, a property has
+neither `properties` nor `anyOf`. So the schema of the types is closed, and fields of the server's own sources are added
+by name.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ _WHOLE = {"type": "integer"}
 
 
 def _messages(names: Json) -> None:
-    # An Image is a class in Python, and one string on the wire.
+    # An Image is a class in Python, and a string on the wire.
     names["Image"] = _TEXT
-    # Ids of calls, which the server has and the SDK forgets (protocols/ollama.md section 5).
+    # The server has ids of calls (Go sources, August 2026); the SDK 0.6.3 has no field for them.
     extra(names, "Message", tool_call_id=_TEXT)
     extra(names, "ToolCall", id=_TEXT, type={"const": "function"})
     call = next(name for name in names if name.endswith("Function") and "arguments" in names[name]["properties"])
@@ -37,11 +38,11 @@ def request_schema() -> Json:
     schema = stated(ChatRequest)
     names = schema["$defs"]
     _messages(names)
-    # The type takes any mapping for a message and for the options: these are their own types.
+    # The SDK's type takes any mapping for messages and options. These are the precise types.
     schema["properties"]["messages"] = {"type": "array", "items": {"$ref": "#/$defs/Message"}}
     schema["properties"]["options"] = {"$ref": "#/$defs/Options"}
     extra(names, "Options", min_p={"type": "number"}, draft_num_predict=_WHOLE)
-    # What the server keeps of a property (section 4).
+    # The fields of a property that the server keeps (Go sources, August 2026).
     nested = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Property"}}
     union = {"type": "array", "items": {"$ref": "#/$defs/Property"}}
     extra(names, "Property", properties=nested, anyOf=union, required={"type": "array", "items": _TEXT})
@@ -75,7 +76,7 @@ def _answer() -> Judge:
 
 @cache
 def fault() -> Judge:
-    """Section 8; `status` only in a stream."""
+    """The form of a fault: `error`, and `status` in a stream only (Go sources, August 2026)."""
     fields = {"error": _TEXT, "status": _WHOLE, "signin_url": _TEXT}
     return Judge({"type": "object", "properties": fields, "required": ["error"], "additionalProperties": False})
 
@@ -89,12 +90,12 @@ def check_answer(value: Json) -> list[str]:
 
 
 def lines(raw: bytes) -> list[bytes]:
-    """The lines of a stream that hold something."""
+    """The lines of a stream that are not blank."""
     return [line for line in raw.split(b"\n") if line.strip()]
 
 
 def gathered(raw: bytes) -> Json:
-    """What a client holds after the last line: each must be what the SDK takes for one, and none may be an error."""
+    """What a client has after the last line. The SDK must accept each line, and no line may be an error."""
     from ollama import ChatResponse
 
     whole: dict[str, Json] = {}
@@ -112,7 +113,7 @@ def gathered(raw: bytes) -> Json:
         for name in ("tool_calls", "images"):
             if piece.get(name):
                 message.setdefault(name, []).extend(piece[name])
-        # The first line says when the answer began.
+        # The first line has the time at which the answer began.
         whole = {**value, "created_at": whole.get("created_at", value.get("created_at")), "message": message}
         done = done or bool(value.get("done"))
     if not done:
@@ -120,7 +121,7 @@ def gathered(raw: bytes) -> Json:
     return whole
 
 
-# What a conversation breaks: rule, topic, place and words.
+# The breaches of a conversation: rule, topic, place and text.
 
 Found = tuple[str, str, str, str]
 _LEVELS = (True, False, None, "low", "medium", "high", "max")
@@ -162,7 +163,7 @@ def check_conversation(body: Json) -> Iterator[Found]:
 
 
 def _order(messages: Json) -> Iterator[Found]:
-    """Results come in the order of the calls; which call one answers its id says, else its name."""
+    """Results come in the order of the calls. A result names its call by the id, else by the name."""
     asked: list[Json] = []
     last = -1
     for i, message in enumerate(messages):

@@ -1,7 +1,7 @@
-"""Owns the verdict on OpenRouter bodies: the provider's own specification, and each point where traffic loosened it.
+"""Owns the verdict on OpenRouter bodies: the provider's own specification, with corrections from recorded traffic.
 
-Requests, answers and chunks are judged by the schemas `ChatRequest`, `ChatResult` and `ChatStreamChunk`, shut against
-unknown fields. Of the recorded requests answered with 200 it refuses those that known.py lists.
+Requests, answers and chunks are judged by the schemas `ChatRequest`, `ChatResult` and `ChatStreamChunk`, closed against
+unknown fields. known.py lists the recorded requests with status 200 that these schemas refuse.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def _document() -> Json:
 
 
 def _loosen_requests(names: Json) -> None:
-    # Documented for years, recorded, and in no schema: the older wish for usage and thoughts, prompt compression.
+    # Documented for years, recorded, and in no schema: the older settings for usage and thoughts, and prompt
+    # compression.
     extra(
         names,
         "ChatRequest",
@@ -37,22 +38,22 @@ def _loosen_requests(names: Json) -> None:
         include_reasoning={"type": "boolean"},
         transforms={"type": "array", "items": _TEXT},
         verbosity=_TEXT,
-        # 7 recorded requests answered with 200 say it.
+        # 7 recorded requests with status 200 have this value.
         n={"type": ["integer", "null"]},
     )
     reasoning = names["ChatRequest"]["properties"]["reasoning"]["properties"]
     reasoning |= {"max_tokens": {"type": "integer"}, "exclude": {"type": "boolean"}, "enabled": {"type": "boolean"}}
-    # Composed with allOf, which cannot be shut.
+    # The schema uses allOf, which cannot be closed.
     names["ChatContentCacheControl"] = {"$ref": "#/components/schemas/AnthropicCacheControlDirective"}
-    # A result's name is harmless to every upstream that was recorded.
+    # Every recorded upstream accepts the name of a result.
     extra(names, "ChatToolMessage", name=_TEXT)
-    # Documented per part; the schema has it on texts.
+    # Documented for every part; the schema has it on texts only.
     for name in ("ChatContentFile", "ChatContentImage", "ChatContentVideo", "ChatContentAudio"):
         extra(names, name, cache_control={"$ref": "#/components/schemas/ChatContentCacheControl"})
     function = names["ChatFunctionTool"]["anyOf"][0]["properties"]
-    # Documented for tools that are searched for (protocols/openrouter.md section 4).
+    # OpenRouter documents this field for deferred tools.
     function["defer_loading"] = {"type": "boolean"}
-    # Newer than the schema (SDK documentation of `DeferredToolsControl`, 2026).
+    # Newer than the schema (SDK 1.3.84, `DeferredToolsControl`).
     extra(
         names,
         "ChatRequest",
@@ -74,7 +75,7 @@ def _loosen_requests(names: Json) -> None:
 
 
 def _loosen_answers(names: Json) -> None:
-    # Said by every recorded answer: who served it, and how the provider called the end.
+    # Every recorded answer has these: the provider, and the provider's own finish reason.
     extra(names, "ChatResult", provider=_TEXT)
     optional(names, "ChatResult", "system_fingerprint")
     extra(names, "ChatStreamChunk", provider=_TEXT)
@@ -88,7 +89,7 @@ def _loosen_answers(names: Json) -> None:
     for name in ("ChatAssistantMessage", "ChatStreamDelta"):
         extra(names, name, annotations={"type": "array"})
     extra(names, "ChatStreamDelta", images=_ANY)
-    # Images come and go as parts, with their type; the schema names the address only.
+    # Images are parts with a type in both directions; the schema has only the address.
     names["ChatAssistantImages"]["items"]["properties"]["type"] = {"enum": ["image_url"]}
     extra(names, "ChatToolCall", index={"type": "integer"})
     for name in ("ChatChoice", "ChatStreamChoice"):
@@ -98,7 +99,7 @@ def _loosen_answers(names: Json) -> None:
     usage = names["ChatUsage"]["properties"]
     for details in ("completion_tokens_details", "prompt_tokens_details"):
         usage[details]["properties"]["image_tokens"] = {"type": ["integer", "null"]}
-    # Two recorded streams leave the parts of the cost out, and one says more of it.
+    # Two recorded streams leave out the parts of the cost, and one has more of them.
     optional(names, "CostDetails", "upstream_inference_completions_cost", "upstream_inference_prompt_cost")
     extra(names, "CostDetails", input_audio_cache_read_tokens=_ANY)
     metadata = names["ChatStreamChunk"]["properties"]["error"]["properties"]["metadata"]
@@ -119,13 +120,14 @@ def check_answer(value: Json) -> list[str]:
 
 
 def check_event(value: Json) -> list[str]:
-    """A chunk; one with an error in it too."""
+    """A chunk, which may hold an error."""
     return _judge("ChatStreamChunk").findings(value)
 
 
 @cache
 def fault() -> Judge:
-    """Faults as section 6 of the protocol page gives them."""
+    """The form of a fault: `error` with an integer code, a message and metadata; `user_id` beside it (OpenRouter's page
+    on errors)."""
     inner = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "message": _TEXT, "metadata": {"type": ["object", "null"]}},

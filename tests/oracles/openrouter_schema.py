@@ -1,7 +1,8 @@
-"""Owns our own statement of OpenRouter's schemas, for clones without the published document: there is no official SDK.
+"""Owns our own version of OpenRouter's schemas, for clones without the published document: there is no official SDK
+here.
 
-It states what the judges ask for: the fields of requests, answers and chunks, their types, and the closed lists of
-kinds, roles, formats and reasons. Options of plugins and of server tools are left open.
+It has what the judges need: the fields of requests, answers and chunks, their types, and the closed lists of kinds,
+roles, formats and reasons. Options of plugins and of server tools are open.
 """
 
 from __future__ import annotations

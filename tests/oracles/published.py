@@ -1,8 +1,9 @@
-"""Owns the verdict of the providers' published schemas, as published: nothing is loosened and nothing is shut.
+"""Owns the verdict of the providers' published schemas, unchanged: nothing is loosened and nothing is closed.
 
-Outside conformance tools judge by these documents alone. `official.py` asks whether a body is legal and shuts the
-schemas against fields that no provider has; this module asks whether every field that a provider requires is there.
-Every function returns findings, each `JSON pointer: what is wrong`; an empty list means the schema accepts the body.
+Outside conformance tools judge by these documents alone. `official.py` checks whether a body is legal, and closes the
+schemas against unknown fields. This module checks whether every field that a provider requires is there.
+
+Every function returns findings, each `JSON pointer: problem`. An empty list means that the schema accepts the body.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tests.oracles.schema import Judge, component, load
 Json = Any
 Kind = Literal["answer", "event", "fault", "models", "count"]
 
-# Dialect and kind -> document and schema. Responses counts and compactions are judged by their own schema names.
+# Dialect and kind -> document and schema. Counts and compactions of Responses have their own schemas.
 SCHEMAS: dict[tuple[str, Kind], tuple[str, str]] = {
     ("openai-chat", "answer"): ("openai", "CreateChatCompletionResponse"),
     ("openai-chat", "event"): ("openai", "CreateChatCompletionStreamResponse"),
@@ -43,7 +44,7 @@ SCHEMAS: dict[tuple[str, Kind], tuple[str, str]] = {
     ("openrouter", "models"): ("openrouter", "ModelsListResponse"),
 }
 _BETA = {"Message": "BetaMessage", "MessageStreamEvent": "BetaMessageStreamEvent"}
-"""Schemas of which Anthropic publishes a wider one: blocks of beta tools are legal in the wider one only."""
+"""Schemas with a wider beta version: blocks of beta tools are legal in the wider version only."""
 
 
 @cache
@@ -57,7 +58,7 @@ def _judge(document: str, name: str) -> Judge:
 
 
 def findings(dialect: str, kind: Kind, body: bytes | Json) -> list[str]:
-    """What the published schema of the dialect finds wrong; nothing where none is published."""
+    """The findings of the dialect's published schema; none where no schema is published."""
     known = SCHEMAS.get((dialect, kind))
     if known is None:
         return []

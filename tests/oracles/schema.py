@@ -21,7 +21,8 @@ class BadJson(ValueError):
 
 
 def load(body: bytes | str) -> Json:
-    """Decode JSON, refusing what a strict peer may refuse: repeated keys, NaN, lone surrogates, a byte order mark."""
+    """Decode JSON, and refuse everything that a strict peer may refuse: repeated keys, NaN, lone surrogates, a byte
+    order mark."""
     try:
         text = body if isinstance(body, str) else body.decode("utf-8")
         value = json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)
@@ -58,7 +59,7 @@ def _float(text: str) -> float:
 
 
 def pointer(path: Iterable[str | int]) -> str:
-    """RFC 6901 pointer of a path; the whole document is written as `(root)` to be visible in a message."""
+    """The RFC 6901 pointer of a path. The whole document is written as `(root)`, so that it is visible in a message."""
     steps = [str(step).replace("~", "~0").replace("/", "~1") for step in path]
     return "/" + "/".join(steps) if steps else "(root)"
 
@@ -67,14 +68,14 @@ class Judge:
     """One compiled schema."""
 
     def __init__(self, schema: Json) -> None:
-        # Formats stay unchecked: base64 and date-times of recordings were shortened or redacted.
+        # Formats are not checked: base64 and date-times of recordings were shortened or redacted.
         self._validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=False, offline=True)
 
     def accepts(self, value: Json) -> bool:
         return self._validator.is_valid(value)
 
     def findings(self, value: Json) -> list[str]:
-        """Every breach as `pointer: message`, for unions only those of the variant that was meant."""
+        """Every breach as `pointer: message`; for unions only the breaches of the intended variant."""
         found: list[str] = []
         for error in self._validator.iter_errors(value):
             for path, message, _ in _flatten(error):
@@ -92,7 +93,7 @@ def _flatten(error: jsonschema_rs.ValidationError) -> list[Flat]:
     here = list(error.instance_path)
     if not branches:
         return [(here, error.message, error.kind.name)]
-    # Unions nest (nullable unions of unions), so every leaf is scored against the value this union stands for.
+    # Unions nest (nullable unions of unions), so every leaf is compared with the value of the outer union.
     scored = [[flat for inner in branch for flat in _flatten(inner)] for branch in branches]
     distance = [_distance(branch, here) for branch in scored]
     nearest = min(distance)
@@ -106,7 +107,7 @@ _SAME, _UNTAGGED, _OTHER = range(3)
 
 
 def _distance(branch: list[Flat], here: list[str | int]) -> int:
-    """How far a variant is from the one that was meant: same tag, tag absent, or another tag or JSON type."""
+    """How far a variant is from the intended one: same tag, no tag, or another tag or JSON type."""
     untagged = False
     for path, message, kind in branch:
         if path == here and kind in ("type", "const", "enum", "union"):
@@ -132,9 +133,9 @@ def component(document: Json, name: str) -> Json:
 def from_openapi(node: Json, *, mapping: bool = False) -> Json:
     """OpenAPI 3.0/3.1 schema to 2020-12.
 
-    `nullable` becomes a union with null and discriminators go: they only choose a variant sooner. `oneOf` becomes
-    `anyOf`, for without discriminators two variants may accept one value. `mapping` says that the keys are names
-    given by the document (`properties`), not keywords.
+    `nullable` becomes a union with null. Discriminators are removed, because they only choose a variant sooner. `oneOf`
+    becomes `anyOf`, because without discriminators two variants may accept one value. `mapping`: the keys are names
+    from the document (`properties`), not keywords.
     """
     if isinstance(node, list):
         return [from_openapi(item) for item in node]
@@ -156,10 +157,10 @@ def from_openapi(node: Json, *, mapping: bool = False) -> Json:
 
 
 def closed(node: Json, *, mapping: bool = False) -> Json:
-    """The same schema with every object that names its properties shut against others.
+    """The same schema, with every object that names its properties closed against others.
 
-    Providers answer 400 to request fields they do not know, so an unknown field in a request is a breach even where
-    the published types leave it open.
+    Providers answer 400 to unknown request fields. So an unknown field in a request is a breach, even where the
+    published types are open.
     """
     if isinstance(node, list):
         return [closed(item) for item in node]
@@ -179,14 +180,14 @@ def closed(node: Json, *, mapping: bool = False) -> Json:
 
 
 def optional(schemas: dict[str, Json], name: str, /, *fields: str) -> None:
-    """Loosen one named schema: these fields may be absent. Fails when the point no longer needs loosening."""
+    """Loosen one named schema: these fields may be absent. Fails when they are optional already."""
     required = schemas[name]["required"]
     for field in fields:
         required.remove(field)
 
 
 def extra(schemas: dict[str, Json], name: str, /, **fields: Json) -> None:
-    """Loosen one named schema: these further fields may be present. Fails when they are known already."""
+    """Loosen one named schema: these further fields may be present. Fails when the schema has them already."""
     properties = schemas[name]["properties"]
     for field, schema in fields.items():
         if field in properties:

@@ -1,7 +1,8 @@
-"""Owns what the official SDK gathers from a raw stream, as plain JSON; for Gemini, whose SDK gathers nothing, our own.
+"""Owns the answer that the official SDK folds from a raw stream, as plain JSON; for Gemini, whose SDK folds nothing,
+our own.
 
-Nothing touches a network: the bytes are handed to the SDKs' stream classes inside a response object, and their clients
-hold a transport that refuses to send. Fields that the SDKs add for their own use are taken out again.
+Nothing uses a network: the SDKs' stream classes get the bytes in a response object, and their clients have a transport
+that refuses to send. Fields that the SDKs add for their own use are removed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from tests.oracles.schema import BadJson, load
 
 Json = Any
 
-# What the SDKs raise on streams they cannot gather; AssertionError and IndexError are theirs, unchecked input.
+# What the SDKs raise on streams that they cannot fold. AssertionError and IndexError come from unchecked input.
 _SDK_ERRORS = (
     openai_sdk.OpenAIError,
     anthropic_sdk.AnthropicError,
@@ -51,12 +52,12 @@ _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
 
 class FoldError(Exception):
-    """The SDK does not gather an answer from this stream; the text says why."""
+    """The SDK folds no answer from this stream; the text is the reason."""
 
 
 @contextmanager
 def _sdk_at_work() -> Iterator[None]:
-    """Turns what the SDK raises into a FoldError, and drops its complaints about values newer than its types."""
+    """Turns exceptions of the SDK into a FoldError, and drops its warnings about values newer than its types."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
@@ -85,12 +86,12 @@ def _response(raw: bytes) -> httpx2.Response:
 
 
 def _union(kind: Json) -> Json:
-    """The event unions are no classes, though the SDKs pass them as such themselves."""
+    """The event unions are no classes, though the SDKs themselves pass them as classes."""
     return kind
 
 
 def openai_chat(raw: bytes) -> dict[str, Json]:
-    """The completion that `ChatCompletionStreamState` gathers."""
+    """The completion that `ChatCompletionStreamState` folds."""
     state: ChatCompletionStreamState[None] = ChatCompletionStreamState()
     stream = openai_sdk.Stream(cast_to=ChatCompletionChunk, response=_response(raw), client=_openai())
     with _sdk_at_work():
@@ -101,15 +102,15 @@ def openai_chat(raw: bytes) -> dict[str, Json]:
         message = choice["message"]
         message.pop("parsed", None)
         for call in message.get("tool_calls") or []:
-            # `index` orders the pieces of a call; a whole answer has none.
+            # `index` orders the pieces of a call. A whole answer has no index.
             call.pop("index", None)
             (call.get("function") or {}).pop("parsed_arguments", None)
     return completion
 
 
 def openrouter(raw: bytes) -> dict[str, Json]:
-    """The same of OpenRouter's stream. Its `reasoning_details` are gathered here, by their type and index: the SDK
-    would append every text to itself, the name of the format too."""
+    """The same for OpenRouter's stream. Its `reasoning_details` are folded here, by their type and index: the SDK would
+    append every text to itself, the name of the format too."""
     details: dict[int, list[dict[str, Json]]] = {}
     natives: dict[int, str | None] = {}
     plain: list[bytes] = []
@@ -123,7 +124,7 @@ def openrouter(raw: bytes) -> dict[str, Json]:
         plain.append(b"data: " + json.dumps(chunk).encode() + b"\n\n")
     completion = openai_chat(b"".join([*plain, b"data: [DONE]\n\n"]))
     for choice in completion["choices"]:
-        # Said in every chunk, and appended to itself by the SDK.
+        # Every chunk has it, and the SDK appends it to itself.
         choice["message"]["role"] = "assistant"
         choice["native_finish_reason"] = natives.get(choice["index"])
         if choice["index"] in details:
@@ -142,7 +143,7 @@ def _join_detail(details: list[dict[str, Json]], piece: dict[str, Json]) -> None
 
 
 def openai_responses(raw: bytes) -> dict[str, Json]:
-    """The response of the terminal event, as the SDK's stream helper hands it out."""
+    """The response of the terminal event, as the SDK's stream helper returns it."""
     source: Json = openai_sdk.Stream(cast_to=_union(ResponseStreamEvent), response=_response(raw), client=_openai())
     stream: Json = ResponseStream(raw_stream=source, text_format=omit, input_tools=omit, starting_after=None)
     last: Json = None
@@ -163,7 +164,7 @@ def openai_responses(raw: bytes) -> dict[str, Json]:
 
 
 def anthropic(raw: bytes, *, beta: bool = True) -> dict[str, Json]:
-    """The message that `accumulate_event` gathers, with the beta types (a superset) or the plain ones."""
+    """The message that `accumulate_event` folds, with the beta types (a superset) or the plain ones."""
     message: Json = None
     buffers: dict[int, bytes] = {}
     kind = BetaRawMessageStreamEvent if beta else RawMessageStreamEvent
@@ -185,12 +186,11 @@ def anthropic(raw: bytes, *, beta: bool = True) -> dict[str, Json]:
 
 
 def gemini(raw: bytes) -> dict[str, Json]:
-    """Our reference: what a client holds after the last chunk.
+    """Our reference: what a client has after the last chunk.
 
-    Neighbouring text parts are joined while their thought flags agree and neither carries a signature, for a signed
-    part must go back as it came; empty text without a signature says nothing and goes. Calls sent in pieces are put
-    together. Metadata comes in pieces too: its lists grow by what they do not hold. Of everything else the last
-    word counts.
+    Neighbouring text parts are joined if their thought flags agree and neither has a signature, because a signed part
+    must go back unchanged. Empty text without a signature is dropped. Calls in pieces are joined. Metadata comes in
+    pieces too: new members are added to its lists. Of everything else the last value counts.
     """
     whole: dict[str, Json] = {}
     candidates: dict[int, dict[str, Json]] = {}
@@ -222,12 +222,12 @@ def _grown(held: Json, piece: Json) -> Json:
 
 
 def code_assist(raw: bytes) -> dict[str, Json]:
-    """The same of a wrapped stream: the whole answer in one envelope."""
+    """The same for a wrapped stream: the whole answer in one envelope."""
     return {"response": gemini(envelope.unwrap_stream(raw))}
 
 
 def ollama(raw: bytes) -> dict[str, Json]:
-    """What the lines add up to; the SDK gathers nothing, but takes each of them for one of an answer."""
+    """The sum of the lines. The SDK folds nothing, but must accept each line as part of an answer."""
     try:
         whole: dict[str, Json] = judge.gathered(raw)
     except (BadJson, ValueError) as error:
@@ -296,7 +296,7 @@ def _set_path(args: Json, partial: Json) -> None:
 
 
 def _child(holder: Json, step: str | int) -> Json:
-    """What stands at one step, None when nothing does; lists grow to hold the step."""
+    """The value at one step; None when there is none. Lists grow to hold the step."""
     if isinstance(step, int):
         holder.extend([None] * (step + 1 - len(holder)))
         return holder[step]
@@ -304,7 +304,7 @@ def _child(holder: Json, step: str | int) -> Json:
 
 
 def _settled(candidate: Json) -> Json:
-    """An answer without content, such as one stopped for safety, has none."""
+    """An answer without content, such as one that was stopped for safety, has no content field."""
     if not candidate["content"]["parts"]:
         candidate.pop("content")
     return candidate

@@ -1,9 +1,11 @@
-"""Owns the schemas made from the official SDKs' own types, and each point where real traffic forced us to loosen them.
+"""Owns the schemas from the official SDKs' own types, with corrections from real traffic.
 
 Pydantic validates `Iterable[...]` fields lazily, so a TypedDict request with broken messages passes a plain
-TypeAdapter; the JSON Schema that the same TypeAdapter states has no such hole, can be shut against unknown fields and
-can be loosened at one named point. That is why the judges run on it. Everything is shut: providers refuse request
-fields they do not know, and a field in an answer that the SDK does not know is one we invented.
+TypeAdapter. The JSON Schema of the same TypeAdapter has no such hole. It can be closed against unknown fields, and
+loosened at one named point. So the judges use the JSON Schema.
+
+Everything is closed: providers refuse unknown request fields, and a field in an answer that the SDK does not know is
+one that we invented.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ Json = Any
 _TEXT = {"type": "string"}
 _ANY: Json = {}
 
-# What servers compatible with Chat add to assistant messages and calls; OpenAI itself knows none of it.
+# Fields that Chat-compatible servers add to assistant messages and calls. OpenAI itself has none of them.
 _EXTENSIONS = {"reasoning": _ANY, "reasoning_content": _ANY, "reasoning_details": _ANY, "extra_content": _ANY}
 
 
 def stated(kind: Json) -> Json:
-    """The JSON Schema an SDK type states about the wire."""
+    """The JSON Schema of an SDK type."""
     return TypeAdapter(kind).json_schema(by_alias=True)
 
 
@@ -60,15 +62,15 @@ def chat_event(extensions: bool = False) -> Judge:
 
     schema = stated(ChatCompletionChunk)
     names = schema["$defs"]
-    # The typed delta knows function calls only, the answer and the request know custom ones: a streamed custom call
-    # can have no other shape than theirs in pieces (protocols/openai-chat.md section 5).
+    # The type of the delta has function calls only; the answer and the request also have custom calls. A streamed
+    # custom call can only have their shape, in pieces.
     call = names["ChoiceDeltaToolCall"]["properties"]
     call["type"] = {"anyOf": [{"enum": ["function", "custom"]}, {"type": "null"}]}
     call["custom"] = {
         "anyOf": [{"type": "object", "properties": {"name": _TEXT, "input": _TEXT}}, {"type": "null"}],
     }
     if extensions:
-        # Citations of an answer in pieces: the answer's type has them, the delta's has not.
+        # Citations in pieces: the answer's type has them, the delta's type does not.
         extra(names, "ChoiceDelta", annotations={"type": "array"}, **_EXTENSIONS)
         extra(names, "ChoiceDeltaToolCall", extra_content=_ANY)
     return Judge(closed(schema))
@@ -80,28 +82,28 @@ def responses_request() -> Judge:
 
     schema = stated(ResponseCreateParams)
     names = schema["$defs"]
-    # 16 recorded requests answered with 200 leave `strict` out of function tools.
+    # 16 recorded requests with status 200 leave `strict` out of function tools.
     optional(names, "FunctionToolParam", "strict")
     # 9 leave `detail` out of images.
     optional(names, "ResponseInputImageParam", "detail")
-    # 4 replay assistant messages without ids of the server, 2 of these without annotations.
+    # 4 send assistant messages back without ids of the server, 2 of these without annotations.
     optional(names, "ResponseOutputMessageParam", "id", "status", "type")
     optional(names, "ResponseOutputTextParam", "annotations")
-    # Codex replays searches without ids: the server refuses an id that it did not give.
+    # Codex sends searches back without ids, because the server refuses an id that it did not give.
     optional(names, "ResponseFunctionWebSearchParam", "id")
-    # The answer's custom calls carry a status, so replayed ones do.
+    # Custom calls of an answer have a status, so those that come back have one too.
     extra(names, "ResponseCustomToolCallParam", status={"enum": ["in_progress", "completed", "incomplete"]})
     return Judge(closed(schema))
 
 
 def _answered(schema: Json) -> Json:
-    """The loosening that answers and events share."""
+    """The corrections that answers and events share."""
     names = schema["$defs"]
     # Recordings older than the field lack it: 97 of 135 answers.
     optional(names, "InputTokensDetails", "cache_write_tokens")
-    # Left out by compatible servers, and nothing to say where nothing is cited.
+    # Compatible servers leave it out where nothing is cited.
     optional(names, "ResponseOutputText", "annotations")
-    # Every recorded answer echoes these, the types do not know them.
+    # Every recorded answer repeats these; the types do not have them.
     answer = names.get("Response", schema)
     extra(
         {"Response": answer},
@@ -111,9 +113,9 @@ def _answered(schema: Json) -> Json:
         frequency_penalty={"type": ["number", "null"]},
         presence_penalty={"type": ["number", "null"]},
     )
-    # A custom call comes with its status like every other item, in all 3 recordings.
+    # A custom call has a status like every other item, in all 3 recordings.
     extra(names, "ResponseCustomToolCall", status={"enum": ["in_progress", "completed", "incomplete"]})
-    # Hosted tools are echoed with options the types do not know.
+    # Hosted tools are repeated with options that the types do not have.
     extra(names, "WebSearchTool", return_token_budget=_ANY, search_content_types=_ANY)
     extra(names, "ImageGeneration", n=_ANY)
     return closed(schema)
@@ -135,7 +137,7 @@ def responses_event() -> Judge:
         # Padding against traffic analysis, on most deltas unless switched off.
         if name.endswith("DeltaEvent") and "obfuscation" not in event["properties"]:
             event["properties"]["obfuscation"] = _TEXT
-    # The published schema requires it, the SDK's type does not know it yet.
+    # The published schema requires it; the SDK's type does not have it yet.
     extra(schema["$defs"], "ResponseFunctionCallArgumentsDoneEvent", name=_TEXT)
     return Judge(_answered(schema))
 

@@ -1,7 +1,7 @@
-"""Owns the schemas that judges and drawn documents are made from.
+"""Owns the schemas for the judges and for generated documents.
 
-The providers' published documents stand in ../shared/specs. Where they are absent, the types of the official SDKs take
-their place: the same names of schemas, stated by the types. For OpenRouter, which has none here, the schemas are ours.
+The providers' published documents are in the shared folder beside the repository. Where they are absent, the types of
+the official SDKs replace them, under the same schema names. OpenRouter has no SDK here, so its schemas are ours.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _TEXT: Json = {"type": "string"}
 
 
 def are_published() -> bool:
-    """True when the published documents are there; where they are required and absent the test fails."""
+    """True when the published documents exist. Where they are required and absent, the test fails."""
     if os.environ.get("DRAGOMAN_SHARED") == corpus.REQUIRED:
         return corpus.require_shared("specs").is_dir()
     return (corpus.shared() / "specs").is_dir()
 
 
 def document(name: str) -> Json:
-    """A fresh copy of one document: anthropic, gemini, ollama, openai or openrouter, in the form of OpenAPI."""
+    """A fresh copy of one document, as OpenAPI: anthropic, gemini, ollama, openai or openrouter."""
     if are_published():
         return from_openapi(json.loads((corpus.shared() / "specs" / f"{name}.json").read_bytes()))
     return {"components": {"schemas": from_openapi(json.loads(_stated(name)), mapping=True)}}
@@ -50,7 +50,7 @@ def _stated(name: str) -> str:
 
 
 def _schemas(**types: Json) -> Schemas:
-    """The schemas that types state, each under the given name, with those they refer to."""
+    """The schemas of types, each under the given name, with the schemas that they refer to."""
     adapters: list[Any] = [(name, "validation", TypeAdapter(kind)) for name, kind in types.items()]
     roots, inner = TypeAdapter.json_schemas(adapters, by_alias=True, ref_template=_PLACE + "{model}")
     out: Schemas = {name: _bare(schema) for name, schema in inner.get("$defs", {}).items()}
@@ -61,7 +61,7 @@ def _schemas(**types: Json) -> Schemas:
 
 
 def _bare(node: Json, *, mapping: bool = False) -> Json:
-    """A schema without words for readers and without defaults, open against unknown fields as published ones are."""
+    """A schema without descriptions and defaults, open against unknown fields as published ones are."""
     if isinstance(node, list):
         return [_bare(item) for item in node]
     if not isinstance(node, dict):
@@ -99,12 +99,12 @@ def _anthropic() -> Schemas:
     for name, schema in out.items():
         fields = schema.get("properties", {})
         if "MessageCreateParams" in name:
-            fields.pop("betas", None)  # a header
-            # Older than these types: the API still takes them, and recorded requests say them.
+            fields.pop("betas", None)  # a header, not a field
+            # These fields are older than the types. The API still takes them, and recorded requests have them.
             for field in ("temperature", "top_p"):
                 fields[field] = {"type": "number"}
             fields |= {"top_k": {"type": "integer"}, "output_format": {"type": ["object", "null"]}}
-        # What the API refuses and a type of Python does not state.
+        # Limits of the API that a Python type cannot state.
         if name.endswith("ToolUseBlockParam"):
             fields["id"] = {"type": "string", "pattern": "^[a-zA-Z0-9_-]+$"}
         elif name.endswith("TextBlockParam") and "text" in fields:
@@ -123,7 +123,7 @@ def _anthropic() -> Schemas:
 
 
 def _params_only(node: Json) -> Json:
-    """A union without the types of answers, which the SDK takes in requests too."""
+    """A union without the types of answers, which the SDK accepts in requests too."""
     if isinstance(node, list):
         return [_params_only(item) for item in node if "$ref" not in item or item["$ref"].endswith("Param")]
     return {key: _params_only(value) for key, value in node.items()} if isinstance(node, dict) else node
@@ -144,7 +144,7 @@ def _openai() -> Schemas:
         Model=Model,
         Error=ErrorObject,
     )
-    # A streamed custom call has the shape of a whole one in pieces; the type knows functions only.
+    # A streamed custom call has the shape of a whole one, in pieces. The type has functions only.
     out["ChoiceDeltaToolCall"]["properties"]["type"] = {"enum": ["function", "custom", None]}
     error = {"error": {"$ref": _PLACE + "Error"}}
     out["ErrorResponse"] = {"type": "object", "properties": error, "required": ["error"]}
@@ -159,15 +159,15 @@ def _gemini() -> Schemas:
     names = (*asked, "CountTokensResponse", "ImageConfig")
     found = _schemas(**{name: getattr(types, name) for name in names})
     out = {name: _without_nulls(schema) for name, schema in found.items()}
-    for field in ("sdkHttpResponse", "parsed", "automaticFunctionCallingHistory"):  # the SDK's own
+    for field in ("sdkHttpResponse", "parsed", "automaticFunctionCallingHistory"):  # fields of the SDK itself
         out["GenerateContentResponse"]["properties"].pop(field, None)
     out["CountTokensResponse"]["properties"].pop("sdkHttpResponse", None)
-    # Vertex has these, and recorded bodies of its own.
+    # Vertex and its recorded bodies have these fields.
     extra(out, "GenerateContentResponseUsageMetadata", serviceTier=_TEXT)
     extra(out, "GenerationConfig", imageConfig={"$ref": _PLACE + "ImageConfig"})
     out["FinishReason"]["enum"].append("MODEL_ARMOR")
     refs: Json = {name: {"$ref": _PLACE + name} for name in names}
-    # The SDK has no type for the whole request: these are the fields that it sends.
+    # The SDK has no type for the whole request. These are the fields that it sends.
     out["GenerateContentRequest"] = {
         "type": "object",
         "properties": {
@@ -207,12 +207,12 @@ def _ollama() -> Schemas:
 
     out = _schemas(ListResponse=ListResponse)
     for name, schema in (("ChatRequest", ollama.request_schema()), ("ChatResponse", ollama.answer_schema())):
-        # Both have a schema `Message`, and these differ.
+        # Both have a schema `Message`, and the two differ.
         moved = json.loads(json.dumps(_bare(schema)).replace('"#/$defs/', f'"{_PLACE}{name}.'))
         out |= {f"{name}.{inner}": value for inner, value in moved.pop("$defs").items()} | {name: moved}
     for name in [name for name in out if name.startswith("ChatResponse")]:
         out[name] = _without_nulls(out[name])
-    # Every answer has its time, which the type leaves open.
+    # Every answer has its time, which is optional in the type.
     out["ChatResponse"]["properties"]["created_at"] = {"type": "string", "format": "date-time"}
     out["ChatResponse"]["required"] = sorted({*out["ChatResponse"].get("required", ()), "created_at"})
     out["ChatStreamEvent"] = out["ChatResponse"]

@@ -1,6 +1,8 @@
-"""Owns the judgement whether a stream has come to its end: every frame decoded, by rules written down a second time.
+"""Owns the verdict whether a stream has reached its end: every frame is decoded, by rules that are written a second
+time.
 
-Slow and simple on purpose: the library finds the end without decoding all frames, and is compared with this.
+It is slow and simple on purpose. The library finds the end without decoding all frames, and is compared with this
+module.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ def events(raw: bytes) -> list[tuple[str, str]]:
 
 
 def ended(dialect: str, raw: bytes) -> bool:
-    """Whether the answer in a stream is whole, or ended by an error."""
+    """Whether the answer in a stream is complete, or ended by an error."""
     if dialect == "ollama":
         lines = [_object(line) for line in raw.decode("utf-8", "replace").split("\n")]
         return any(line.get("done") is True or bool(line.get("error")) for line in lines)

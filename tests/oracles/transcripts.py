@@ -1,4 +1,4 @@
-"""Owns reading the minimal legal transcripts of transcripts.md, and writing events as a raw stream."""
+"""Reads the minimal legal transcripts of transcripts.md, and writes events as a raw stream."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def events(dialect: str, scenario: str) -> list[Event]:
 
 
 def _filled(out: list[Event]) -> list[Event]:
-    """The pages shorten Responses: no event lines, and `R` in the terminal event has neither output nor end status."""
+    """Complete a shortened transcript of Responses: it has no event lines, and `R` in the terminal event has neither
+    output nor end status."""
     items = [event["item"] for _, event in out if event["type"] == "response.output_item.done"]
     terminal = out[-1][1]
     terminal["response"] = {**terminal["response"], "status": "completed", "output": items}

@@ -33,13 +33,13 @@ KEYS = [f"soak-key-{number}" for number in range(6)]
 LARGEST = 60_000_000
 """Bytes of the largest requests; `bounds.body` is 64 MiB."""
 GROWTH = 1.15
-"""The most that memory may grow from the middle of the run to its end."""
+"""The largest allowed growth of memory from the middle of the run to its end."""
 _SERVE = "from dragoman.cli.main import main; main()"
 _LISTENS = "listens on "
 
 
 class Measure(NamedTuple):
-    """What the gateway's process holds."""
+    """The resources of the gateway's process."""
 
     memory: int
     """Resident bytes."""
@@ -47,7 +47,7 @@ class Measure(NamedTuple):
 
 
 def measure(process: int) -> Measure:
-    """Read it from /proc (Linux)."""
+    """Read the figures from /proc (Linux)."""
     pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
     return Measure(pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir(f"/proc/{process}/fd")))
 
@@ -100,18 +100,18 @@ class Processes:
         return process
 
     def watch(self) -> None:
-        """Begin to measure how long /healthz takes."""
+        """Begin to measure the answering time of /healthz."""
         self._probe = self._start([sys.executable, "-m", "tests.soak.probe", self.base], dict(os.environ))
         _line(self._probe)
 
     def stalls(self) -> dict[str, Any]:
-        """End that; the longest waits in milliseconds."""
+        """End the measurement; the longest waits in milliseconds."""
         self._probe.send_signal(signal.SIGINT)
         found: dict[str, Any] = json.loads(self._probe.communicate(timeout=90)[0])
         return found
 
     def errors(self) -> str:
-        """What the gateway wrote to its standard error about exceptions."""
+        """The exceptions on the gateway's standard error."""
         text = (self._folder / "1.log").read_text(encoding="utf-8")
         return text[text.find("Traceback") :][:2000] if "Traceback" in text else ""
 
@@ -125,16 +125,16 @@ def _line(process: subprocess.Popen[str]) -> str:
 
 
 class Result(NamedTuple):
-    """The figures of one run, and what is wrong with them."""
+    """The figures of one run, and its findings."""
 
     figures: dict[str, Any]
     findings: list[str]
 
 
 async def _largest(processes: Processes) -> dict[str, Any]:
-    """The longest stall while requests of nearly `bounds.body` bytes are translated, and how they were answered."""
+    """The longest stall while requests of nearly `bounds.body` bytes are translated, and the answers to them."""
     turns: list[dict[str, Any]] = []
-    for number in range(LARGEST // 370):  # small turns: what costs is their number
+    for number in range(LARGEST // 370):  # small turns, because their number is what costs time
         call = {
             "id": f"c{number}",
             "type": "function",
@@ -190,7 +190,7 @@ async def soak(
     if large:
         processes.watch()
         stalls["with the largest requests"] = await _largest(processes)
-    await asyncio.sleep(3.0)  # the gateway lets go of what its clients left
+    await asyncio.sleep(3.0)  # the gateway closes what its clients left open
     return _result(tenants, report, stalls, (started, middle, loaded, measure(gateway)), processes)
 
 
@@ -228,7 +228,7 @@ def _result(
 
 
 def main() -> None:
-    """Run the soak, print the figures, exit with 1 if something is wrong."""
+    """Run the soak, print the figures, exit with 1 for findings."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--clients", type=int, default=24, help="conversations at a time")

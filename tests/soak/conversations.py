@@ -1,6 +1,6 @@
 """Owns the clients of the soak: one conversation after the other, each with its tenant's key, judged turn by turn.
 
-A conversation is either `distinct`, with words of its own, or `same`, with words that many tenants and many parallel
+A conversation is either `distinct`, with its own texts, or `same`, with texts that many tenants and many parallel
 conversations share to the last letter. `same` conversations are the attack: their thoughts and seals must stay apart.
 """
 
@@ -23,7 +23,7 @@ from tests.seals.clients import Client
 from tests.soak.scenes import SCENES, Scene, order
 
 TIMEOUT = 40.0
-"""Seconds after which an exchange counts as hanging. The gateway's own bounds in the soak are well below."""
+"""Seconds after which an exchange counts as hanging. The gateway's own limits in the soak are well below."""
 _PATHS = {
     "anthropic": "/v1/messages",
     "ollama": "/api/chat",
@@ -32,7 +32,7 @@ _PATHS = {
     "openrouter": "/api/v1/chat/completions",
 }
 _GRAMMAR_EVERY = 10
-"""The grammar of one stream in so many is judged: the judge costs more than the exchange."""
+"""The grammar of one stream in so many is judged, because the judge costs more than the exchange."""
 
 
 class Outcome(NamedTuple):
@@ -59,12 +59,12 @@ class Talk:
         self._client = Client(client, f"{upstream}/{MODELS[upstream]}", whole=client == upstream)
 
     def say(self, turn: int) -> None:
-        """The user's next words."""
+        """The user's next text."""
         words = "hi" if self.label.startswith("same") else f"{self.label}, question {turn}"
         self._client.say(words)
 
     def address(self, *, stream: bool) -> str:
-        """Where the client sends its request."""
+        """The address to which the client sends its request."""
         dialect, model = self._client.dialect, self._client.model
         verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
         if dialect == "gemini":
@@ -72,7 +72,7 @@ class Talk:
         return f"{self._base}/v1internal:{verb}" if dialect == "code-assist" else self._base + _PATHS[dialect]
 
     def request(self, scene: str, turn: int, *, stream: bool) -> dict[str, Any]:
-        """The request with its order in the system text."""
+        """The request, with the name of its scene in the system text."""
         text, dialect = order(self.label, scene, turn), self._client.dialect
         body: dict[str, Any] = self._client.request(stream=stream)
         if dialect == "anthropic":
@@ -130,7 +130,7 @@ class Talk:
         self._client.hear(self._client.gathered(outcome.body, streamed=outcome.streamed))
 
     def judge(self, scene: str, wanted: Scene, outcome: Outcome) -> str:
-        """What is wrong with how the exchange ended; "" if nothing is."""
+        """What is wrong with the end of the exchange; "" if nothing is."""
         if outcome.ending == "hang":
             return "hang"
         if outcome.ending != wanted.ending:
@@ -158,13 +158,13 @@ def _ended(dialect: str, raw: bytes) -> str:
     events = [*reader.feed(raw), *reader.close()]
     last = events[-1] if events else None
     if isinstance(last, Fault):
-        # The reader makes a fault of its own when the bytes stop too early: only one in the bytes is a legal end.
+        # The reader makes its own fault when the bytes stop too early. Only a fault in the bytes is a legal end.
         return "fault" if b"error" in raw else "cut"
     return "answer" if isinstance(last, Finish) else "cut"
 
 
 def _fault_text(outcome: Outcome) -> str:
-    """What is wrong with a fault: it must be JSON of the dialect's kind, with a message for the person."""
+    """What is wrong with a fault: it must be JSON of the dialect's kind, with a message for people."""
     try:
         error = json.loads(outcome.body)["error"]
         message = error if isinstance(error, str) else error["message"]
@@ -174,7 +174,7 @@ def _fault_text(outcome: Outcome) -> str:
 
 
 class Tenants:
-    """Keeps some conversations going at a time, until told to stop."""
+    """Keeps some conversations running at a time, until stopped."""
 
     def __init__(self, base: str, keys: list[str], seed: int) -> None:
         self._base = base
@@ -184,7 +184,7 @@ class Tenants:
         self.stopping = asyncio.Event()
         self.exchanges = 0
         self.looks: Counter[str] = Counter()
-        """How tenants saw exchanges: those of their own, and those of others."""
+        """The results of looking at exchanges: a tenant's own, and those of others."""
         self.scenes: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
         self.examples: list[str] = []
@@ -222,17 +222,17 @@ class Tenants:
             scene = dice.choices(list(fitting), [one.weight for one in fitting.values()])[0]
             outcome = await talk.ask(http, scene, turn, stream=stream)
             if self._judge(label, scene, talk, outcome):
-                return  # there is nothing sound to go on with
+                return  # there is no complete history to continue
             if talk.exchange and not dice.randrange(20):
                 await self._look(http, key, talk.exchange)
             if outcome.ending != "answer":
-                continue  # the client asks again
+                continue  # the client sends the request again
             talk.go_on(outcome)
             if scene != "calls":
                 talk.say(turn)
 
     def _judge(self, label: str, scene: str, talk: Talk, outcome: Outcome) -> str:
-        """Count one exchange. What is wrong with it; "" if nothing is."""
+        """Count one exchange, and return what is wrong with it; "" if nothing is."""
         self.exchanges += 1
         self.scenes[scene] += 1
         why = talk.judge(scene, SCENES[scene], outcome)

@@ -1,7 +1,6 @@
-"""Owns the measurement of stalls: asks /healthz again and again on one connection, and notes the longest wait.
+"""Measures stalls: calls /healthz again and again on one connection, and notes the longest wait.
 
-A process of its own, without a library that does anything else at the same time: a wait is the gateway's wait, or the
-machine's.
+It is a process of its own, without other work. So each wait is the gateway's or the machine's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Owns the scenes of the soak: what the scripted upstream does with one request, and how the client's exchange may end.
 
-The client writes an order into the system text of its request: `[[soak LABEL SCENE TURN]]`. The system text crosses
-into every dialect, so the upstream finds the order in the bytes, whatever the pair of dialects is. LABEL names the
-conversation and therefore its tenant: the upstream knows by it for whom it makes a seal.
+The client writes a scene into the system text of its request: `[[soak LABEL SCENE TURN]]`. The system text is
+translated into every dialect, so the upstream finds it in the bytes for every pair of dialects. LABEL names the
+conversation and therefore its tenant. So the upstream knows for whom it makes a seal.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 from typing import Literal, NamedTuple
 
 Ending = Literal["answer", "fault", "left"]
-"""How the exchange ends for the client: with a whole answer, with a fault, or because the client closes it."""
+"""How the exchange ends for the client: with a whole answer, with a fault, or because the client leaves."""
 
 _ORDER = re.compile(rb"\[\[soak ([0-9a-z.-]+) ([0-9a-z-]+) ([0-9]+)\]\]")
 
 
 class Scene(NamedTuple):
-    """One kind of upstream behaviour. `weight` says how often the scene is drawn."""
+    """One kind of upstream behaviour. `weight` is the frequency of the scene."""
 
     ending: Ending
     weight: int
@@ -50,12 +50,12 @@ SCENES: dict[str, Scene] = {
 
 
 def order(label: str, scene: str, turn: int) -> str:
-    """The order as it stands in the system text."""
+    """The text that names a scene."""
     return f"[[soak {label} {scene} {turn}]]"
 
 
 def read_order(body: bytes) -> tuple[str, str, int] | None:
-    """The label, the scene and the turn that a request orders."""
+    """The label, the scene and the turn in a request."""
     found = _ORDER.search(body)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The soak itself: a few seconds of it are green, and its judges find what they are there for."""
+"""The soak itself: a few seconds of it pass, and its judges find the mistakes that they are for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.soak.upstream import Upstream
 def test_a_few_seconds_are_green(tmp_path: Path) -> None:
     with Processes(tmp_path) as processes:
         result = asyncio.run(soak(processes, 5.0, 6, 7, quiet=True, large=False))
-    # Memory has not settled after a few seconds: only the long run judges it.
+    # Memory has not settled after a few seconds, so only the long run judges it.
     assert [one for one in result.findings if not one.startswith("memory")] == []
     assert result.figures["exchanges"] > 20
 

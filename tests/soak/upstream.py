@@ -1,7 +1,7 @@
 """Owns the scripted upstream of the soak: all seven dialects on one port, in a process of its own.
 
-Every thought and every seal that the upstream makes holds a number of its own, and the upstream remembers for which
-conversation it made the number. A request that brings back the number of another conversation has met a mixed tenant.
+Every thought and every seal of the upstream holds a number, and the upstream remembers the conversation of each number.
+A request with the number of another conversation proves that the gateway mixed two tenants.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WORDS = "The weather in Paris is mild and the sky is clear. "
 
 
 class Upstream:
-    """Answers as ordered, and counts what came back."""
+    """Answers as the scene demands, and counts the numbers that come back."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -113,7 +113,7 @@ class Upstream:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        """An answer, whole or broken off."""
+        """A good answer, or one that breaks off."""
         dialect = get(name)
         request = dialect.read_request(body, Context(name, name))
         model = request.model or unquote(path.rpartition("/models/")[2].rpartition(":")[0])
@@ -159,11 +159,12 @@ class Upstream:
         dialect = get(name)
         origin = dialect.origin or dialect.name
         number = f"{next(self._numbers):032x}"
-        # "same" conversations are equal to the last letter in all that clients see: only thoughts and seals differ.
+        # "same" conversations are equal to the last letter in everything that clients see. Only thoughts and seals
+        # differ.
         seen = "Hello." if label.startswith("same") else f"Answer {number}."
         parts: list[Part] = []
         made: list[str] = []
-        # Gemini's seals are on calls. Chat's are entries of some hosts, which our writer does not write.
+        # Gemini's seals are on calls. Chat's seals are entries of some hosts, which our writer does not write.
         if "reasoning" in dialect.sealed and origin not in ("gemini", "openai-chat"):
             parts.append(Reasoning(f"THOUGHT{number}", seal=self._seal(origin, request.model, number, label)))
             made.append(number)
@@ -186,13 +187,13 @@ class Upstream:
     def _seal(self, origin: str, model: str, number: str, label: str) -> Seal:
         self._made_for[number] = label
         data = f"SEAL{number}"
-        if origin == "openrouter":  # there the whole detail comes back
+        if origin == "openrouter":  # OpenRouter gets the whole detail back
             detail = {"type": "reasoning.text", "text": f"THOUGHT{number}", "signature": data}
             data = json.dumps({**detail, "format": "anthropic-claude-v1", "index": 0}, separators=(",", ":"))
         return Seal(origin, data, "", model)
 
     def _check(self, label: str, body: bytes) -> None:
-        """Whose seals and thoughts does a request bring back?"""
+        """Check whose seals and thoughts a request brings back."""
         found = {number.decode() for number in (*SEAL.findall(body), *THOUGHT.findall(body))}
         self.counts["seals back"] += len(found)
         for number in found:
@@ -205,7 +206,7 @@ class Upstream:
             self.lost += [label for number in expected if number not in found]
 
     def report(self) -> dict[str, Any]:
-        """What was counted so far."""
+        """The counts so far."""
         return {"counts": dict(self.counts), "mixed": self.mixed[:50], "lost": Counter(_pair(one) for one in self.lost)}
 
 

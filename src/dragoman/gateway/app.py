@@ -108,7 +108,7 @@ class Gateway:
         self.peers: OtherWorkers | None = None
         """The other workers of this gateway; None where one process serves alone."""
         self._vault = BoundedVault(bounds.vault_bytes)
-        self._desk = Services(
+        self._services = Services(
             config,
             Routes(config),
             client(_limits(bounds), environment, config.client),
@@ -129,39 +129,39 @@ class Gateway:
     @property
     def config(self) -> Config:
         """The configuration in use; another one after each `reload`."""
-        return self._desk.config
+        return self._services.config
 
     def reload(self, config: Config) -> None:
         """Use a new configuration for all exchanges to come. Exchanges under way keep the old configuration."""
-        self._identities = Identities(config, self._desk.environment, self._secret)
+        self._identities = Identities(config, self._services.environment, self._secret)
         self._apart = apart(config)
         self._host_names = AllowedHosts(config.listen)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._others.listing.forget()
-        self._desk.breakers.forget_changed(self._desk.config.upstreams, config.upstreams)
-        self._desk = msgspec.structs.replace(
-            self._desk,
+        self._services.breakers.forget_changed(self._services.config.upstreams, config.upstreams)
+        self._services = msgspec.structs.replace(
+            self._services,
             config=config,
             routes=Routes(config),
-            sendings=UpstreamPlans(self._desk.environment),
-            redactor=redactor(config, self._desk.environment),
+            plans=UpstreamPlans(self._services.environment),
+            redactor=redactor(config, self._services.environment),
         )
-        self._desk.pool.limits = _limits(config.bounds)
-        self._desk.children.memory = config.bounds.translation_memory
+        self._services.pool.limits = _limits(config.bounds)
+        self._services.children.memory = config.bounds.translation_memory
         self._vault.most = config.bounds.vault_bytes
         self._exchanges.bound(config.bounds.exchanges, config.bounds.exchange_bytes)
 
     def close(self) -> None:
         """Close all connections to upstreams, the child processes and the log."""
-        self._desk.pool.close()
-        self._desk.children.close()
+        self._services.pool.close()
+        self._services.children.close()
         if self.log is not None:
             self.log.close()
 
     def _hidden(self) -> list[str]:
         """The gateway's secrets. No report and no log line may repeat them."""
-        return [*self._desk.redactor.secrets, *self._desk.tokens.known()]
+        return [*self._services.redactor.secrets, *self._services.tokens.known()]
 
     def handle(self, request: IncomingRequest, reply: Reply) -> Awaitable[None]:
         """Serve a request. This is no coroutine itself, because each nested coroutine costs time at every step of the
@@ -183,7 +183,7 @@ class Gateway:
                 request.path = without_authority(request.path)
         paged = "origin" in asked or "sec-fetch-site" in asked
         if paged:
-            page = from_page(asked, self._desk.config.listen, self._host_names)
+            page = from_page(asked, self._services.config.listen, self._host_names)
             if isinstance(page, Fault):
                 self._refuse(self._table.nearest(request.path, asked), page, request, reply)
                 return
@@ -221,7 +221,7 @@ class Gateway:
                 raise
             # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
             except Exception as error:  # noqa: BLE001
-                _failed(call.dialect or self._table.usual, error, reply, self._desk.redactor)
+                _failed(call.dialect or self._table.usual, error, reply, self._services.redactor)
 
     def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: Reply) -> None:
         """Answer a client that is not served, and log the refusal."""
@@ -249,7 +249,7 @@ class Gateway:
         if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
             if not client_key(request.headers):
                 parameter, header = self._table.key_parameter[call.dialect]
-                request.headers = {**request.told(), header: parameter_in(request.query, parameter)}
+                request.headers = {**request.all_headers(), header: parameter_in(request.query, parameter)}
         if call.verb in ("health", "ready", "home"):
             return True
         client = self._identities.client(request.headers)
@@ -271,10 +271,10 @@ class Gateway:
                 elif not _forgettable(request.body, apart=self._apart):
                     known = refers(request.body)
                     stored = ClientStored(self._stored, request.owner)
-                    earlier = await recall(stored, request.body, known, self._desk.children, apart=self._apart)
+                    earlier = await recall(stored, request.body, known, self._services.children, apart=self._apart)
                     if known.store:
                         outer = keeping = ResponseKeeping(reply, exchange, known, stored)
-            relay = Relay(self._desk, call, request, outer, exchange, earlier)
+            relay = Relay(self._services, call, request, outer, exchange, earlier)
             self._under_way += 1
             try:
                 if self._under_way > self._most_under_way:
@@ -301,14 +301,14 @@ class Gateway:
             raise
         # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
         except Exception as error:  # noqa: BLE001
-            _failed(dialect, error, reply, self._desk.redactor)
+            _failed(dialect, error, reply, self._services.redactor)
 
     async def _look(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
         """Answer a request that is no generation."""
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
         try:
-            reply.send(*await self._handlers[call.verb](self._desk, call, request))
+            reply.send(*await self._handlers[call.verb](self._services, call, request))
         except Refused as refused:
             reply.send(*refused.reply(call.dialect))
         except WireError as error:
@@ -316,16 +316,16 @@ class Gateway:
         except RecursionError:
             reply.send(*Refused(nested()).reply(call.dialect))
 
-    async def _health(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _health(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         return 200, _JSON, b'{"status":"ok"}'
 
-    async def _readiness(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        unwell = desk.breakers.report(desk.config.upstreams, monotonic())
+    async def _readiness(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        unwell = services.breakers.report(services.config.upstreams, monotonic())
         if not request.admin:
             # The upstream's last fault may quote the request of one client, so only administrators see it.
             for one in unwell.values():
                 del one["last"]
-        return _told(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
+        return _json(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
 
     def _is_admin(self, request: IncomingRequest, reply: Reply) -> bool:
         """Whether the client may see the data of all clients: with an admin key, or from this machine where no keys are
@@ -335,29 +335,29 @@ class Gateway:
         client = self._identities.client(request.headers)
         return not isinstance(client, Fault) and client.admin
 
-    async def _show(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _show(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         """One exchange of a client, or the list of all its exchanges. Other workers are asked for theirs."""
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:
-            return _told(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
+            return _json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
         if name and _NAME.fullmatch(name) is None:
-            return _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
+            return _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
-            listed = [json_text.decode(said) for said in (await self._shown(viewer, ""), *others)]
+            listed = [json_text.decode(one) for one in (await self._shown(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
-            return _told(200, {"exchanges": found})
-        said = await self._shown(viewer, name) or next(iter(others), b"")
-        return (200, _JSON, said) if said else _told(404, unknown_path(f"/dragoman/exchanges/{name}"))
+            return _json(200, {"exchanges": found})
+        found_json = await self._shown(viewer, name) or next(iter(others), b"")
+        return (200, _JSON, found_json) if found_json else _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
     async def _shown(self, viewer: str, name: str) -> bytes:
-        """The bytes of `told`. A child process makes them where the exchanges are large."""
+        """The bytes of `exchanges_json`. A child process makes them where the exchanges are large."""
         found = self._exchanges.get(name) if name else self._exchanges
         if found is None or found.size <= LARGE // 2:
-            return self.told(viewer, name)
-        return await in_child(self._desk.children, partial(self.told, viewer, name))
+            return self.exchanges_json(viewer, name)
+        return await in_child(self._services.children, partial(self.exchanges_json, viewer, name))
 
-    def told(self, viewer: str, name: str) -> bytes:
+    def exchanges_json(self, viewer: str, name: str) -> bytes:
         """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), or the list of all
         for "". `viewer` is the owner whose exchanges are shown, or EVERYBODY."""
         keys = self._hidden()
@@ -394,7 +394,7 @@ def _limits(bounds: Bounds) -> Limits:
     return Limits(bounds.connect, bounds.first_byte, bounds.idle)
 
 
-def _told(status: int, value: Any) -> Answer:
+def _json(status: int, value: Any) -> Answer:
     return status, _JSON, json_text.encode(value)
 
 

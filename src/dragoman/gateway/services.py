@@ -40,7 +40,7 @@ class Services(Struct, frozen=True):
     """Upstreams that are skipped for a while after faults."""
     projects: CodeAssistProjects
     """The Code Assist projects of Google accounts."""
-    sendings: UpstreamPlans
+    plans: UpstreamPlans
     """What is prepared once for each upstream and client dialect."""
     exchanges: Exchanges
     """The recent exchanges."""

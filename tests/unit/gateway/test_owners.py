@@ -85,7 +85,7 @@ def test_other_workers_show_only_what_is_the_clients() -> None:
             for i, one in enumerate(workers):
                 peers = one.peers = OtherWorkers(Path(folder))
                 peers._own = Path(folder) / str(i)
-                await peers.start(one.told)
+                await peers.start(one.exchanges_json)
                 all_peers.append(peers)
 
             def use() -> None:

@@ -380,7 +380,7 @@ def test_a_failure_of_our_own_is_printed_without_keys(capfd: pytest.CaptureFixtu
             def broken(*_: Any) -> Any:
                 raise RuntimeError(f"header authorization: Bearer {KEY}")
 
-            front.gateway._desk.routes.find = broken  # type: ignore[method-assign]
+            front.gateway._services.routes.find = broken  # type: ignore[method-assign]
             told = await front.generate("openai-chat")
             assert told.status == 500
             unseen(told.body)

@@ -54,7 +54,7 @@ async def echo(request: IncomingRequest, reply: Reply) -> None:
         reply.send(request.refusal[0], [], request.refusal[1].encode())
         return
     await asyncio.sleep(0)
-    names = ",".join(sorted(request.told()))
+    names = ",".join(sorted(request.all_headers()))
     reply.send(200, [], f"{request.method} {request.path} {names} ".encode() + request.body)
 
 

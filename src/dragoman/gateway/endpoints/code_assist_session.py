@@ -42,9 +42,9 @@ _RESET = "2100-01-01T00:00:00Z"
 Answer = tuple[int, Headers, bytes]
 
 
-async def session(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+async def session(services: Services, call: Call, request: IncomingRequest) -> Answer:
     """The answer to a call that is neither a generation nor a count."""
-    upstream = next((one for one in desk.config.upstreams.values() if one.dialect == call.dialect), None)
+    upstream = next((one for one in services.config.upstreams.values() if one.dialect == call.dialect), None)
     if upstream is not None:
         segments = unquote(request.path).split("/")[1:]
         if any(segment in ("", ".", "..") for segment in segments):
@@ -57,11 +57,13 @@ async def session(desk: Services, call: Call, request: IncomingRequest) -> Answe
             )
         query = without_secrets(request.query)  # The client's key is for this gateway, not for the upstream.
         path = "/" + "/".join([quote(segment, safe=":@") for segment in segments]) + (f"?{query}" if query else "")
-        answer = await ask_upstream(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
+        answer = await ask_upstream(
+            services, upstream, request.method, path, request.headers, call.dialect, request.body
+        )
         if isinstance(answer, Fault):
             raise Refused(answer)
         return answer.status, _JSON, answer.body
-    return 200, _JSON, json_text.encode(_answer(desk, call, _asked(request.body)))
+    return 200, _JSON, json_text.encode(_answer(services, call, _asked(request.body)))
 
 
 def _asked(body: bytes) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def _asked(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _answer(desk: Services, call: Call, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(services: Services, call: Call, asked: dict[str, Any]) -> dict[str, Any]:
     verb = call.rest
     project = str(asked.get("cloudaicompanionProject") or asked.get("project") or PROJECT)
     if verb == "loadCodeAssist":
@@ -82,8 +84,8 @@ def _answer(desk: Services, call: Call, asked: dict[str, Any]) -> dict[str, Any]
         name = verb if verb.startswith("operations/") else f"operations/onboard-{project}"
         return {"name": name, "done": True, "response": done}
     if verb == "retrieveUserQuota":
-        named = [name for name, _ in desk.routes.known()]
-        usual = [name for name in profiles.names(call.dialect) if desk.routes.find(name, desk.draw)[1]]
+        named = [name for name, _ in services.routes.known()]
+        usual = [name for name in profiles.names(call.dialect) if services.routes.find(name, services.draw)[1]]
         buckets = [
             {"modelId": name, "tokenType": "REQUESTS", "remainingFraction": 1, "resetTime": _RESET}
             for name in dict.fromkeys([*usual, *named])

@@ -51,31 +51,31 @@ class Listing:
         """Forget all lists. The configuration has changed."""
         self._kept.clear()
 
-    async def all(self, desk: Services, headers: Mapping[str, str], client: str) -> list[Model]:
+    async def all(self, services: Services, headers: Mapping[str, str], client: str) -> list[Model]:
         """Every model that can be requested. `headers` are the client's; some upstreams get the client's key."""
-        asked = [(name, upstream) for name, upstream in desk.config.upstreams.items() if upstream.list_models]
-        answers = await asyncio.gather(*[self._of(desk, name, one, headers, client) for name, one in asked])
+        asked = [(name, upstream) for name, upstream in services.config.upstreams.items() if upstream.list_models]
+        answers = await asyncio.gather(*[self._of(services, name, one, headers, client) for name, one in asked])
         found = {model.name: model for answer in answers for model in answer}
-        for name, upstream in desk.routes.known():
+        for name, upstream in services.routes.known():
             found.setdefault(name, Model(name, upstream))
-        if "*" in desk.config.upstreams[REHEARSAL].models:
+        if "*" in services.config.upstreams[REHEARSAL].models:
             found.update({name: Model(name, REHEARSAL) for name in _REHEARSED})
         return list(found.values())
 
-    async def one(self, desk: Services, name: str, headers: Mapping[str, str], client: str) -> Model | None:
+    async def one(self, services: Services, name: str, headers: Mapping[str, str], client: str) -> Model | None:
         """One model, with the facts from its upstream; None when no upstream serves the model."""
-        _, choices = desk.routes.find(name, desk.draw) if name else (None, [])
+        _, choices = services.routes.find(name, services.draw) if name else (None, [])
         if not choices:
             return None
         upstream = choices[0].name
         asks = choices[0].upstream.list_models
-        for model in await self._of(desk, upstream, choices[0].upstream, headers, client) if asks else ():
+        for model in await self._of(services, upstream, choices[0].upstream, headers, client) if asks else ():
             if model.name in (name, choices[0].model, f"{upstream}/{choices[0].model}"):
                 return msgspec.structs.replace(model, name=name)
         return Model(name, upstream)
 
     async def _of(
-        self, desk: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
+        self, services: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
     ) -> tuple[Model, ...]:
         if upstream.dialect == REHEARSAL:
             return ()
@@ -84,52 +84,54 @@ class Listing:
         )
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))
-        if until > desk.now():
+        if until > services.now():
             return known
         lists = endpoints(upstream.dialect).models
         path = (lists.project_path if upstream.project else "") or lists.path
         if not path:
-            return _from_profiles(desk, name, upstream)
-        answer = await ask_upstream(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
+            return _from_profiles(services, name, upstream)
+        answer = await ask_upstream(services, upstream, "GET", path, headers, client, seconds=SECONDS)
         good = isinstance(answer, SideAnswer) and answer.status == 200
-        found = _read(desk, name, upstream, answer.body) if isinstance(answer, SideAnswer) and good else ()
+        found = _read(services, name, upstream, answer.body) if isinstance(answer, SideAnswer) and good else ()
         if not good and own_host(upstream):
-            found = _from_profiles(desk, name, upstream)
+            found = _from_profiles(services, name, upstream)
         if len(self._kept) >= MOST:
             self._kept.clear()
-        self._kept[place] = (desk.now() + (FRESH if good else STALE), found)
+        self._kept[place] = (services.now() + (FRESH if good else STALE), found)
         return found
 
 
-def _from_profiles(desk: Services, name: str, upstream: Upstream) -> tuple[Model, ...]:
+def _from_profiles(services: Services, name: str, upstream: Upstream) -> tuple[Model, ...]:
     """The models of the upstream's dialect that the profiles name."""
     return tuple(
         [
-            Model(_public_name(desk, name, own), name, own, output=profiles.lookup(upstream.dialect, own).most_tokens)
+            Model(
+                _public_name(services, name, own), name, own, output=profiles.lookup(upstream.dialect, own).most_tokens
+            )
             for own in profiles.names(upstream.dialect)
         ]
     )
 
 
-def _public_name(desk: Services, name: str, own: str) -> str:
+def _public_name(services: Services, name: str, own: str) -> str:
     """The name under which clients request the model `own` of the upstream `name`."""
-    _, choices = desk.routes.find(own, desk.draw)
+    _, choices = services.routes.find(own, services.draw)
     straight = bool(choices) and (choices[0].name, choices[0].model) == (name, own)
     return own if straight else f"{name}/{own}"
 
 
-def _read(desk: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
+def _read(services: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
     try:
         value = json_text.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return ()
     lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)] if isinstance(value, dict) else []
     rows: list[Any] = lists[0] if lists else []
-    found = [_model(desk, name, upstream, row) for row in rows if isinstance(row, dict)]
+    found = [_model(services, name, upstream, row) for row in rows if isinstance(row, dict)]
     return tuple([model for model in found if model is not None])
 
 
-def _model(desk: Services, name: str, upstream: Upstream, row: dict[str, Any]) -> Model | None:
+def _model(services: Services, name: str, upstream: Upstream, row: dict[str, Any]) -> Model | None:
     own = row.get("id") or row.get("model") or row.get("name")
     methods = row.get("supportedGenerationMethods")
     if not isinstance(own, str) or (isinstance(methods, list) and "generateContent" not in methods):
@@ -138,7 +140,7 @@ def _model(desk: Services, name: str, upstream: Upstream, row: dict[str, Any]) -
     own = lists.own_name(own)
     title = next((row[key] for key in ("display_name", "displayName", "name") if isinstance(row.get(key), str)), own)
     return Model(
-        _public_name(desk, name, own),
+        _public_name(services, name, own),
         name,
         title,
         next((row[key] for key in _CONTEXT if isinstance(row.get(key), int)), None),

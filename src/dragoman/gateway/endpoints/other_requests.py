@@ -79,8 +79,8 @@ class OtherRequests:
         """Handlers, by the verb that a dialect or the gateway declares for an address. Each raises Refused with the
         fault to send."""
 
-    async def _models(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        found = await self.listing.all(desk, request.headers, call.dialect) if call.verb == "models" else []
+    async def _models(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        found = await self.listing.all(services, request.headers, call.dialect) if call.verb == "models" else []
         out = listed(call.dialect, found, call.rest)
         if "client_version" in parse_qs(request.query):
             # Codex (0.166) expects a catalogue of another shape, with a prompt for each model. It has a built-in
@@ -89,7 +89,7 @@ class OtherRequests:
             out["models"] = []
         return _json(out)
 
-    async def _model(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _model(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         name = call.model
         if call.verb == "show":
             try:
@@ -97,7 +97,7 @@ class OtherRequests:
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 asked = {}
             name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
-        found = await self.listing.one(desk, name, request.headers, call.dialect)
+        found = await self.listing.one(services, name, request.headers, call.dialect)
         if found is None:
             raise Refused(Fault("not_found", f"no upstream serves the model {name!r}", 404, "model_not_found"))
         details = endpoints(call.dialect).models.details
@@ -105,21 +105,23 @@ class OtherRequests:
             return _json(details(found))
         return _json(entry(call.dialect, found, call.rest))
 
-    async def _count(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _count(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         earlier = None
-        if call.dialect in desk.table.stored:
+        if call.dialect in services.table.stored:
             stored = ClientStored(self._stored, request.owner)
-            earlier = await recall(stored, request.body, refers(request.body), desk.children, apart=apart(desk.config))
-        return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
+            earlier = await recall(
+                stored, request.body, refers(request.body), services.children, apart=apart(services.config)
+            )
+        return await count(services, call, request.headers, request.body, services.vault.of(request.owner), earlier)
 
-    async def _responses(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses.responses(desk, self._seen(request), call, request)
+    async def _responses(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        return await responses.responses(services, self._seen(request), call, request)
 
-    async def _conversations(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses.conversations(desk, self._seen(request), call, request, int(desk.now()))
+    async def _conversations(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        return await responses.conversations(services, self._seen(request), call, request, int(services.now()))
 
-    async def _compact(self, desk: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses.compact(desk, ClientStored(self._stored, request.owner), request)
+    async def _compact(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        return await responses.compact(services, ClientStored(self._stored, request.owner), request)
 
     def _seen(self, request: IncomingRequest) -> ClientStored:
         """The entries that the client may read. To continue an entry, a client needs the identity that owns the
@@ -127,24 +129,24 @@ class OtherRequests:
         return ClientStored(self._stored, request.owner, every=request.admin)
 
 
-async def _version(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _version(services: Services, call: Call, request: IncomingRequest) -> Answer:
     return _json({"version": __version__})
 
 
-async def _home(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _home(services: Services, call: Call, request: IncomingRequest) -> Answer:
     if call.rest == "page" or "text/html" in request.headers.get("accept", ""):
-        return await _page(desk, call, request)
-    return 200, [("content-type", "text/plain; charset=utf-8")], home(desk.table)
+        return await _page(services, call, request)
+    return 200, [("content-type", "text/plain; charset=utf-8")], home(services.table)
 
 
-async def _page(desk: Services, call: Call, request: IncomingRequest) -> Answer:
-    return await done(desk.children, request.body, partial(page.answer, call.rest, request, desk.config))
+async def _page(services: Services, call: Call, request: IncomingRequest) -> Answer:
+    return await done(services.children, request.body, partial(page.answer, call.rest, request, services.config))
 
 
-async def _socket(desk: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _socket(services: Services, call: Call, request: IncomingRequest) -> Answer:
     """Refuse a web socket at once. The client then uses HTTP."""
     if "upgrade" not in request.headers:
-        return nothing(desk.table, request)
+        return nothing(services.table, request)
     fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
     _, headers, body = fault_reply(call.dialect, fault)
     return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body

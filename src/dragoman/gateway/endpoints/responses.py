@@ -44,7 +44,7 @@ COMPACTING = 600.0
 Answer = tuple[int, Headers, bytes]
 
 
-async def responses(desk: Services, stored: ClientStored, call: Call, request: IncomingRequest) -> Answer:
+async def responses(services: Services, stored: ClientStored, call: Call, request: IncomingRequest) -> Answer:
     """`/v1/responses/ID`, with GET, DELETE, `cancel` and `input_items`."""
     name, _, rest = call.rest.partition("/")
     kept = await stored.get(name)
@@ -55,13 +55,15 @@ async def responses(desk: Services, stored: ClientStored, call: Call, request: I
         raise Refused(Fault("not_found", f"no endpoint has {request.method} {request.path}", 404))
     if not isinstance(kept, Kept):
         missing = f"no response {name!r} is stored here"
-        return await _elsewhere(desk, request, _askable(desk.config, request), missing, f"/v1/responses/{_path(call)}")
-    holder = desk.config.upstreams.get(kept.upstream)
+        return await _elsewhere(
+            services, request, _askable(services.config, request), missing, f"/v1/responses/{_path(call)}"
+        )
+    holder = services.config.upstreams.get(kept.upstream)
     # The upstream may have continued the response in the background.
     if holder is not None and holder.dialect == _NATIVE:
         if what == ("DELETE", ""):
             await stored.drop(kept)
-        found = await _elsewhere(desk, request, holder, "", f"/v1/responses/{_path(call)}")
+        found = await _elsewhere(services, request, holder, "", f"/v1/responses/{_path(call)}")
         if what == ("GET", "") and found[0] == 200:
             await stored.put(with_answer(kept, found[2]))
         return found
@@ -80,23 +82,27 @@ async def responses(desk: Services, stored: ClientStored, call: Call, request: I
     return _answer(_page([with_id(item, f"{name}_{i}") for i, item in enumerate(items)], request.query))
 
 
-async def compact(desk: Services, stored: ClientStored, request: IncomingRequest) -> Answer:
+async def compact(services: Services, stored: ClientStored, request: IncomingRequest) -> Answer:
     """`/v1/responses/compact`. The result is sealed by the upstream that compacts, so only an upstream of this dialect
     can serve it."""
     fields = _fields(request.body)
     model = json_text.plain(fields["model"]) if "model" in fields else ""
-    _, choices = desk.routes.find(model, desk.draw) if isinstance(model, str) and model else (None, [])
+    _, choices = services.routes.find(model, services.draw) if isinstance(model, str) and model else (None, [])
     for choice in choices:
         if choice.upstream.dialect == _NATIVE:
-            earlier = await recall(stored, request.body, asked(request.body), desk.children, apart=apart(desk.config))
+            earlier = await recall(
+                stored, request.body, asked(request.body), services.children, apart=apart(services.config)
+            )
             body = _fields(earlier.body_for(choice)) if earlier is not None else fields
             request.body = json_text.encode({**body, "model": choice.model})
-            return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
+            return await _elsewhere(services, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
     why = f"no upstream of {model!r} can compact conversations. Only upstreams of the dialect {_NATIVE} can."
     raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
 
 
-async def conversations(desk: Services, stored: ClientStored, call: Call, request: IncomingRequest, now: int) -> Answer:
+async def conversations(
+    services: Services, stored: ClientStored, call: Call, request: IncomingRequest, now: int
+) -> Answer:
     """`/v1/conversations`, one conversation, and its items."""
     name, _, rest = call.rest.partition("/")
     method = request.method
@@ -115,7 +121,7 @@ async def conversations(desk: Services, stored: ClientStored, call: Call, reques
     found = await stored.get(name)
     if not isinstance(found, Conversation):
         missing, place = f"no conversation {name!r} is stored here", f"/v1/conversations/{_path(call)}"
-        return await _elsewhere(desk, request, _askable(desk.config, request), missing, place)
+        return await _elsewhere(services, request, _askable(services.config, request), missing, place)
     if part:
         return await _items(stored, found, request, item)
     if method == "DELETE":
@@ -209,15 +215,22 @@ def _path(call: Call) -> str:
 
 
 async def _elsewhere(
-    desk: Services, request: IncomingRequest, upstream: Upstream | None, missing: str, path: str, seconds: float = 30.0
+    services: Services,
+    request: IncomingRequest,
+    upstream: Upstream | None,
+    missing: str,
+    path: str,
+    seconds: float = 30.0,
 ) -> Answer:
     """The answer of an upstream of the same dialect. Without such an upstream the fault has the text `missing`."""
     if upstream is None:
         raise Refused(Fault("not_found", f"{missing}. A request with store false is never stored.", 404))
     place = f"{path}?{request.query}" if request.query else path
-    answer = await ask_upstream(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
+    answer = await ask_upstream(
+        services, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds
+    )
     if isinstance(answer, Fault):
         raise Refused(answer)
     called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
-    headers = desk.redactor.headers(to_client(_NATIVE, _NATIVE, answer.headers, called, own))
+    headers = services.redactor.headers(to_client(_NATIVE, _NATIVE, answer.headers, called, own))
     return answer.status, [(name, value) for name, value in headers if value], answer.body

@@ -40,7 +40,7 @@ Answer = tuple[int, Headers, bytes]
 
 
 async def count(
-    desk: Services,
+    services: Services,
     call: Call,
     headers: Mapping[str, str],
     body: bytes,
@@ -49,21 +49,21 @@ async def count(
 ) -> Answer:
     """The answer to a client that wants the number of tokens in a request, with the `earlier` turns. `vault` holds the
     client's own seals."""
-    given, model = await done(desk.children, body, partial(_request, call, body))
+    given, model = await done(services.children, body, partial(_request, call, body))
     plain = body if given is None else given
-    route, choices = desk.routes.find(model, desk.draw)
+    route, choices = services.routes.find(model, services.draw)
     if model and not choices:
-        return fault_reply(call.dialect, no_model(model, desk.config))
+        return fault_reply(call.dialect, no_model(model, services.config))
     if earlier is not None:
         native = bool(choices) and choices[0].upstream.dialect == call.dialect
         plain = body = earlier.body_for(choices[0]) if native else earlier.whole()
     if choices:
-        found = await _asked(desk, call, headers, body, plain, route, choices[0], vault)
+        found = await _asked(services, call, headers, body, plain, route, choices[0], vault)
         if isinstance(found, Fault) and found.kind in _CLIENT_FAULTS:
             return fault_reply(call.dialect, found)
         if not isinstance(found, Fault | None):
             return found
-    estimate = await done(desk.children, plain, partial(_estimate, plain, call, model))
+    estimate = await done(services.children, plain, partial(_estimate, plain, call, model))
     if isinstance(estimate, Fault):
         return fault_reply(call.dialect, estimate)
     return 200, ESTIMATED, json_text.encode(endpoints(call.dialect).counts.written(estimate))
@@ -75,7 +75,7 @@ def _estimate(plain: bytes, call: Call, model: str) -> int | Fault:
 
 
 async def _asked(
-    desk: Services,
+    services: Services,
     call: Call,
     headers: Mapping[str, str],
     body: bytes,
@@ -92,10 +92,10 @@ async def _asked(
         return untranslated(error)
     if not path:
         return None
-    sent = await done(desk.children, body, partial(_sent, call, body, plain, route, choice, vault))
+    sent = await done(services.children, body, partial(_sent, call, body, plain, route, choice, vault))
     if sent is None:
         return None
-    answer = await ask_upstream(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
+    answer = await ask_upstream(services, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
     if isinstance(answer, Fault):
         return answer
     if answer.status >= 400:

@@ -226,7 +226,7 @@ def harmless(words: str, most: int) -> str:
 
 def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
     """Tokens in and out, as the upstream counted them; None where the end of the answer has no count."""
-    answer = exchange.told if exchange.answered is None else exchange.answered
+    answer = exchange.delivered if exchange.answered is None else exchange.answered
     if answer is None:
         return None, None
     if isinstance(answer, Recording):

@@ -73,14 +73,14 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "usage": usage(exchange),
         "losses": [msgspec.structs.asdict(loss) for loss in exchange.losses],
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
-        "headers": redacted_headers(request.told().items()),
+        "headers": redacted_headers(request.all_headers().items()),
         "request": shown(request.body),
         "canon": canon(exchange),
         "sent": shown(exchange.sent),
         "answer_status": exchange.answer_status,
         "answer_headers": redacted_headers(exchange.answer_headers),
         "answer": _recorded(exchange.answered),
-        "told": _recorded(exchange.told),
+        "told": _recorded(exchange.delivered),
     }
     return {name: _clean(value, hidden) for name, value in out.items()}
 
@@ -115,7 +115,7 @@ def _plain(value: Any) -> Any:
 def usage(exchange: Exchange) -> dict[str, Any] | None:
     """Tokens, as the upstream counted them. For an answer that broke off: the counts so far, and an estimate of the
     output, marked as an estimate."""
-    taped = exchange.answered if exchange.answered is not None else exchange.told
+    taped = exchange.answered if exchange.answered is not None else exchange.delivered
     dialect = exchange.upstream_dialect if exchange.answered is not None else exchange.dialect
     if taped is None or not is_known(dialect):
         return None

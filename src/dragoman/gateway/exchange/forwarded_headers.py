@@ -125,12 +125,12 @@ def _understood(
 ) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...], str]:
     """The plan for the headers of an answer: the names and places of headers that the client understands; the places of
     headers with the request's id, best first; and the client's own header for that id."""
-    rules, kindred = _all_rules(), family(client) == family(upstream)
+    rules, same_family = _all_rules(), family(client) == family(upstream)
     names = list(enumerate(shape.names, 1))
     ids = sorted([(rules.ids[name], place) for place, name in names if name in rules.ids])
     taken = [
         (name, place)
         for place, name in names
-        if kindred and name not in rules.ids and (name in rules.answered or name.startswith(rules.answered_begins))
+        if same_family and name not in rules.ids and (name in rules.answered or name.startswith(rules.answered_begins))
     ]
     return tuple(taken), tuple([place for _, place in ids]), endpoints(client).headers.request_id

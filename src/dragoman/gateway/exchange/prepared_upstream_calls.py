@@ -73,19 +73,19 @@ class UpstreamPlan:
         self.google = auth(upstream) == "google"
         """The upstream needs an access token of Google."""
 
-        self.kindred = upstream.dialect == client
+        self.same_dialect = upstream.dialect == client
         """Client and upstream use the same dialect."""
-        self.untouched = self.kindred and route.repair != "refuse"
+        self.verbatim = self.same_dialect and route.repair != "refuse"
         """The client's bytes are sent unchanged, even if they break a rule."""
         called = host(upstream)
-        self.passes = self.untouched and (called is None or hosts.lookup(called, client) is None)
+        self.skip_read = self.verbatim and (called is None or hosts.lookup(called, client) is None)
         """The client's bytes are sent without being read: the host is not known to differ from the dialect."""
         alike: tuple[bool | None, ...] = (self.stream,)
-        if endpoint.path != endpoint.stream_path or (self.kindred and upstream.stream == "auto"):
+        if endpoint.path != endpoint.stream_path or (self.same_dialect and upstream.stream == "auto"):
             alike = (None, False, True)  # The path decides, not the body; or the client's own value stays.
-        elif self.stream == (self.kindred and asker.stream.unasked):
+        elif self.stream == (self.same_dialect and asker.stream.unasked):
             alike = (None, self.stream)  # A body without the field means the same in that dialect.
-        self.said = alike
+        self.stream_values = alike
         """Values of the body's stream field that need no change (None: the field is absent). Any other value is
         overwritten."""
         self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
@@ -95,7 +95,7 @@ class UpstreamPlan:
             model=choice.model,
             tolerance=None if route.tolerance == "error" else route.tolerance,
             binary=route.binary,
-            repair=None if route.repair == "off" or self.untouched else route.repair,
+            repair=None if route.repair == "off" or self.verbatim else route.repair,
             seals=route.seals,
             host=called,
             stand_ins=route.stand_ins,
@@ -188,16 +188,16 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
         """The plan for requests with such headers, and the prepared request without its body. The latter is None where
         it depends on the time, or cannot be made."""
         kind = choice, client, stream, *asked
-        sending = self[kind]
+        found_plan = self[kind]
         found: Post | None = None
-        if not sending.google:
+        if not found_plan.google:
             with suppress(ConfigError, TransportError):  # The request itself makes it again, and reports the error.
-                found = sending.post(asked)
+                found = found_plan.post(asked)
         if head is not None and found is not None and kind in self:
             if len(self.known) >= MAX_KNOWN:
                 self.known.clear()
-            self.known[choice, stream, head] = sending, found
-        return sending, found
+            self.known[choice, stream, head] = found_plan, found
+        return found_plan, found
 
     def __missing__(self, kind: tuple[Any, ...]) -> UpstreamPlan:
         choice, client, stream, *names = kind

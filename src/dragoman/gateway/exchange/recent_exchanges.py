@@ -124,7 +124,7 @@ class Exchange:
     answer_headers: Iterable[tuple[str, str]] = ()
     answered: Recording | bytes | None = None
     """The body that came from the upstream; in one piece where it is no stream."""
-    told: Recording | bytes | None = None
+    delivered: Recording | bytes | None = None
     """The body that went to the client."""
     size: int = 0
     """Bytes that were counted for the exchange when it was kept."""
@@ -144,21 +144,23 @@ class Exchange:
 
     def kept(self) -> int:
         """Bytes that the exchange holds."""
-        asked, sent, answered, told = self.request.body, self.sent, self.answered, self.told
+        asked, sent, answered, delivered = self.request.body, self.sent, self.answered, self.delivered
         size = 2000 + len(asked)
         if sent is not asked:
             size += len(sent)
         if answered is not None:
             size += len(answered)
-        if told is not None and told is not answered:
-            size += len(told)
+        if delivered is not None and delivered is not answered:
+            size += len(delivered)
         return size
 
     def shorten(self, most: int) -> None:
         """Keep only the first `most` bytes of each body."""
         request, self.sent = self.request, self.sent[:most]
-        self.request = msgspec.structs.replace(request, headers=request.told(), body=request.body[:most], known=None)
-        self.answered, self.told = _shortened(self.answered, most), _shortened(self.told, most)
+        self.request = msgspec.structs.replace(
+            request, headers=request.all_headers(), body=request.body[:most], known=None
+        )
+        self.answered, self.delivered = _shortened(self.answered, most), _shortened(self.delivered, most)
 
 
 def _shortened(recorded: Recording | bytes | None, most: int) -> Recording | None:

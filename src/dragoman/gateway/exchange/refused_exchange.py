@@ -11,6 +11,7 @@ from msgspec import Raw
 from ...canon.events import Fault
 from ...dialects import endpoints, get
 from ...errors import LossError, RepairError, WireError
+from ...transport.upstream import wanting
 from ..config import REHEARSAL, Config
 
 
@@ -85,7 +86,12 @@ def no_model(model: str, config: Config) -> Fault:
     known = ", ".join([name for name in config.upstreams if name != REHEARSAL]) or REHEARSAL
     if not model:
         return Fault("invalid_request", "the request names no model. Set `model`.", 400, "model_required", "model")
-    why = f"no upstream serves the model {model!r}. Name it as upstream/model (upstreams: {known}), or add a route"
+    steps = [f"name the model as upstream/model (upstreams: {known})", "add a route (docs/how-to/run-the-gateway.md)"]
+    variable = wanting(model)
+    if variable and all(upstream.key_env != variable for upstream in config.upstreams.values()):
+        steps.insert(0, f"set {variable}")
+    advice = ", or ".join(steps)
+    why = f"no upstream serves the model {model!r}. {advice[0].upper()}{advice[1:]}."
     return Fault("not_found", why, 404, "model_not_found", "model")
 
 
@@ -104,4 +110,4 @@ def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]],
 
 def unknown_path(path: str) -> dict[str, Any]:
     """The body of an answer to an unknown path of the gateway itself."""
-    return {"error": {"message": f"no endpoint has the path {path}", "type": "not_found"}}
+    return {"error": {"message": f"nothing is kept at {path}, or it belongs to another client", "type": "not_found"}}

@@ -87,7 +87,6 @@ class Relay:
         "_began",
         "_bounds",
         "_call",
-        "_desk",
         "_earlier",
         "_end",
         "_exchange",
@@ -96,16 +95,17 @@ class Relay:
         "_heading",
         "_known",
         "_long",
-        "_pouring",
         "_reply",
         "_request",
+        "_services",
+        "_stream_reply",
         "_vault",
         "_waited",
     )
 
     def __init__(
         self,
-        desk: Services,
+        services: Services,
         call: Call,
         request: IncomingRequest,
         reply: Reply,
@@ -113,20 +113,20 @@ class Relay:
         earlier: PreviousResponses | None = None,
     ) -> None:
         """`earlier` holds the turns that the request refers to without containing them."""
-        self._desk = desk
+        self._services = services
         self._earlier = earlier
         self._call = call
         self._request = request
         self._reply = reply
         self._exchange = exchange
-        self._faults = UpstreamFaults(desk, call.dialect, request.headers, exchange)
+        self._faults = UpstreamFaults(services, call.dialect, request.headers, exchange)
         # The client's own part of the vault: no other client finds its seals.
-        self._vault: ClientVault | NotedVault = desk.vault.of(request.owner)
-        self._bounds = bounds = desk.config.bounds
+        self._vault: ClientVault | NotedVault = services.vault.of(request.owner)
+        self._bounds = bounds = services.config.bounds
         self._began = began = monotonic()
         self._end = began + bounds.total
         self._heading = NONE  # of the last answer
-        self._pouring: StreamReply | None = None
+        self._stream_reply: StreamReply | None = None
         self._head: Peek | None = None
         self._long = False  # the request is translated in a child
         self._known: Known | None = None  # the remembered beginning of a conversation that continues
@@ -136,22 +136,23 @@ class Relay:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
         if takes_long(self._request.body) and not self._goes_on():
             self._long = True
-            self._head = await child_tasks.in_child(self._desk.children, partial(peek, self._request.body))
+            self._head = await child_tasks.in_child(self._services.children, partial(peek, self._request.body))
             if self._head is None:
-                broken = await child_tasks.in_child(self._desk.children, partial(not_json, self._request.body))
+                broken = await child_tasks.in_child(self._services.children, partial(not_json, self._request.body))
                 if broken is not None:
                     raise Refused(broken)
         choices = self._choices()
         if self._exchange.stream:
-            self._pouring = StreamReply(
+            self._stream_reply = StreamReply(
                 self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames
             )
-        told: Fault | None = None  # the first fault after which the client may try again, or else the first of all
+        # The fault for the client: the first one after which the client may try again, or else the first of all.
+        reported: Fault | None = None
         passing = False  # the client may try again after it
         failover: Failover | None = None
         try:
             if len(choices) > 1:
-                failover = Failover(choices, self._desk.breakers, self._request.headers, self._request.body)
+                failover = Failover(choices, self._services.breakers, self._request.headers, self._request.body)
                 choices = failover.ordered(self._exchange.tries)
             for choice in choices:
                 fault = await self._ask(choice)
@@ -162,8 +163,8 @@ class Relay:
                 row = TABLE[self._faults.origin, fault.kind]
                 if failover is not None:
                     failover.failed(choice, fault, row)
-                if told is None or (row.retried and not passing):
-                    told = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
+                if reported is None or (row.retried and not passing):
+                    reported = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
                     passing = row.retried
                 if self._reply.started or not row.next_place:
                     break
@@ -172,27 +173,27 @@ class Relay:
         except Refused as refused:
             if not self._reply.started:
                 raise
-            told = refused.fault
+            reported = refused.fault
         # A mistake in the gateway: the client gets 500, the operator the traceback.
         except Exception as error:  # noqa: BLE001
-            print_failure(error, self._desk.redactor)
-            told = Fault("server", failed(error), 500, "gateway_failed")
+            print_failure(error, self._services.redactor)
+            reported = Fault("server", failed(error), 500, "gateway_failed")
         finally:
-            if self._pouring is not None:
-                self._pouring.stop()
-        if told is not None and not self._reply.ended:
-            self._give_up(told)
+            if self._stream_reply is not None:
+                self._stream_reply.stop()
+        if reported is not None and not self._reply.ended:
+            self._give_up(reported)
 
     def _give_up(self, fault: Fault) -> None:
         """End an exchange that no place served, with a fault: by an event if the client's stream has begun."""
-        if self._pouring is None or not self._reply.started:
+        if self._stream_reply is None or not self._reply.started:
             raise (
                 Refused(*self._faults.verbatim)
                 if self._faults.verbatim and self._faults.verbatim[0] is fault
                 else Refused(fault)
             )
         self._exchange.error = fault.message
-        self._pouring.fail(fault, self._told())
+        self._stream_reply.fail(fault, self._delivered())
 
     def _choices(self) -> list[Choice]:
         """The places that may serve the request, by the model in its path or its body."""
@@ -209,11 +210,11 @@ class Relay:
             if stream is None:
                 stream = call.unasked if head.stream is None else head.stream
         exchange.model, exchange.stream = model, stream
-        desk = self._desk
-        routes = desk.routes
-        _, choices = routes.found.get(model) or routes.find(model, desk.draw)
+        services = self._services
+        routes = services.routes
+        _, choices = routes.found.get(model) or routes.find(model, services.draw)
         if not choices:
-            raise Refused(no_model(model, desk.config))
+            raise Refused(no_model(model, services.config))
         return choices
 
     def _goes_on(self) -> bool:
@@ -235,31 +236,31 @@ class Relay:
 
     async def _ask(self, choice: Choice) -> Fault | None:
         """Use one place; None when the client has its answer."""
-        desk, exchange, upstream = self._desk, self._exchange, choice.upstream
+        services, exchange, upstream = self._services, self._exchange, choice.upstream
         exchange.upstream = choice.name
         exchange.upstream_model = choice.model
         exchange.upstream_dialect = dialect = upstream.dialect
         if dialect == REHEARSAL:
             self._faults.origin = "upstream"
             return await self._rehearse(choice)
-        request, sendings, stream = self._request, desk.sendings, exchange.stream
+        request, plans, stream = self._request, services.plans, exchange.stream
         try:
-            sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
+            plan, post = plans.known.get((choice, stream, request.known)) or plans.find(
                 choice, self._call.dialect, stream, request.headers, request.known
             )
         except WireError as error:  # the model's name does not fit into the upstream's address
             raise Refused(untranslated(error)) from None
-        self._faults.origin = sending.origin
+        self._faults.origin = plan.origin
         try:
-            asked = self._translated(sending) if not self._long else await self._translated_apart(sending)
-            fault = await self._once(sending, asked, post)
+            asked = self._translated(plan) if not self._long else await self._translated_apart(plan)
+            fault = await self._once(plan, asked, post)
             if fault is not None:
-                fault = await self._again(sending, asked, fault)
+                fault = await self._again(plan, asked, fault)
         except LossError as error:
             self._faults.origin = "place"
             return self._failed(choice, untranslated(error))
-        if desk.breakers[choice.name].unwell and self._shows_well(fault):
-            desk.breakers[choice.name].passed()
+        if services.breakers[choice.name].unwell and self._shows_well(fault):
+            services.breakers[choice.name].passed()
         return fault
 
     def _shows_well(self, fault: Fault | None) -> bool:
@@ -271,9 +272,9 @@ class Relay:
             and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
         )
 
-    async def _again(self, sending: UpstreamPlan, asked: Translation, fault: Fault | None) -> Fault | None:
+    async def _again(self, plan: UpstreamPlan, asked: Translation, fault: Fault | None) -> Fault | None:
         """Try a place again after its fault, as long as that may help; None when the client has its answer."""
-        choice, reply, attempt = sending.choice, self._reply, 0
+        choice, reply, attempt = plan.choice, self._reply, 0
         unsealed = False
         while fault is not None:
             fault = self._failed(choice, self._faults.redacted(fault))
@@ -288,13 +289,13 @@ class Relay:
                     return fault
                 attempt += 1
             else:
-                mended = None if unsealed else await self._without_seals(sending, asked, fault)
+                mended = None if unsealed else await self._without_seals(plan, asked, fault)
                 unsealed = unsealed or mended is not None
-                mended = mended or await self._mended(sending, asked, fault)
+                mended = mended or await self._mended(plan, asked, fault)
                 if mended is None:
                     return fault
                 asked, attempt = mended, 0
-            fault = await self._once(sending, asked)
+            fault = await self._once(plan, asked)
         return None
 
     def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
@@ -309,29 +310,29 @@ class Relay:
             return None
         return seconds
 
-    async def _mended(self, sending: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
+    async def _mended(self, plan: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
         """The request with its history repaired, after the upstream refused the unchanged bytes; None when nothing
         needs a repair, or repairs are off."""
-        if fault.kind != "invalid_request" or not sending.untouched or sending.choice.route.repair != "report":
+        if fault.kind != "invalid_request" or not plan.verbatim or plan.choice.route.repair != "report":
             return None
         if asked.repairs or self._reply.started:
             return None
         if self._long:
-            mended = await self._translated_apart(sending, mend=True)
+            mended = await self._translated_apart(plan, mend=True)
         else:
-            mended = self._translated(sending, mend=True)
+            mended = self._translated(plan, mend=True)
         return mended if mended.repairs else None
 
-    async def _without_seals(self, sending: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
+    async def _without_seals(self, plan: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
         """The request without seals, after the upstream has refused a seal; None for any other fault, and for a request
         without seals."""
         if self._reply.started or not refuses_seals(fault, self._exchange.answered):
             return None
         try:
             if self._long:
-                bare = await self._translated_apart(sending, unsealed=True)
+                bare = await self._translated_apart(plan, unsealed=True)
             else:
-                bare = self._translated(sending, unsealed=True)
+                bare = self._translated(plan, unsealed=True)
         except LossError:  # the route does not tolerate the loss: the upstream's fault stays
             return None
         return None if bare.body == asked.body else bare
@@ -347,114 +348,114 @@ class Relay:
         if isinstance(request, Fault):
             return request
         self._exchange.attempts += 1
-        if self._pouring is not None:
-            self._pouring.stop()
+        if self._stream_reply is not None:
+            self._stream_reply.stop()
         streamed = self.headers(media_type(call.dialect, array=call.array))
-        created = int(self._desk.now())
+        created = int(self._services.now())
         whole = self.headers("application/json")
-        taped = RecordingReply(self._reply, self._told())
+        taped = RecordingReply(self._reply, self._delivered())
         return await rehearsal_upstream.answer_rehearsal(
             request, call, asked, created, taped, whole, streamed, self._exchange.stream
         )
 
     # The request.
 
-    def _translated(self, sending: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
+    def _translated(self, plan: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
         """The request for one place. Within one dialect the bytes pass unchanged. Only with `mend` is a broken history
         repaired; only with `unsealed` are seals removed."""
         try:
-            return self._noted(sending, self._crossed(sending, mend=mend, unsealed=unsealed))
+            return self._noted(plan, self._crossed(plan, mend=mend, unsealed=unsealed))
         except (WireError, RepairError) as error:
             raise Refused(not_json(self._request.body) or untranslated(error)) from None
         except RecursionError:
             raise Refused(nested()) from None
 
-    async def _translated_apart(self, sending: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
+    async def _translated_apart(self, plan: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
         """The same in a child."""
         body = self._request.body
 
         def work() -> child_tasks.Light:
-            asked = self._crossed(sending, mend=mend, unsealed=unsealed)
+            asked = self._crossed(plan, mend=mend, unsealed=unsealed)
             if asked.body is body:
                 asked.body = b""  # the gateway has these bytes already
             return child_tasks.lightened(asked)
 
         try:
-            asked = child_tasks.restored(await child_tasks.in_child(self._desk.children, work))
+            asked = child_tasks.restored(await child_tasks.in_child(self._services.children, work))
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         except RecursionError:
             raise Refused(nested()) from None
         asked.body = asked.body or body
-        return self._noted(sending, asked)
+        return self._noted(plan, asked)
 
-    def _crossed(self, sending: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
+    def _crossed(self, plan: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
         """The request for one place, as it is sent."""
         if mend or unsealed or self._earlier is not None:
-            asked = self._unusual(sending, mend=mend, unsealed=unsealed)
-        elif sending.passes and self._head is not None:
-            asked = self._passed(sending, self._head)
+            asked = self._unusual(plan, mend=mend, unsealed=unsealed)
+        elif plan.skip_read and self._head is not None:
+            asked = self._passed(plan, self._head)
         else:
             asked = translate_with(
-                self._request.body, sending.options, self._vault.filled(), self._exchange.model, self._known
+                self._request.body, plan.options, self._vault.filled(), self._exchange.model, self._known
             )
-        if asked.stream not in sending.said:
-            asked.body = stream_or_whole.asking(asked.body, asked.target, stream=sending.stream)
-        if sending.enveloped:
-            asked.body = upstream_request_headers.fitted(sending.choice.upstream, asked.body)
+        if asked.stream not in plan.stream_values:
+            asked.body = stream_or_whole.asking(asked.body, asked.target, stream=plan.stream)
+        if plan.enveloped:
+            asked.body = upstream_request_headers.fitted(plan.choice.upstream, asked.body)
         return asked
 
-    def _noted(self, sending: UpstreamPlan, asked: Translation) -> Translation:
+    def _noted(self, plan: UpstreamPlan, asked: Translation) -> Translation:
         """Record the translated request in the exchange."""
         exchange, call = self._exchange, self._call
         if call.model:
             asked.asked = call.model
         exchange.losses = losses = asked.losses
         exchange.repairs = asked.repairs
-        if losses and sending.refused is not None and (lost := sending.refused(losses)) is not None:
+        if losses and plan.refused is not None and (lost := plan.refused(losses)) is not None:
             raise Refused(lost)
-        if sending.lost:
+        if plan.lost:
             exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
         exchange.sent = asked.body
         return asked
 
-    def _unusual(self, sending: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
+    def _unusual(self, plan: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
         """The translation of a request that was refused, or that refers to earlier turns."""
         body, earlier = self._request.body, self._earlier
         if earlier is not None:
-            body = earlier.body_for(sending.choice)
+            body = earlier.body_for(plan.choice)
         if mend:
-            options = msgspec.structs.replace(sending.options, repair="report")
+            options = msgspec.structs.replace(plan.options, repair="report")
         else:
-            resolver = None if sending.kindred else earlier
-            options = msgspec.structs.replace(sending.options, resolver=resolver, unsealed=unsealed)
+            resolver = None if plan.same_dialect else earlier
+            options = msgspec.structs.replace(plan.options, resolver=resolver, unsealed=unsealed)
         return translate_with(body, options, self._vault.filled(), self._exchange.model)
 
-    def _passed(self, sending: UpstreamPlan, head: Peek) -> Translation:
+    def _passed(self, plan: UpstreamPlan, head: Peek) -> Translation:
         """The client's own bytes, if they can be sent unchanged. Seals under our mark go only to a dragoman gateway,
         which understands them; the headers of its answers identify it."""
         body, model = self._request.body, self._exchange.model
-        asked = sending.unread(body, head, model)
+        asked = plan.unread(body, head, model)
         marked = asked is None and body.find(MARK_BYTES) >= 0
-        if marked and self._desk.exchanges.is_answered_by_us(sending.choice.name):
-            asked = sending.unread(body, head, model, marked=True)
-        return translate_with(body, sending.options, self._vault.filled(), model) if asked is None else asked
+        if marked and self._services.exchanges.is_answered_by_us(plan.choice.name):
+            asked = plan.unread(body, head, model, marked=True)
+        return translate_with(body, plan.options, self._vault.filled(), model) if asked is None else asked
 
     # One attempt, and its answer.
 
-    async def _once(self, sending: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
+    async def _once(self, plan: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
         """Use a place once; None when the client has its answer. `post` is the request without its body, if known."""
-        exchange, bounds, pool = self._exchange, self._bounds, self._desk.pool
+        exchange, bounds, pool = self._exchange, self._bounds, self._services.pool
         exchange.attempts += 1
         answer: Answer | None = None
         try:
             if post is None:
                 try:
-                    token = await self._token(sending, asked) if sending.google else ""
-                    post = sending.post(self._request.headers, token)
+                    token = await self._token(plan, asked) if plan.google else ""
+                    post = plan.post(self._request.headers, token)
                 except ConfigError as error:
                     self._faults.origin = "place"
-                    return key_missing(sending.choice.name, error)
+                    return key_missing(plan.choice.name, error)
             if asked.headers:
                 post = upstream_request_headers.beside(post, asked.headers)
             first, left = bounds.first_byte, self._end - monotonic()
@@ -479,83 +480,83 @@ class Relay:
             exchange.answer_status = status = answer.status
             exchange.answer_headers = self._heading = heading = answer.heading
             if exchange.tries:  # the answers of earlier attempts are not reported
-                exchange.answered = exchange.told = None
+                exchange.answered = exchange.delivered = None
             if status >= 300:
-                return await self._faults.read(sending.choice, answer)
-            streams = sending.stream
-            if heading.values[heading.shape.kind] != sending.kind:  # the answer may have the other shape
-                streams = sending.streams(answer)
-            if streams and self._pouring is not None:
-                translator = self._translator(sending, asked)
-                exchange.answered, exchange.told = answered, told = Recording(), Recording()
-                self._pouring.watch = self._faults.watch(sending) if type(translator) is PassThrough else None
-                fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
+                return await self._faults.read(plan.choice, answer)
+            streams = plan.stream
+            if heading.values[heading.shape.kind] != plan.kind:  # the answer may have the other shape
+                streams = plan.streams(answer)
+            if streams and self._stream_reply is not None:
+                translator = self._translator(plan, asked)
+                exchange.answered, exchange.delivered = answered, delivered = Recording(), Recording()
+                self._stream_reply.watch = self._faults.watch(plan) if type(translator) is PassThrough else None
+                fault = await self._stream_reply.relay(answer, translator, answered, delivered, plan.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
-                return fault if fault is None else self._faults.described(self._faults.redacted(fault), sending.choice)
+                return fault if fault is None else self._faults.described(self._faults.redacted(fault), plan.choice)
             body = answer.whole(bounds.answer)
             if body is None:
                 body = await answer.read(bounds.answer, bounds.idle)
             exchange.answered = body
         except TransportError as error:
-            fault = fault_messages.unanswered(error, sending.choice.name)
+            fault = fault_messages.unanswered(error, plan.choice.name)
             if error.kind == "timeout":
                 self._faults.late = fault
             return fault
         finally:
             if answer is not None and not answer.done:
                 answer.close()
-        return await self._tell(sending, asked, body, streams)
+        return await self._tell(plan, asked, body, streams)
 
-    async def _token(self, sending: UpstreamPlan, asked: Translation) -> str:
+    async def _token(self, plan: UpstreamPlan, asked: Translation) -> str:
         """The access token for a request. The request's body gets the project's name where it needs one."""
-        desk, upstream = self._desk, sending.choice.upstream
-        token = await desk.tokens.get(upstream.credentials)
-        if token and sending.finds_project:
+        services, upstream = self._services, plan.choice.upstream
+        token = await services.tokens.get(upstream.credentials)
+        if token and plan.finds_project:
 
             async def ask(method: str, path: str, sent: bytes) -> bytes:
-                told = await aside(desk, upstream, method, path, {}, upstream.dialect, sent)
-                return told.body if isinstance(told, SideAnswer) and told.status == 200 else b""
+                answer = await aside(services, upstream, method, path, {}, upstream.dialect, sent)
+                return answer.body if isinstance(answer, SideAnswer) and answer.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
-            self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
+            self._exchange.sent = asked.body = await services.projects.fitted(account, asked.body, ask)
         return token
 
-    def _translator(self, sending: UpstreamPlan, asked: Translation) -> Translator:
-        if sending.kindred and not asked.wrapped:
+    def _translator(self, plan: UpstreamPlan, asked: Translation) -> Translator:
+        if plan.same_dialect and not asked.wrapped:
             return PassThrough(asked.target, as_events=True)
-        return sending.events(asked, int(self._desk.now()), self._vault)
+        return plan.events(asked, int(self._services.now()), self._vault)
 
-    async def _tell(self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
+    async def _tell(self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
         """Send a whole answer to the client, in the shape that the client demanded; or return the fault in an answer
         with a good status. `streamed`: the answer came as a stream."""
-        exchange, pouring = self._exchange, self._pouring
+        exchange, stream_reply = self._exchange, self._stream_reply
         try:
             if takes_long(body):
-                found = await self._answer_apart(sending, asked, body, streamed)
+                found = await self._answer_apart(plan, asked, body, streamed)
             else:
-                found = self._answer(sending, asked, body, streamed)
+                found = self._answer(plan, asked, body, streamed)
         except FaultError as error:
             exchange.losses += error.losses
-            return self._faults.described(self._faults.redacted(error.fault), sending.choice, error.body)
+            return self._faults.described(self._faults.redacted(error.fault), plan.choice, error.body)
         except WireError as error:
-            return self._faults.misread(sending, asked, error, body)
+            return self._faults.misread(plan, asked, error, body)
         except RecursionError:
-            return self._faults.misread(sending, asked, "the JSON is nested too deeply", body)
+            return self._faults.misread(plan, asked, "the JSON is nested too deeply", body)
         if isinstance(found, str):
-            return self._faults.misread(sending, asked, found, body)
-        told, losses = found
+            return self._faults.misread(plan, asked, found, body)
+        written, losses = found
         if losses:
             exchange.losses += losses
-        if pouring is not None:
-            pouring.finish(told, self._told())
+        if stream_reply is not None:
+            stream_reply.finish(written, self._delivered())
         else:
-            exchange.told = told
-            self._reply.send(200, self.headers("application/json"), told)
+            exchange.delivered = written
+            self._reply.send(200, self.headers("application/json"), written)
         return None
 
     def _answer(
-        self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
+        self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """A whole answer in the client's dialect and shape, with its losses; or a text about the mistake in it."""
         first = body.lstrip()[:1]
@@ -563,53 +564,53 @@ class Relay:
             body = stream_or_whole.whole(body, asked.target)
         elif first != b"{":
             return "the body is no JSON object"
-        if self._pouring is not None:
-            return self._in_events(sending, asked, body)
-        if sending.kindred and not asked.wrapped and json_text.is_document(body):
+        if self._stream_reply is not None:
+            return self._in_events(plan, asked, body)
+        if plan.same_dialect and not asked.wrapped and json_text.is_document(body):
             return (body, ()) if is_answer(body, get(asked.target)) else "the body is empty"
-        answer = sending.response(body, asked, int(self._desk.now()), self._vault)
+        answer = plan.response(body, asked, int(self._services.now()), self._vault)
         return answer.body, answer.losses
 
     async def _answer_apart(
-        self, sending: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
+        self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """The same in a child."""
 
         def work() -> tuple[bytes, tuple[Loss, ...], dict[str, str]] | str:
             self._vault = vault = NotedVault(self._vault)
-            found = self._answer(sending, asked, body, streamed)
+            found = self._answer(plan, asked, body, streamed)
             if isinstance(found, str):
                 return found
-            told, losses = found
-            return b"" if told is body else told, child_tasks.fewer(losses), vault.put_here
+            written, losses = found
+            return b"" if written is body else written, child_tasks.fewer(losses), vault.put_here
 
-        found = await child_tasks.in_child(self._desk.children, work)
+        found = await child_tasks.in_child(self._services.children, work)
         if isinstance(found, str):
             return found
-        told, losses, kept = found
+        written, losses, kept = found
         for key, value in kept.items():  # another answer may have claimed the key meanwhile
             keep(self._vault, key, value)
-        return told or body, losses
+        return written or body, losses
 
-    def _in_events(self, sending: UpstreamPlan, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
+    def _in_events(self, plan: UpstreamPlan, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
         client = self._call.dialect
-        if not sending.kindred and stream_or_whole.has_broken_call(body, asked.target, client):
+        if not plan.same_dialect and stream_or_whole.has_broken_call(body, asked.target, client):
             # A stream of the upstream's dialect would end with a token limit, which the upstream never reported.
-            answer = sending.response(body, asked, int(self._desk.now()), self._vault)
+            answer = plan.response(body, asked, int(self._services.now()), self._vault)
             return stream_or_whole.streamed(answer.body, client), answer.losses
-        translator = self._translator(sending, asked)
-        told = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
+        translator = self._translator(plan, asked)
+        written = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
         if translator.fault is not None:
             raise FaultError(translator.fault)
-        return told, translator.losses
+        return written, translator.losses
 
     # Answers to the client.
 
-    def _told(self) -> Recording:
-        if not isinstance(self._exchange.told, Recording):
-            self._exchange.told = Recording()
-        return self._exchange.told
+    def _delivered(self) -> Recording:
+        if not isinstance(self._exchange.delivered, Recording):
+            self._exchange.delivered = Recording()
+        return self._exchange.delivered
 
     def refuse(self, refused: Refused) -> None:
         """Send the fault that ends the exchange."""
@@ -618,7 +619,7 @@ class Relay:
         if not refused.fault.request_id:
             refused.fault = msgspec.structs.replace(refused.fault, request_id=known.get("x-request-id", ""))
         status, more, body = refused.reply(self._call.dialect)
-        self._exchange.told = body
+        self._exchange.delivered = body
         self._reply.send(status, [*out, *[one for one in more if one[0] not in known]], body)
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
@@ -629,9 +630,9 @@ class Relay:
         called = self._request.headers.get("x-request-id") or name
         own = [("content-type", kind), ("dragoman-exchange", name)]
         out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own)
-        least = self._desk.redactor.shortest
+        least = self._services.redactor.shortest
         if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
-            out[2:] = self._desk.redactor.headers(out[2:])
+            out[2:] = self._services.redactor.headers(out[2:])
         if exchange.stream:
             out += _STREAMED
         if exchange.losses:

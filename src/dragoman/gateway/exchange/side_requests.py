@@ -47,7 +47,7 @@ class SideAnswer(NamedTuple):
 
 
 async def ask_upstream(
-    desk: Services,
+    services: Services,
     upstream: Upstream,
     method: str,
     path: str,
@@ -60,32 +60,34 @@ async def ask_upstream(
     client."""
     try:
         token = (
-            await desk.tokens.get(upstream.credentials) if upstream_request_headers.auth(upstream) == "google" else ""
+            await services.tokens.get(upstream.credentials)
+            if upstream_request_headers.auth(upstream) == "google"
+            else ""
         )
-        headers = upstream_request_headers.headers(upstream, desk.environment, client, asked, token)
+        headers = upstream_request_headers.headers(upstream, services.environment, client, asked, token)
         place = upstream_request_headers.place(upstream, path)
         async with asyncio.timeout(seconds):
-            async with await desk.pool.request(
+            async with await services.pool.request(
                 upstream_request_headers.address(upstream), method, place, headers, body
             ) as answer:
                 # An upstream may repeat the key that it refuses, with any status.
-                found = _redactor(desk, asked).data(await answer.read(LARGEST))
+                found = _redactor(services, asked).data(await answer.read(LARGEST))
                 found_answer = SideAnswer(answer.status, answer.heading, found)
         error = _error_with_good_status(found_answer, upstream.dialect)
         if error is not None or found_answer.status in (400, 401, 403):
-            return _about_our_key(found_answer, desk, upstream, error) or error or found_answer
+            return _about_our_key(found_answer, services, upstream, error) or error or found_answer
         return found_answer
     except ConfigError as error:
-        return _for_client(key_missing(_name(desk, upstream), error))
+        return _for_client(key_missing(_name(services, upstream), error))
     except TimeoutError:
         return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds. Send the request again.", 504)
     except TransportError as error:
-        why = _redactor(desk, asked).text(str(error))
+        why = _redactor(services, asked).text(str(error))
         return Fault("timeout" if error.kind == "timeout" else "upstream_bad", why, 502)
 
 
-def _redactor(desk: Services, asked: Mapping[str, str]) -> Redactor:
-    return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])
+def _redactor(services: Services, asked: Mapping[str, str]) -> Redactor:
+    return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, asked)])
 
 
 def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:
@@ -103,18 +105,20 @@ def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:
         return None
 
 
-def _about_our_key(answer: SideAnswer, desk: Services, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
+def _about_our_key(
+    answer: SideAnswer, services: Services, upstream: Upstream, fault: Fault | None = None
+) -> Fault | None:
     """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
     already read, where the status is good."""
     fault = fault or answer.fault(upstream.dialect)
     if upstream_request_headers.auth(upstream) == "client" or not refuses_key(fault, answer.body):
         return None
-    return _for_client(key_refused(fault, _name(desk, upstream), upstream))
+    return _for_client(key_refused(fault, _name(services, upstream), upstream))
 
 
 def _for_client(fault: Fault) -> Fault:
     return msgspec.structs.replace(fault, kind=TABLE["upstream", "auth"].told_as)
 
 
-def _name(desk: Services, upstream: Upstream) -> str:
-    return next((name for name, one in desk.config.upstreams.items() if one is upstream), upstream.dialect)
+def _name(services: Services, upstream: Upstream) -> str:
+    return next((name for name, one in services.config.upstreams.items() if one is upstream), upstream.dialect)

@@ -87,8 +87,8 @@ class StreamReply:
         elif self._beat and bounds.patience:
             self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
 
-    async def pour(
-        self, answer: Answer, translator: Translator, answered: Recording, told: Recording, upstream: str = ""
+    async def relay(
+        self, answer: Answer, translator: Translator, answered: Recording, delivered: Recording, upstream: str = ""
     ) -> Fault | None:
         """Send the upstream's stream as it comes: all events of one read in one write. Both recordings are new.
 
@@ -102,17 +102,17 @@ class StreamReply:
                     raise TransportError("upstream_bad", f"the stream is longer than {most} bytes")
                 if not reply.started and len(piece) > BURST and type(translator) is not PassThrough:
                     # The first events do not wait until all others are translated.
-                    self._begin(feed(piece[:FIRST]), translator, told)
+                    self._begin(feed(piece[:FIRST]), translator, delivered)
                     await asyncio.sleep(0)  # sends the first events
                     piece = piece[FIRST:]
                 if reply.started:
                     if len(piece) > SLICE:
-                        piece = await self._most(piece, feed, told)
+                        piece = await self._most(piece, feed, delivered)
                     out = feed(piece)
                     if out:
-                        self._tell(out, told)
+                        self._write(out, delivered)
                 else:
-                    self._begin(feed(piece), translator, told)
+                    self._begin(feed(piece), translator, delivered)
                     if not reply.started and translator.fault is not None:
                         return translator.fault
                 await reply.drain()
@@ -122,36 +122,36 @@ class StreamReply:
         except (WireError, RecursionError) as error:
             rest = translator.close(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
         if translator.fault is None or reply.started:
-            self.finish(rest, told)
+            self.finish(rest, delivered)
         return translator.fault
 
-    async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], told: Recording) -> bytes:
+    async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], delivered: Recording) -> bytes:
         """Translate and send a long piece, except for its last slice, which is returned."""
         at = 0
         while len(piece) - at > SLICE:
             out = feed(piece[at : at + SLICE])
             at += SLICE
             if out:
-                self._tell(out, told)
+                self._write(out, delivered)
             await self._reply.drain()
             await asyncio.sleep(0)  # let other exchanges have their turn
         return piece[at:]
 
-    def _begin(self, out: bytes, translator: Translator, told: Recording) -> None:
+    def _begin(self, out: bytes, translator: Translator, delivered: Recording) -> None:
         """Send the first events. If the stream begins with a fault, nothing is sent: the fault is the answer."""
         if out and (self._reply.started or translator.fault is None):
             if not self._reply.started:
                 self.open()
-            self._tell(out, told)
+            self._write(out, delivered)
 
-    def _tell(self, out: bytes, told: Recording) -> None:
+    def _write(self, out: bytes, delivered: Recording) -> None:
         self._silent = False
         watch = self.watch
         if has_error(out) if watch is None else watch.is_suspicious(out):
             out = self._redact(out)
         if self._frame is not None:
             out = self._frame.feed(out)
-        told.add(out)
+        delivered.add(out)
         self._reply.write(out)
 
     def open(self) -> None:
@@ -161,7 +161,7 @@ class StreamReply:
         if self._beat and self._bounds.keep_alive:
             self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
 
-    def finish(self, rest: bytes, told: Recording) -> None:
+    def finish(self, rest: bytes, delivered: Recording) -> None:
         """Send the last bytes."""
         self.stop()
         if not self._reply.started:
@@ -171,13 +171,13 @@ class StreamReply:
             rest = self._redact(rest)
         if self._frame is not None:
             rest = self._frame.feed(rest) + self._frame.close()
-        told.add(rest)
+        delivered.add(rest)
         self._reply.write(rest)
         self._reply.end()
 
-    def fail(self, fault: Fault, told: Recording) -> None:
+    def fail(self, fault: Fault, delivered: Recording) -> None:
         """End a stream that has only a head, with a fault."""
-        self.finish(get(self._dialect).writer(Context(self._dialect, self._dialect)).send(fault), told)
+        self.finish(get(self._dialect).writer(Context(self._dialect, self._dialect)).send(fault), delivered)
 
     def stop(self) -> None:
         """Send no more keep-alives."""

@@ -29,11 +29,11 @@ from .upstream_key_faults import key_refused, refuses_key
 class UpstreamFaults:
     """Reads and describes the faults of one exchange."""
 
-    __slots__ = ("_desk", "_dialect", "_exchange", "_headers", "late", "origin", "verbatim")
+    __slots__ = ("_dialect", "_exchange", "_headers", "_services", "late", "origin", "verbatim")
 
-    def __init__(self, desk: Services, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
+    def __init__(self, services: Services, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
         """`dialect` and `headers` belong to the client."""
-        self._desk = desk
+        self._services = services
         self._dialect = dialect
         self._headers = headers
         self._exchange = exchange
@@ -46,14 +46,14 @@ class UpstreamFaults:
 
     async def read(self, choice: Choice, answer: Answer) -> Fault:
         """The fault in an upstream's answer with an error status."""
-        bounds = self._desk.config.bounds
+        bounds = self._services.config.bounds
         body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
         self._exchange.answered = body
         if answer.status < 400:
             return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
         if fault.retry_after is None:
-            seconds = until(answer.header("retry-after"), self._desk.now())
+            seconds = until(answer.header("retry-after"), self._services.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
         verbatim = choice.upstream.dialect == self._dialect and fault_messages.readable(fault)
         fault = self.described(fault, choice, body)
@@ -68,17 +68,17 @@ class UpstreamFaults:
             return key_refused(fault, choice.name, choice.upstream)
         return fault_messages.named(fault, choice.name)
 
-    def misread(self, sending: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
+    def misread(self, plan: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
         """The fault of a good status whose body is not in the upstream's dialect."""
         status = self._exchange.answer_status
         # Redact before the quotation is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
-        return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
+        return fault_messages.misread(plan.choice.name, status, asked.target, problem, quoted)
 
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""
-        desk = self._desk
-        return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, self._headers)])
+        services = self._services
+        return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, self._headers)])
 
     def redacted(self, fault: Fault) -> Fault:
         """An upstream's fault without secrets."""
@@ -89,14 +89,14 @@ class UpstreamFaults:
             self.verbatim = (found, self.verbatim[1], self.verbatim[2])
         return found
 
-    def watch(self, sending: UpstreamPlan) -> SecretSearch:
+    def watch(self, plan: UpstreamPlan) -> SecretSearch:
         """A search for frames that may repeat a key which the upstream got."""
-        desk = self._desk
-        if sending.google:
-            return sending.watch.beside(desk.tokens.known())
-        if sending.origin == "client_key":
-            return sending.watch.beside(passed_on(desk.config, self._headers))
-        return sending.watch
+        services = self._services
+        if plan.google:
+            return plan.watch.beside(services.tokens.known())
+        if plan.origin == "client_key":
+            return plan.watch.beside(passed_on(services.config, self._headers))
+        return plan.watch
 
     def redacted_frames(self, frames: bytes) -> bytes:
         """Frames without secrets."""

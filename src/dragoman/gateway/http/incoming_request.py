@@ -38,7 +38,7 @@ class IncomingRequest(Struct, eq=False):
     pieces: list[bytes] | None = None
     """The pieces of a large body that is not joined yet."""
 
-    def told(self) -> Mapping[str, str]:
+    def all_headers(self) -> Mapping[str, str]:
         """All headers of the request, with the length of the body."""
         if self.known is None or self.headers is not self.known.headers:
             return self.headers

@@ -76,7 +76,7 @@ async def _serve(load: Load, environment: Mapping[str, str], announce: Announce,
     loop = asyncio.get_running_loop()
     stop = _Stop(loop)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.tell, number)
+        loop.add_signal_handler(number, stop.request, number)
     loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, True)
     announce(config, port)
     checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn))
@@ -103,13 +103,13 @@ async def _work(
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
     peers = gateway.peers = OtherWorkers(folder)
-    await peers.start(gateway.told)
+    await peers.start(gateway.exchanges_json)
     server = Server(gateway.handle, _bounds(config))
     await server.start(config.listen.host, port, reuse_port=True)
     loop = asyncio.get_running_loop()
     stop = _Stop(loop)
-    loop.add_signal_handler(signal.SIGTERM, stop.tell, signal.SIGTERM)
-    loop.add_signal_handler(signal.SIGUSR1, stop.tell, signal.SIGINT)
+    loop.add_signal_handler(signal.SIGTERM, stop.request, signal.SIGTERM)
+    loop.add_signal_handler(signal.SIGUSR1, stop.request, signal.SIGINT)
     # A terminal sends SIGINT to all processes. The supervisor decides, and sends SIGUSR1.
     loop.add_signal_handler(signal.SIGINT, lambda: None)
     loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, False)
@@ -132,25 +132,25 @@ class _Stop:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self.told = asyncio.Event()
+        self.requested = asyncio.Event()
         self.hurry = asyncio.Event()
         self.grace = True
 
-    def tell(self, number: int) -> None:
-        if self.told.is_set():
+    def request(self, number: int) -> None:
+        if self.requested.is_set():
             self.hurry.set()
         self.grace = number == signal.SIGTERM
-        self.told.set()
+        self.requested.set()
 
     def orphaned(self, alive: int) -> None:
         self._loop.remove_reader(alive)
-        self.tell(signal.SIGTERM)
+        self.request(signal.SIGTERM)
 
 
 async def _until_stopped(gateway: Gateway, server: Server, stop: _Stop) -> int:
     _spare_the_collector()
     _open_many()
-    await stop.told.wait()
+    await stop.requested.wait()
     gateway.ready = False
     listen = gateway.config.listen
     ending = asyncio.ensure_future(_drain(server, listen.grace if stop.grace else 0.0, listen.drain))
@@ -270,7 +270,7 @@ class _Supervisor:
 
     def _start(self, *, first: bool = False) -> int:
         """Start a worker. Returns the pipe to which the worker writes when it listens."""
-        heard, told = os.pipe()
+        ready, ready_writer = os.pipe()
         # Signals to a new worker wait until the worker can handle them.
         signal.pthread_sigmask(signal.SIG_BLOCK, _WORKER_SIGNALS)
         child = os.fork()
@@ -280,10 +280,10 @@ class _Supervisor:
                 signal.set_wakeup_fd(-1)
                 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
                     signal.signal(number, signal.SIG_DFL)
-                for end in (heard, self._alive[1], self._wake, self._poke):
+                for end in (ready, self._alive[1], self._wake, self._poke):
                     os.close(end)
                 place = self._port, self._folder
-                given = self._load, self._environment, self._secret, place, told, self._alive[0]
+                given = self._load, self._environment, self._secret, place, ready_writer, self._alive[0]
                 status = _run(_work(*given, first=first))
             finally:
                 # The child process ends here in any case: the code above belongs to the supervisor.
@@ -294,9 +294,9 @@ class _Supervisor:
                     traceback.print_exception(error)
                 os._exit(status)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _WORKER_SIGNALS)
-        os.close(told)
+        os.close(ready_writer)
         self._workers[child] = time.monotonic()
-        return heard
+        return ready
 
     def _note(self, number: int, frame: Any) -> None:
         self._signals.append(number)

@@ -38,19 +38,19 @@ def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_ke
     for number in range(300):
         asked = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
         client = draw.choice(["anthropic", "openai-chat", "gemini"])
-        sending = known[place, client, bool(number % 2), *asked]
+        plan = known[place, client, bool(number % 2), *asked]
         wanted = upstream_request_headers.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
         if url.startswith("http:"):
             wanted.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".strip()))
-        assert list(sending.post(asked).headers) == wanted
-        assert sending.stream is bool(number % 2)
+        assert list(plan.post(asked).headers) == wanted
+        assert plan.stream is bool(number % 2)
 
 
 def test_a_token_is_the_one_of_now() -> None:
     place = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
-    sending = UpstreamPlans({})[place, "code-assist", False]
-    assert sending.google
-    told = [dict(sending.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
+    plan = UpstreamPlans({})[place, "code-assist", False]
+    assert plan.google
+    told = [dict(plan.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
     assert told == ["Bearer a", "Bearer b", "Bearer a"]
 
 
@@ -66,17 +66,17 @@ def test_what_is_remembered_is_bounded() -> None:
     place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     for number in range(3 * MAX_KNOWN):
         known[place, "openai-chat", False, f"x-{number}"]
-    sending = known[place, "openai-chat", False, "x-request-id"]
+    plan = known[place, "openai-chat", False, "x-request-id"]
     for number in range(3 * MAX_KNOWN):
-        assert ("x-request-id", f"r{number}") in sending.post({"x-request-id": f"r{number}"}).headers
-    sending.post({"x-request-id": "r" * 10_000})
+        assert ("x-request-id", f"r{number}") in plan.post({"x-request-id": f"r{number}"}).headers
+    plan.post({"x-request-id": "r" * 10_000})
     long = Choice("up", place.upstream, "m" * 10_000)
     assert known[long, "gemini", False].options.model == "m" * 10_000
-    assert known[place, "openai-chat", False, "n" * 10_000].kindred
+    assert known[place, "openai-chat", False, "n" * 10_000].same_dialect
     assert len(known) <= MAX_KNOWN
-    assert len(sending._made) <= MAX_POSTS
+    assert len(plan._made) <= MAX_POSTS
     assert all(kind[0] is place and len(kind[-1]) < 100 for kind in known)
-    assert all("r" * 100 not in str(told) for told in sending._made)
+    assert all("r" * 100 not in str(told) for told in plan._made)
 
 
 def known_head() -> KnownHead:
@@ -93,10 +93,10 @@ def test_how_requests_with_a_known_head_are_sent_is_known() -> None:
         for stream in (False, True):
             for beta, head in zip("ab", heads, strict=True):
                 asked = {"anthropic-beta": beta}
-                sending, post = known.find(place, "anthropic", stream, asked, head)
-                assert known.known[place, stream, head] == (sending, post)
-                assert (sending.choice, sending.stream) == (place, stream)
-                assert post is not None and post is sending.post(asked)
+                plan, post = known.find(place, "anthropic", stream, asked, head)
+                assert known.known[place, stream, head] == (plan, post)
+                assert (plan.choice, plan.stream) == (place, stream)
+                assert post is not None and post is plan.post(asked)
                 assert dict(post.headers)["anthropic-beta"] == beta
                 assert f"anthropic-beta: {beta}\r\n".encode() in post.head
     assert len(known.known) == 8
@@ -119,17 +119,17 @@ def test_what_depends_on_the_hour_or_cannot_be_made_is_not_known() -> None:
     keyless, odd = choice("openai-chat", "auto", "https://example.test"), choice("openai-chat", "none", "https://a b")
     known = UpstreamPlans({})
     for place in (google, keyless, odd):
-        sending, post = known.find(place, "openai-chat", False, {}, known_head())
-        assert (sending.choice, post) == (place, None)
+        plan, post = known.find(place, "openai-chat", False, {}, known_head())
+        assert (plan.choice, post) == (place, None)
     assert known.known == {}
 
 
 def test_a_key_that_is_missing_is_missed_every_time() -> None:
     place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans({})
-    sending = known[place, "openai-chat", False]
+    plan = known[place, "openai-chat", False]
     for _ in range(2):
         with pytest.raises(ConfigError, match="KEY is empty"):
-            sending.post({})
+            plan.post({})
 
 
 class Saying:
@@ -161,11 +161,11 @@ class Saying:
 def test_an_answer_is_a_stream_or_not_whatever_was_asked_for(
     dialect: str, stream: bool, kind: str, streams: bool
 ) -> None:
-    sending = UpstreamPlans({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
+    plan = UpstreamPlans({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
     answer: Any = Saying(kind)
-    assert sending.streams(answer) is streams
-    if answer.heading.values[answer.heading.shape.kind] == sending.kind:
-        assert streams is sending.stream
+    assert plan.streams(answer) is streams
+    if answer.heading.values[answer.heading.shape.kind] == plan.kind:
+        assert streams is plan.stream
 
 
 @pytest.mark.parametrize(
@@ -186,4 +186,4 @@ def test_what_a_body_may_say_about_a_stream(
     client: str, upstream: str, setting: Any, stream: bool, said: tuple[Any, ...]
 ) -> None:
     place = Choice("up", Upstream(upstream, "http://127.0.0.1:9", stream=setting), "some-model")
-    assert UpstreamPlans({})[place, client, stream].said == said
+    assert UpstreamPlans({})[place, client, stream].stream_values == said

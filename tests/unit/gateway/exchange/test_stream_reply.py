@@ -417,14 +417,14 @@ class _SlowClient:
 
     def __init__(self) -> None:
         self.held: list[int] = [0]
-        self.told = b""
+        self.delivered = b""
 
     def start(self, status: int, headers: Any) -> None:
         self.started = True
 
     def write(self, data: bytes) -> None:
         self.held[-1] += len(data)
-        self.told += data
+        self.delivered += data
 
     async def drain(self) -> None:
         self.held.append(0)
@@ -450,11 +450,11 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
 
     async def doing() -> None:
         call = Call("generate", "openai-chat")
-        pouring = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
-        await pouring.pour(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
-        client.told, client.held = b"", [0]
-        await pouring.pour(_Burst(stream), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
+        stream_reply = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        await stream_reply.relay(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
+        client.delivered, client.held = b"", [0]
+        await stream_reply.relay(_Burst(stream), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
 
     run(doing())
-    assert client.told == stream
+    assert client.delivered == stream
     assert max(client.held) <= 2 * SLICE

@@ -38,7 +38,7 @@ class Talk:
             reply.send(request.refusal[0], [], request.refusal[1].encode())
             return
         self.known += request.known is not None
-        headers = {name: _counted(name, value) for name, value in request.told().items()}
+        headers = {name: _counted(name, value) for name, value in request.all_headers().items()}
         self.seen.append((request.method, request.path, request.query, headers, request.body))
         await asyncio.sleep(0)
         reply.send(200, [], request.path.encode() + request.body)
@@ -446,7 +446,7 @@ def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() 
 
     talk(doing, handler=note)
     lengths = [len(one.body) for one in seen]
-    assert [one.told().get("content-length") for one in seen] == [str(length) for length in lengths]
+    assert [one.all_headers().get("content-length") for one in seen] == [str(length) for length in lengths]
     first, second, third, other, elsewhere = seen
     assert second.headers is third.headers is elsewhere.headers
     assert first.known is second.known is not other.known
