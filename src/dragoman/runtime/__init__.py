@@ -1,6 +1,6 @@
-"""The tool runtime: built-in tools, MCP servers, policies and the agent loop, for any upstream in any dialect.
+"""Owns the tool runtime: built-in tools, MCP servers, policies and the agent loop, for any upstream in any dialect.
 
-The names here are loaded when they are asked for: a tool alone needs no loop, and a loop no client of the network.
+The public names are imported at first use: a single tool needs no loop, and a loop needs no network client.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An agent in a few lines: a model with tools in a folder, asked from plain or from asynchronous Python.
+"""Owns the class Agent: a model with tools in a folder, for synchronous and asynchronous Python.
 
 agent = Agent("anthropic/claude-sonnet-4-5", folder="project", policy="edits")
 print(agent.ask("What does this project do?").text)
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 
 class Reply(Struct, frozen=True):
-    """What came of a question."""
+    """The outcome of a question."""
 
     text: str
-    """What the model said after its last call."""
+    """The model's text after its last call."""
     reason: Reason
     usage: Usage = Usage()
     losses: tuple[Loss, ...] = ()
@@ -61,7 +61,8 @@ class Reply(Struct, frozen=True):
 
 
 class Agent:
-    """A model, its tools, and one conversation. Used with `async with`, what it opened stays open between questions."""
+    """A model, its tools, and one conversation. With `async with`, connections and servers stay open between
+    questions."""
 
     def __init__(
         self,
@@ -82,9 +83,9 @@ class Agent:
         upstreams: Mapping[str, Upstream] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`model` is `upstream/model`; left out, the usual one of the first upstream that the environment names, else
-        the rehearsal. `tools`: left out, all that are built in. `system` is said behind our own words. A `session`
-        of before is gone on with, by another model if one is named."""
+        """`model` is `upstream/model`. The default is the usual model of the first upstream that the environment names,
+        else the rehearsal. `tools` defaults to all built-in tools. `system` is appended to our own system prompt. An
+        earlier `session` is continued, by another model if `model` is given."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
@@ -104,7 +105,7 @@ class Agent:
 
     @property
     def model(self) -> str:
-        """Who answers. Another one may be set at any time; it gets the whole conversation."""
+        """The model that answers. Another model can be set at any time; it gets the whole conversation."""
         return self.session.model
 
     @model.setter
@@ -112,11 +113,11 @@ class Agent:
         self.session.model = name
 
     def ask(self, prompt: str | Iterable[Part], *media: Media) -> Reply:
-        """Ask, and wait for what comes of it. Not from within a running event loop: there it is `await agent.asked`."""
+        """Ask, and wait for the reply. Inside a running event loop use `await agent.asked(...)` instead."""
         return asyncio.run(self.asked(prompt, *media))
 
     async def asked(self, prompt: str | Iterable[Part], *media: Media) -> Reply:
-        """The same, asynchronously."""
+        """Like `ask`, for asynchronous Python."""
         pieces: list[str] = []
         losses: list[Loss] = []
         end = Finished("stop")
@@ -133,7 +134,7 @@ class Agent:
         return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail)
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
-        """Ask, and tell what happens as it does."""
+        """Ask, and yield the events of the run as they happen."""
         if not self.session.turns and self._works:
             self.session.turns = appended((), *system_prompt.opening(self._workspace, date.today()))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
@@ -143,7 +144,7 @@ class Agent:
                 yield happening
 
     async def resume(self) -> AsyncGenerator[Happening, None]:
-        """Go on with what was under way."""
+        """Continue the run that was interrupted, paused, or waits for approvals."""
         own = self._loop is None
         if own:
             await self.__aenter__()
@@ -157,7 +158,7 @@ class Agent:
                 await self.close()
 
     def pause(self) -> None:
-        """Have the run end after the step under way."""
+        """End the run after the current step."""
         if self._loop is not None:
             self._loop.pause()
 
@@ -170,7 +171,7 @@ class Agent:
             self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
-                from .mcp.servers import Servers  # the SDK takes most of a second to load
+                from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
 
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
@@ -196,7 +197,7 @@ class Agent:
         await self.close()
 
     async def close(self) -> None:
-        """Close what was opened: connections, servers, and what tools have going on."""
+        """Close connections and MCP servers, and end the processes that tools started."""
         stack, self._stack, self._loop = self._stack, None, None
         if stack is not None:
             await stack.aclose()
