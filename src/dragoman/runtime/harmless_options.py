@@ -139,8 +139,7 @@ class _Reader:
             elif i == 0 and table.bundle and not _may_be_option(word):
                 expects = self._short(f"-{word.text}") if not word.dynamic else self._unknown()
             elif _may_be_option(word) and not (expects and _NUMBER_VALUE.fullmatch(word.text)):
-                if table.script and self.operands:  # some programs take this word as an operand, and the first operand
-                    # is the script
+                if table.script and self.operands:  # for some programs `--` is an operand, and operand 1 the script
                     self.unlisted.append(UNKNOWN if word.dynamic else word.text)
                 expects = self._option(word)
             elif expects:
@@ -157,8 +156,7 @@ class _Reader:
         table = self._table
         if table.operands is not None:
             self.unlisted += self.operands[table.operands :]
-            self.unlisted += [text for text in self.operands if text == UNKNOWN]  # the shell may make several words of
-            # this word
+            self.unlisted += [text for text in self.operands if text == UNKNOWN]  # it may expand to several words
         if table.first is not None:
             self.unlisted += [text for text in self.operands[:1] if not re.fullmatch(table.first, text)]
         if table.operand:

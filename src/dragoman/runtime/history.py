@@ -83,6 +83,7 @@ def answered(turns: Turns, results: Mapping[str, ToolResult], otherwise: Callabl
 
 
 def failed(call: ToolCall, why: str) -> ToolResult:
+    """A result with the error flag and this text."""
     return ToolResult(call.id, (Text(why),), call.name, True, custom=call.custom)
 
 

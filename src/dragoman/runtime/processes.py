@@ -163,6 +163,7 @@ class Stream:
 
     @property
     def text(self) -> str:
+        """The kept output as text, with a note about omitted bytes."""
         over = max(len(self._tail) - self._limit, 0)
         head, tail = bytes(self._head), bytes(self._tail[over:])
         dropped = self._dropped + over

@@ -76,6 +76,7 @@ class Reader:
         """Here-documents after this line: end mark, whether the mark was quoted, whether leading tabs are removed."""
 
     def read(self) -> None:
+        """Read the whole text."""
         if self.depth > MAX_DEPTH:
             return
         while self.at < len(self.text):
@@ -268,8 +269,7 @@ class Reader:
             if char == "\\":
                 quoted = True
                 if text[self.at : self.at + 1] != "\n":
-                    out.append(text[self.at : self.at + 1] or char)  # at the end of the text a backslash is a plain
-                    # character
+                    out.append(text[self.at : self.at + 1] or char)  # the last backslash of a text is plain
                 self.at += 1
             elif char == "'":
                 quoted = True

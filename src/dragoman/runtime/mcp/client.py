@@ -224,7 +224,7 @@ class _Life:
                 if self.over:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
                 self.client = client
-                # A refusal shows which protocol versions a server has, and the first request changes nothing.
+                # Forget the notes so far: refusals are normal while the SDK finds the protocol version of a server.
                 self.notes.status, self.notes.strange = 0, ""
                 self.ready.set_result(None)
                 listening = asyncio.create_task(self._listen(client))

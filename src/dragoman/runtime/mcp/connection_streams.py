@@ -67,8 +67,7 @@ async def _http(config: ServerConfig, notes: Notes) -> AsyncIterator[Any]:
         if response.status_code >= 400:
             notes.status = response.status_code
 
-    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # no read timeout: a listener for changes may wait
-    # long
+    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # a listener for changes waits long
     async with (
         httpx2.AsyncClient(headers=config.headers, timeout=limits, event_hooks={"response": [note]}) as http,
         streamable_http_client(config.url, http_client=http) as streams,

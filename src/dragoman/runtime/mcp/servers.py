@@ -35,6 +35,7 @@ class RemoteTool:
 
     @property
     def server(self) -> str:
+        """The name of the server."""
         return self._connection.name
 
     @property
