@@ -1,7 +1,7 @@
-"""The embedded upstream `rehearsal`: no weights, no key, deterministic, and it says what it is.
+"""Owns the built-in upstream `rehearsal`: no weights, no key, the same answer to the same request. Every text names it.
 
-`answer` takes a request in canon and gives events and a response in canon: it opens nothing, waits for nothing and
-draws no lots. Delays of a slow stream are data; the caller sleeps. README.md tells the rules.
+`answer` takes a canon request and gives canon events and a canon response. It opens no socket, does not sleep, and uses
+no random numbers. Delays of a slow stream are data; the caller sleeps. README.md has the rules.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PREFIX = "rehearsal/"
 
 
 class Rehearsed:
-    """What the rehearsal answers: once as a whole, once as a stream."""
+    """The answer of the rehearsal, as a whole and as a stream."""
 
     __slots__ = ("_answer", "_step", "model")
 
     def __init__(self, model: str, answer: Response | Fault, step: Step | None = None) -> None:
         self.model = model
-        """What answered: `rehearsal/rules`, or `rehearsal/` and the script's name."""
+        """The model of the answer: `rehearsal/rules`, or `rehearsal/` and the script's name."""
         self._answer = answer
         self._step = step or Step()
 
@@ -43,17 +43,17 @@ class Rehearsed:
 
     @property
     def fault(self) -> Fault | None:
-        """The fault that comes instead of an answer; not one that comes in the middle of a stream."""
+        """The fault instead of an answer. A fault inside a stream is an event, not this fault."""
         return self._answer if isinstance(self._answer, Fault) else None
 
     @property
     def breaks_off(self) -> bool:
-        """Whether the stream ends in the middle. What it ends with then, a cut connection or the fault that
-        `response` gives, is the caller's to choose."""
+        """Whether the stream breaks off. The caller then cuts the connection, or sends the fault of `response`."""
         return self._step.break_after is not None and not isinstance(self._answer, Fault)
 
     def events(self) -> Iterator[tuple[float, Event]]:
-        """The stream: each event with the seconds before it. One that breaks off ends without Finish and Fault."""
+        """The events of the stream, each with the seconds before it. A stream that breaks off has no Finish and no
+        Fault."""
         step = self._step
         if isinstance(self._answer, Fault):
             yield step.delay, self._answer
@@ -69,7 +69,7 @@ class Rehearsed:
             yield wait, event
 
     def response(self) -> Response | Fault:
-        """The whole answer: what the stream tells."""
+        """The whole answer, equal to the folded stream."""
         if isinstance(self._answer, Fault):
             return self._answer
         if self._step.fault is not None:
@@ -80,14 +80,14 @@ class Rehearsed:
 
 
 def models() -> dict[str, str]:
-    """The models that answer without a file, each with what it does."""
+    """The built-in models, each with its description."""
     rules = "Answers by rules: calls tools whose arguments stand in the request, quotes plain words."
     return {rules_model.MODEL: rules} | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
 
 
 def answer(request: Request, *, script: Script | None = None, seals: Seals = "checked") -> Rehearsed:
-    """The rehearsal's answer to a request: by the script, or by the model's name (`rehearsal/parallel-calls` plays that
-    scenario), else by rules. `seals` says what is asked of thoughts that come back."""
+    """The answer to a request: by the script, else by the scenario that the model names (`rehearsal/parallel-calls`),
+    else by the rules. `seals` decides which thoughts must come back."""
     name = request.model.removeprefix(PREFIX)
     if script is None:
         script = SCENARIOS.get(name)

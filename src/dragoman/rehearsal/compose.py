@@ -1,4 +1,4 @@
-"""Makes an answer of parts: within the token limit, up to a stop sequence, with its usage; as a whole and as events."""
+"""Owns the composition of an answer from parts: token limit, stop sequences, usage; as a response and as events."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..canon.response import Alternative, Response, Stop, Usage
 from . import thinking, tokens
 
 _PIECE = 3
-"""Tokens in one delta; more where there would be too many deltas."""
+"""Tokens in one delta. A long text has more, so that it has at most `_DELTAS` deltas."""
 _DELTAS = 300
 
 
 class Said(Struct):
-    """The parts of one answer, and why it ended."""
+    """The parts of one answer, and its stop."""
 
     parts: tuple[Part, ...]
     stop: Stop
 
 
 def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> Said:
-    """The parts as far as the limit and the stop sequences let them be said. A call is said whole or not at all."""
+    """The parts up to the token limit and the first stop sequence. A call is kept whole or dropped."""
     left = limit if limit is not None else settings.max_tokens
     left = None if left is None or left < 0 else left
     out: list[Part] = []
@@ -52,7 +52,7 @@ def _stop(parts: list[Part]) -> Stop:
 
 
 def _until(text: Text, stops: tuple[str, ...]) -> tuple[Text, str | None]:
-    """The text up to the first stop sequence in it, and that sequence."""
+    """The text up to its first stop sequence, and that sequence."""
     found = [(at, stop) for stop in stops if stop and (at := text.text.find(stop)) >= 0]
     if not found:
         return text, None
@@ -61,7 +61,7 @@ def _until(text: Text, stops: tuple[str, ...]) -> tuple[Text, str | None]:
 
 
 def _within(part: Part, left: int | None) -> tuple[Part | None, int, bool]:
-    """The part as far as so many tokens reach, how many it took, and whether that is all of it."""
+    """The part within so many tokens, the number of its tokens, and whether the part is complete."""
     if isinstance(part, Text):
         pieces = tokens.split(part.text)
         if left is None or len(pieces) <= left:
@@ -88,14 +88,14 @@ def _thought_within(part: Reasoning, left: int | None) -> tuple[Part | None, int
 
 
 def thought_of(part: Reasoning) -> str:
-    """The words of a thought, also when only its seal holds them."""
+    """The words of a thought, also if only its seal holds them."""
     if part.text or part.seal is None:
         return part.text
     return thinking.opened(part.seal.data) or ""
 
 
 def usage_of(request: Request, answers: list[Said]) -> Usage:
-    """What it would have cost. Nothing is ever cached."""
+    """The usage of a request and its answers, by the token estimate. No token counts as cached."""
     parts = [part for said in answers for part in said.parts]
     thought = sum([tokens.count(thought_of(part)) for part in parts if isinstance(part, Reasoning)])
     spoken = tokens.of_parts(tuple([part for part in parts if not isinstance(part, Reasoning)]))
@@ -103,14 +103,14 @@ def usage_of(request: Request, answers: list[Said]) -> Usage:
 
 
 def response_of(answers: list[Said], id: str, model: str, usage: Usage | None) -> Response:
-    """All answers in one response."""
+    """The response with all answers; all but the first are alternatives."""
     first = answers[0]
     others = tuple([Alternative(said.parts, said.stop) for said in answers[1:]])
     return Response(first.parts, first.stop, id, model, None, usage, others)
 
 
 def events_of(response: Response) -> Iterator[Event]:
-    """The response as a stream, its texts and arguments in small pieces."""
+    """The events of a response, with texts and arguments in small pieces."""
     usage = response.usage or Usage()
     begin = Usage(usage.input, 0, usage.cache_read, usage.cache_write)
     yield Start(response.id, response.model, response.created, begin)
@@ -144,7 +144,7 @@ def _part_events(part: Part, index: int, answer: int) -> Iterator[Event]:
 
 
 def pieces_of(text: str) -> list[str]:
-    """A text as it streams."""
+    """A text in pieces for deltas."""
     found = tokens.split(text)
     size = max(_PIECE, -(-len(found) // _DELTAS))
     return ["".join(found[start : start + size]) for start in range(0, len(found), size)]

@@ -1,4 +1,4 @@
-"""`rehearsal/rules`: an answer by rules that anybody can follow. It reads no mind and knows nothing but the request."""
+"""Owns `rehearsal/rules`: an answer by fixed rules, from the request alone. README.md lists the rules."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .tool_decision import Planned, encoded
 MODEL = "rehearsal/rules"
 
 _MOST = 8000
-"""Of a tool's result, how many characters the answer repeats."""
+"""Characters of a tool's result that the answer repeats."""
 _ANSWERS = 128
 _SPOKEN = frozenset({"answer", "response", "reply", "text", "message", "summary", "result", "content", "explanation"})
-"""Properties of a wanted format in which the answer's words stand."""
+"""Properties of a wanted format that get the answer's words."""
 
 
 def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
-    """The answers to a request, one for each of `n`; or the fault in it."""
+    """The answers to a request, one for each of `n`; or a fault."""
     wrong = _wrong(request)
     if wrong is not None:
         return wrong
@@ -36,7 +36,7 @@ def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
 
 
 def _wrong(request: Request) -> Fault | None:
-    """What every upstream refuses."""
+    """The fault for a request that every upstream refuses."""
     if not any(turn.role in ("user", "tool", "assistant") and _understood(turn) for turn in request.turns):
         return Fault("invalid_request", "rehearsal: there is no turn of the user to answer", 400)
     if not all(media_facts.legible(part) for turn in request.turns for part in turn.parts if isinstance(part, Media)):
@@ -52,7 +52,7 @@ def _wrong(request: Request) -> Fault | None:
 
 
 def _understood(turn: Turn) -> bool:
-    """Whether there is more in it than what the dialect does not know."""
+    """Whether a turn has a part that its dialect knows."""
     return any(not isinstance(part, Opaque) for part in turn.parts)
 
 
@@ -86,7 +86,7 @@ def _answer(request: Request, talk: Conversation, planned: list[Planned], model:
 
 
 def call(planned: Planned, fingerprint: str, place: int, *, thought: bool) -> ToolCall:
-    """A planned call, with an id that says where it stands in which conversation."""
+    """A planned call as a part. Its id depends on the conversation and on the place of the call."""
     tool = planned.tool
     prefix = thinking.MARK if thought else "call_r"
     return ToolCall(f"{prefix}{fingerprint[:18]}{place:02d}", tool.name, planned.arguments, tool.custom, tool.namespace)
@@ -116,7 +116,7 @@ def _result(result: ToolResult, talk: Conversation) -> str:
 
 
 def _thought(request: Request, talk: Conversation, planned: list[Planned]) -> str:
-    """What is thought: what was said, what is there, and what follows."""
+    """The thought: the input, and the next step."""
     out = ["This is a rehearsal: rules, no model."]
     if talk.results:
         names = ", ".join(dict.fromkeys([talk.tool_name(result) for result in talk.results]))
@@ -144,7 +144,7 @@ def _schema_in_words(request: Request) -> str | None:
 
 
 def _formed(wanted: Format, request: Request, talk: Conversation) -> str:
-    """JSON in the wanted shape: what the words and the results hold, the rest from the schema."""
+    """JSON in the wanted format: values from the words and the results, all others from the schema."""
     words = _words(talk)
     schema = wanted.schema if wanted.kind == "schema" else _schema_in_words(request)
     if schema is None:

@@ -1,4 +1,4 @@
-"""The scripts that are built in: `rehearsal/<name>` plays one without a file."""
+"""Owns the built-in scripts: `rehearsal/<name>` plays one without a file."""
 
 from __future__ import annotations
 
@@ -63,9 +63,7 @@ _ALL = (
         Step(parts=(Thought("Nobody is shown this.", shown=False), _SHORT)),
     ),
     _says(
-        "refusal",
-        "The model says no.",
-        Step(parts=(Words(f"{OPENING}I refuse, as the scenario says.", refusal=True),)),
+        "refusal", "The model says no.", Step(parts=(Words(f"{OPENING}I refuse, as the scenario says.", refusal=True),))
     ),
     _says(
         "content-filter",
@@ -128,4 +126,4 @@ _ALL = (
 )
 
 SCENARIOS: dict[str, Script] = {script.name: script for script in _ALL}
-"""Every built-in script by its name."""
+"""The built-in scripts by name."""

@@ -1,8 +1,8 @@
-"""`rehearsal/script`: an answer that somebody wrote down before. Script and its steps, and how one is found and played.
+"""Owns scripts: answers that a user has written down. The module reads a script, finds the step, and plays it.
 
 A script is a list of steps. The first step whose conditions hold is played: `turn` (the number of the answer in the
-conversation), `match` (a pattern in the user's last words), `after` (what came last). A step without conditions always
-holds. Scripts are data: from JSON or TOML by `read_script`, with every field as below.
+conversation), `match` (a pattern in the user's last words), `after` (the kind of the last turn). A step without
+conditions always holds. `read_script` reads JSON or TOML with the fields of the classes below.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ _LONGEST = 3600.0
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="text"):
-    """A text; with `refusal` one by which the model says no."""
+    """A text. `refusal`: the model refuses with this text."""
 
     text: str
     refusal: bool = False
 
 
 class Thought(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="thinking"):
-    """A thought; `sealed` with the rehearsal's seal, `shown` to the client or only in the seal."""
+    """A thought. `sealed`: it has the rehearsal's seal. `shown`: the client sees its words; else only the seal holds
+    them."""
 
     text: str
     sealed: bool = True
@@ -46,8 +47,8 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part",
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="call"):
-    """A call: of a tool by its `name`, or of the declared tool number `tool` (counted from 0, and around). `arguments`
-    is an object or exact text; without it they are made for the tool's schema."""
+    """A call of a tool by its `name`, or by its number `tool` among the declared tools (from 0, modulo their count).
+    `arguments` is an object or exact text; by default they are made for the tool's schema."""
 
     name: str = ""
     tool: int | None = None
@@ -58,7 +59,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", ta
 
 
 class Hosted(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="opaque"):
-    """Something that only one dialect knows, such as the traces of a tool which the upstream runs itself."""
+    """A part that only one dialect knows, such as the trace of a hosted tool."""
 
     dialect: str
     kind: str
@@ -66,7 +67,8 @@ class Hosted(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", 
 
 
 class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
-    """A fault. `status` is the usual one of its kind when it is not said; `after` events it comes inside the stream."""
+    """A fault. `status` defaults to the usual status of its kind. With `after` the fault comes inside the stream, after
+    so many events."""
 
     kind: FaultKind
     message: str = ""
@@ -77,7 +79,7 @@ class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figures(Struct, frozen=True, forbid_unknown_fields=True):
-    """Usage figures, where they should not be counted."""
+    """Usage figures of the script, instead of counted ones."""
 
     input: int
     output: int
@@ -87,7 +89,7 @@ class Figures(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
-    """One answer, and when it is given."""
+    """One answer, and its conditions."""
 
     turn: int | None = None
     match: str = ""
@@ -99,7 +101,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     """Tokens after which the answer breaks off with the reason `length`."""
     fault: Trouble | None = None
     break_after: int | None = None
-    """Events after which the stream ends, without a word."""
+    """Events after which the stream ends without a finish."""
     delay: float = 0.0
     """Seconds before the first event."""
     pace: float = 0.0
@@ -108,7 +110,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """A scenario. `otherwise`: what answers when no step holds, the rules or a fault."""
+    """A scenario. `otherwise` is used if no step holds: the rules, or a fault."""
 
     steps: tuple[Step, ...]
     name: str = "script"
@@ -117,7 +119,7 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_script(text: str | bytes, form: Literal["json", "toml"] = "json", name: str = "") -> Script:
-    """A script from its text. ConfigError says what is wrong with it, and where."""
+    """Read a script from its text. ConfigError has the error and its place."""
     decode = msgspec.json.decode if form == "json" else msgspec.toml.decode
     try:
         script = decode(text, type=Script)
@@ -129,7 +131,7 @@ def read_script(text: str | bytes, form: Literal["json", "toml"] = "json", name:
 
 
 def _check(step: Step, where: str) -> None:
-    """What types alone do not say."""
+    """Check what the types cannot express."""
     re.compile(step.match)
     for field, value in (("delay", step.delay), ("pace", step.pace)):
         if not 0 <= value <= _LONGEST:
@@ -153,7 +155,7 @@ def chosen(script: Script, talk: Conversation) -> Step | None:
 
 
 def play(step: Step, request: Request, talk: Conversation, model: str) -> Said:
-    """What a step says."""
+    """The answer of a step."""
     print_ = fingerprint(request, model)
     thought = any(isinstance(part, Thought) for part in step.parts)
     parts: list[Part] = []
@@ -210,14 +212,14 @@ def _call(part: Call, request: Request, talk: Conversation, mark: str, thought: 
 
 
 def fault_of(trouble: Trouble) -> Fault:
-    """The fault that a step tells."""
+    """The fault of a step."""
     status = trouble.status or status_of_kind(trouble.kind)
     message = trouble.message or f"rehearsal: a fault of the kind {trouble.kind}, as the script says"
     return Fault(trouble.kind, message, status, trouble.code, retry_after=trouble.retry_after)
 
 
 def usage_of(step: Step) -> Usage | None:
-    """The figures that a step tells."""
+    """The usage figures of a step, if it has some."""
     figures = step.usage
     if figures is None:
         return None

@@ -11,7 +11,9 @@ REFUSAL = "rehearse a refusal"
 """The rules refuse if the user's last words hold this phrase."""
 
 _MAX_QUOTE = 400
-"""Longest quotation, in characters."""
+"""Longest quotation of the last words, in characters."""
+_MAX_EARLIER = 80
+"""Longest quotation of the words before: agents put long context there."""
 
 
 def reply(words: str, earlier: Sequence[str]) -> str:
@@ -19,7 +21,7 @@ def reply(words: str, earlier: Sequence[str]) -> str:
     said = shortened(words)
     if not said:
         return "there were no words to answer."
-    before = shortened(earlier[-1]) if earlier else ""
+    before = shortened(earlier[-1], _MAX_EARLIER) if earlier else ""
     return f"you said: “{said}”." + (f" Before that you said: “{before}”." if before else "")
 
 

@@ -1,7 +1,7 @@
-"""Thoughts and their seals: made without a secret and without a clock, and checked when they come back.
+"""Owns thoughts and their seals: made without a secret and without a clock, and checked when they come back.
 
-A seal is base64 of the thought itself and a digest over it, so it proves the thought also where the client was not
-shown it. It proves nothing to anybody but a rehearsal: whoever reads this can make one.
+A seal is base64 of the thought and a digest, so it holds a thought that the client did not see. It is no protection:
+anyone can make such a seal.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ..canon.request import Request, Settings
 from ..canon.turns import Turn
 
 ORIGIN = "rehearsal"
-"""The dialect in whose name the seals are."""
+"""The dialect of the seals."""
 
 MARK = "call_t"
-"""How the ids of calls begin that were made while thinking."""
+"""Prefix of the ids of calls that were made while thinking."""
 
 Seals = Literal["checked", "demanded", "ignored"]
-"""What is asked of thoughts that come back in the step under way, when the request thinks.
+"""The check of thoughts that come back in the current tool step, if the request asks for thinking.
 
-checked     a thought that is there has its seal, unaltered
-demanded    besides, a call that was made while thinking still has its thought
-ignored     nothing: for clients that cannot bring seals back
+checked     a thought in the step must have its seal, unaltered
+demanded    in addition, a call that was made while thinking must have its thought
+ignored     no check: for clients that cannot bring seals back
 """
 
 _SALT = b"rehearsal, not a secret\x1f"
@@ -42,7 +42,7 @@ def thinks(settings: Settings) -> bool:
 
 
 def sealed(text: str, model: str, *, shown: bool = True) -> Reasoning:
-    """A thought under its seal; the words only in the seal when they are not to be shown."""
+    """A thought with its seal. If the words are not shown, only the seal holds them."""
     return Reasoning(text if shown else "", seal=seal(text, model))
 
 
@@ -57,16 +57,16 @@ def _digest(text: str) -> str:
 
 
 def opened(data: str) -> str | None:
-    """The thought inside a seal; None when the seal was altered."""
+    """The thought inside a seal. None: the seal was altered."""
     try:
         text, digest = msgspec.json.decode(base64.b64decode(data, validate=True), type=tuple[str, str])
-    except (ValueError, RecursionError):  # not base64, not UTF-8, not JSON of this form
+    except (ValueError, RecursionError):  # no base64, no UTF-8, or other JSON
         return None
     return text if digest == _digest(text) else None
 
 
 def check(request: Request, seals: Seals) -> Fault | None:
-    """The fault in the thoughts of the step under way, as an upstream with real seals would say it."""
+    """The fault for the thoughts of the current step, as an upstream with real seals would answer."""
     if seals == "ignored" or not thinks(request.settings):
         return None
     for number, turn in _open_step(request.turns):
@@ -84,7 +84,7 @@ def check(request: Request, seals: Seals) -> Fault | None:
 
 
 def _open_step(turns: tuple[Turn, ...]) -> list[tuple[int, Turn]]:
-    """The assistant's turns since the user spoke last, if the conversation ends with results."""
+    """The assistant's turns since the user's last words, if the conversation ends with results."""
     spoken = [(number, turn) for number, turn in enumerate(turns) if turn.role not in ("system", "developer")]
     if not spoken or spoken[-1][1].role != "tool":
         return []

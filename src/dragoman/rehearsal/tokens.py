@@ -1,8 +1,9 @@
-"""How many tokens something would be, roughly: an estimate that needs no vocabulary, the same everywhere and always.
+"""Owns the token estimate: it needs no vocabulary, and gives the same number everywhere.
 
 A token is up to four letters or digits of a Latin word with the space before them, or any other single character with
-the space before it, or a run of spaces. English prose comes out within about a fifth of what real tokenizers count,
-source code and JSON somewhat above. Images count by their area where their header tells it, other media by their size.
+the space before it, or a run of spaces. For English prose the estimate is within about a fifth of real tokenizers; for
+source code and JSON it is somewhat higher. Images count by their area if their header has it, other media by their
+size.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from . import media_facts
 _TOKEN = re.compile(r"\s?[A-Za-z0-9_\u00c0-\u024f]{1,4}|\s?\S|\s+")
 
 PER_TURN = 4
-"""For who speaks, and the marks around it."""
+"""Tokens for the role and the marks of a turn."""
 PER_TOOL = 8
 _PIXELS_PER_TOKEN = 750
 _IMAGE_LEAST, _IMAGE_MOST, _IMAGE_UNSEEN = 16, 1600, 258
@@ -30,12 +31,12 @@ def split(text: str) -> list[str]:
 
 
 def count(text: str) -> int:
-    """How many tokens a text would be."""
+    """The number of tokens of a text."""
     return len(_TOKEN.findall(text))
 
 
 def estimate(request: Request) -> int:
-    """How many tokens a request would be: system text, tools, all turns, media, the wanted format."""
+    """The number of tokens of a request: system text, tools, all turns, media, the wanted format."""
     total = sum([PER_TURN + sum([_part(part) for part in turn.parts]) for turn in request.turns])
     total += sum([_tool(tool) for tool in request.tools])
     wanted = request.settings.format
@@ -45,7 +46,7 @@ def estimate(request: Request) -> int:
 
 
 def of_parts(parts: tuple[Part, ...]) -> int:
-    """How many tokens the parts of a turn would be."""
+    """The number of tokens of the parts of a turn."""
     return sum([_part(part) for part in parts])
 
 

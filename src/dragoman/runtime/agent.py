@@ -1,4 +1,4 @@
-"""An agent in a few lines: a model with tools in a folder, asked from plain or from asynchronous Python.
+"""Owns the class Agent: a model with tools in a folder, for synchronous and asynchronous Python.
 
 agent = Agent("anthropic/claude-opus-5", tools=[weather, *builtin("read_file")])
 print(agent.ask("Do I need a coat in Paris?").text)
@@ -69,7 +69,7 @@ _TRIES = 2
 
 
 class Reply(Struct, Generic[T], frozen=True):
-    """What came of a question."""
+    """The outcome of a question."""
 
     text: str
     """The model's text after its last call."""
@@ -160,7 +160,7 @@ class Agent:
 
     @property
     def model(self) -> str:
-        """Who answers. Another one may be set at any time; it gets the whole conversation."""
+        """The model that answers. Another model can be set at any time; it gets the whole conversation."""
         return self.session.model
 
     @model.setter
@@ -221,7 +221,7 @@ class Agent:
         return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail)
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
-        """Ask, and tell what happens as it does."""
+        """Ask, and yield the events of the run as they happen."""
         if not self.session.turns and self._works:
             self.session.turns = appended((), *system_prompt.opening(self._workspace, date.today()))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
@@ -231,7 +231,7 @@ class Agent:
                 yield happening
 
     async def resume(self) -> AsyncGenerator[Happening, None]:
-        """Go on with what was under way."""
+        """Continue the run that was interrupted, paused, or waits for approvals."""
         own = self._loop is None
         if own:
             await self.__aenter__()
@@ -253,7 +253,7 @@ class Agent:
                 warnings.warn(f"the edit of {edit.path} cannot be taken back: {error}", stacklevel=2)
 
     def pause(self) -> None:
-        """Have the run end after the step under way."""
+        """End the run after the current step."""
         if self._loop is not None:
             self._loop.pause()
 
@@ -266,7 +266,7 @@ class Agent:
             self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
-                from .mcp.servers import Servers  # the SDK takes most of a second to load
+                from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
 
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
@@ -295,7 +295,7 @@ class Agent:
         await self.close()
 
     async def close(self) -> None:
-        """Close what was opened: connections, servers, and what tools have going on."""
+        """Close connections and MCP servers, and end the processes that tools started."""
         stack, self._stack, self._loop = self._stack, None, None
         if stack is not None:
             await stack.aclose()

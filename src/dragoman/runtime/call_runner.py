@@ -1,4 +1,5 @@
-"""The calls of one step: judged, asked about, run; those that only read side by side, the others one by one."""
+"""Owns the calls of one step: it asks the policy and the user, and runs the calls. Reading tools run in parallel,
+others one by one."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment
 from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
 
 HARMLESS = frozenset({"read", "fetch"})
-"""Kinds of tools that may run side by side, and again where it is not known whether they did."""
+"""Kinds of tools that only read. They may run in parallel, and may run again after an interruption."""
 
 BeforeCall = Callable[[ToolCall], str | Awaitable[str | None] | None]
 """Sees each call before it is judged. A text refuses the call, and the model gets the text as the reason."""
@@ -32,13 +33,13 @@ _Item = ToolCallProgress | asyncio.Task[Done]
 
 
 class CallServices(Struct, frozen=True):
-    """What every step needs."""
+    """The services that every step uses."""
 
     toolbox: Toolbox
     policy: Policy
     approve: Approve | None
     defer: bool
-    """Nobody is asked now: calls that need a person's word wait for it in the session."""
+    """No person is asked now: calls that need an approval wait in the session."""
     save: Callable[[Session], None]
     note: Callable[[telemetry.Noted], None]
     before: BeforeCall | None = None
@@ -51,12 +52,12 @@ class CallRunner:
     def __init__(self, session: Session, desk: CallServices, around: ToolEnvironment, deadline: float | None) -> None:
         self._session, self._desk, self._around, self._deadline = session, desk, around, deadline
         self.waiting = False
-        """A call waits for a person."""
+        """True if a call waits for a person's approval."""
         self.spared = 0.0
-        """Seconds that persons took to answer: they are not the run's."""
+        """Seconds in which the run waited for a person. They do not count against the time limit."""
 
     async def run(self) -> AsyncGenerator[Happening, None]:
-        """Run the calls that have no result yet. When all have one, the step is closed."""
+        """Run the calls without a result. Close the step when every call has a result."""
         session = self._session
         calls = session.open()
         for call in calls:
@@ -83,7 +84,7 @@ class CallRunner:
         session.close_step()
 
     def _groups(self, calls: list[ToolCall]) -> Iterator[list[ToolCall]]:
-        """Calls that run at the same time."""
+        """The calls in groups. The calls of one group run at the same time."""
         group: list[ToolCall] = []
         for call in calls:
             if not self._harmless(call):
@@ -101,7 +102,7 @@ class CallRunner:
         return call.name not in toolbox or toolbox[call.name].kind in HARMLESS
 
     async def _planned(self, call: ToolCall) -> tuple[Plan, Approval | None] | Done | Waiting:
-        """A call with a person's word where it needs one; or what there is instead."""
+        """A call with its plan and its approval, or the result of a call that is not run."""
         session, desk = self._session, self._desk
         plan = session.plans.get(call.id)
         if plan is None:
@@ -184,7 +185,7 @@ class CallRunner:
         return done if found is None else msgspec.structs.replace(done, result=found)
 
     def _told(self, done: Done) -> ToolCallResponse:
-        """Write a result down before anybody is told of it."""
+        """Keep a result in the session and save the session. Gives the event for the result."""
         session, desk, call = self._session, self._desk, done.call
         session.results[call.id] = done.result
         session.plans.pop(call.id, None)
@@ -217,6 +218,6 @@ def _arguments(call: ToolCall) -> object:
 
 
 def _interrupted(call: ToolCall, decision: Decision | None = None, seconds: float = 0.0) -> Done:
-    """A call that was under way when the session ended, and may have done something."""
+    """The result of a call that was running when the session ended. The call may have changed something."""
     outcome = Outcome(INTERRUPTED, INTERRUPTED, Failure(INTERRUPTED, "interrupted"))
     return Done(call, failed(call, INTERRUPTED), outcome, decision, seconds)

@@ -1,4 +1,4 @@
-"""A model's answer with its sources: numbers in the text where it cites, and the list that they lead to."""
+"""Owns the text of an answer with its sources: numbers at the citations, and a list of the sources."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..canon.response import Response
 
 
 class Source(NamedTuple):
-    """Where something was found."""
+    """A page that an answer cites."""
 
     url: str
     title: str = ""
 
 
 def listed(text: str, sources: list[Source]) -> str:
-    """A text with the list of its sources after it."""
+    """A text, followed by the list of its sources."""
     if not sources:
         return text
     lines = [f"[{i}] {source.title or 'Untitled'} ({source.url})" for i, source in enumerate(sources, 1)]
@@ -26,7 +26,7 @@ def listed(text: str, sources: list[Source]) -> str:
 
 
 def cited(response: Response) -> tuple[str, list[Source]]:
-    """The answer's text with a number behind everything that is cited, and the sources in the order of the numbers."""
+    """The answer's text with a number after each cited passage, and the sources in the order of the numbers."""
     found: dict[str, Source] = {source.url: source for source in _grounding(response)}
     texts: list[str] = []
     for part in response.parts:
@@ -48,8 +48,8 @@ def cited(response: Response) -> tuple[str, list[Source]]:
 
 
 def _grounding(response: Response) -> list[Source]:
-    """The sources that a search found, also those that the text does not cite: only Gemini's answers tell, and number
-    them so."""
+    """All sources that a search found, also uncited ones. Only Gemini's responses list them (groundingMetadata), in
+    this order."""
     for name, value in (response.extra or {}).get("gemini", {}).items():
         if name.endswith("groundingMetadata"):
             chunks = _chunks(value)
@@ -58,7 +58,7 @@ def _grounding(response: Response) -> list[Source]:
 
 
 def _chunks(value: msgspec.Raw) -> list[Any]:
-    """The chunks of Google's search in carried metadata, which may hold anything."""
+    """The chunks of Google's search in the extra fields of an answer. The fields may hold any JSON."""
     try:
         found = msgspec.json.decode(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -1,9 +1,10 @@
-"""Entries of a policy that allow commands: `run_shell_command(git log)`. Which invocations an entry covers.
+"""Owns the policy entries for commands, such as `run_shell_command(git log)`: which invocations an entry covers.
 
 - A program whose harmless options are known (`harmless_options.toml`): the entry covers its words, any operands, and
   options that are harmless or stand in the entry itself. `git log` covers `git log -p src`, not `git log --output=x`;
-  `git log --output` covers that too, and no other option.
-- A subcommand that changes something or talks to another machine (`git push`): only an entry that names it covers it.
+  `git log --output` also covers the option `--output`, and no other option.
+- A subcommand that changes something or connects to another machine (`git push`) is covered only by an entry that names
+the subcommand.
 - Any other program: an entry without options covers its words and plain operands after them (`npm run` covers `npm run
   test`, not `npm run test --fix`). An entry with options covers exactly these words (`npm run test --fix`), and so does
   any entry for a program whose operands are programs (`python x.py`).
@@ -22,19 +23,19 @@ SHELL = "run_shell_command"
 
 
 def entry_words(entry: str) -> tuple[str, ...]:
-    """The words in the parentheses of an entry about commands; none for an entry about something else."""
+    """The words in the parentheses of an entry for commands. Empty for any other entry."""
     if not entry.startswith(f"{SHELL}(") or not entry.endswith(")"):
         return ()
     text = entry[len(SHELL) + 1 : -1].strip()
     try:
         return tuple(shlex.split(text))
-    except ValueError:  # a quote that does not close: it is a letter of the program's name
+    except ValueError:  # an open quote is a character of the program's name
         return (text,)
 
 
 def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
-    """Whether an entry covers a program with these arguments. The program counts to the letter: who allows `git` has
-    not allowed `./git`."""
+    """Whether an entry covers a program with these arguments. The program's name must be equal: `git` does not cover
+    `./git`."""
     program = invocation[0]
     if program.dynamic or entry[0] != program.text:
         return False
@@ -53,8 +54,8 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
 
 
 def obeying_elsewhere(invocations: Sequence[Sequence[Word]], folder: str = "") -> frozenset[str]:
-    """The programs that a command runs in another folder than the root, and that obey the files there. `cd x && git
-    log` is `git -C x log` in other words, and so is `git log` that is started in the folder x."""
+    """The programs that a command runs outside the root folder and that read settings from their folder. `cd x && git
+    log`, and `git log` started in the folder x, are the same as `git -C x log`."""
     programs = {invocation[0].text for invocation in invocations}
     if not folder and programs.isdisjoint(_CHANGE_FOLDER):
         return frozenset()
@@ -65,7 +66,7 @@ _CHANGE_FOLDER = frozenset({"cd", "pushd", "popd"})
 
 
 def _named(unlisted: str, entry: Sequence[str]) -> bool:
-    """Whether an entry names an option: the same word, or a long option without the value."""
+    """Whether an entry names an option: the same word, or the same long option without its value."""
     if unlisted == UNKNOWN:
         return False
     name = unlisted.partition("=")[0]
@@ -73,8 +74,8 @@ def _named(unlisted: str, entry: Sequence[str]) -> bool:
 
 
 def remembered_entry(invocation: Sequence[Word]) -> str | None:
-    """The entry that covers an invocation from now on: the program alone where that is enough, else the exact words.
-    None where the words are not known before the command runs."""
+    """The entry that will cover an invocation from now on: the program alone if that is enough, else the exact words.
+    None: the words are known only when the command runs."""
     program = (invocation[0].text,)
     if covers(program, invocation):
         return f"{SHELL}({shlex.join(program)})"

@@ -1,7 +1,8 @@
-"""The workspace's walls: a path is resolved once, and then opened step by step without following any link.
+"""Owns file access inside the workspace: a path is resolved once, then opened step by step without following links.
 
-Resolving says where a path leads now; opening it by its name would follow whatever it has become since. So every folder
-on the resolved way is opened from the one before, and a link that was put there meanwhile is refused, not followed.
+After a path is resolved, another process may replace a folder on the path by a link. An open by name would follow that
+link out of the workspace. So every folder on the resolved path is opened from its parent folder, and a new link is
+refused.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from .tool_interface import ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe must not make us wait
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: the open of a pipe must not block
 _EFFECTIVE = os.access in os.supports_effective_ids
 
 _KINDS = {
@@ -30,23 +31,25 @@ _KINDS = {
 
 
 class Place(NamedTuple):
-    """A path inside of the workspace, as resolved: the root it lies in, and the steps from there."""
+    """A resolved path inside the workspace: its root, and the steps from the root."""
 
     root: Path
     steps: tuple[str, ...]
 
     @property
     def path(self) -> Path:
+        """The absolute path."""
         return self.root.joinpath(*self.steps)
 
 
 def real(path: Path) -> Path:
-    """Where a path leads, without any link."""
+    """The path with all links resolved."""
     return Path(os.path.realpath(path))
 
 
 def place(given: str | Path, workspace: Sequence[Path]) -> Place:
-    """Where a path leads; a relative one counts from the first root that has it. Raises ToolError if outside."""
+    """The resolved place of a path. A relative path starts at the first root that has it. ToolError: outside the
+    workspace."""
     text = os.fspath(given)
     if not workspace:
         raise ToolError("path_not_in_workspace", "There is no workspace, so no file can be touched.")
@@ -66,6 +69,7 @@ def place(given: str | Path, workspace: Sequence[Path]) -> Place:
 
 
 def inside(given: str | Path, workspace: Sequence[Path]) -> bool:
+    """Whether a path leads into the workspace."""
     try:
         place(given, workspace)
     except ToolError:
@@ -74,7 +78,7 @@ def inside(given: str | Path, workspace: Sequence[Path]) -> bool:
 
 
 def failed(path: object, error: OSError) -> ToolError:
-    """An error of the operating system as one of a tool."""
+    """An error of the operating system as a ToolError."""
     kind = _KINDS.get(error.errno or 0, "file_failed")
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return ToolError(kind, f"{path}: something on the way is no folder, or became a link meanwhile")
@@ -83,7 +87,8 @@ def failed(path: object, error: OSError) -> ToolError:
 
 @contextlib.contextmanager
 def folder(where: Place, *, make: bool = False, depth: int | None = None) -> Iterator[int]:
-    """A descriptor of the folder at a place (or of the one that is `depth` steps deep), made if it is not there."""
+    """A descriptor of the folder at a place, or of its ancestor `depth` steps below the root. `make` creates missing
+    folders."""
     steps = where.steps if depth is None else where.steps[:depth]
     here = -1
     try:
@@ -104,7 +109,7 @@ def folder(where: Place, *, make: bool = False, depth: int | None = None) -> Ite
 
 
 def status(where: Place) -> os.stat_result | None:
-    """What lies at a place; None if nothing does."""
+    """The status of the file at a place. None: there is no file."""
     try:
         if not where.steps:
             return os.stat(where.root)
@@ -119,7 +124,7 @@ def status(where: Place) -> os.stat_result | None:
 
 
 def read(where: Place, limit: int) -> tuple[bytes, os.stat_result]:
-    """The bytes of a regular file of at most `limit`, and what it was when they were read."""
+    """The bytes of a regular file with at most `limit` bytes, and its status at that time."""
     if not where.steps:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
     with folder(where, depth=-1) as above:
@@ -140,13 +145,13 @@ def read(where: Place, limit: int) -> tuple[bytes, os.stat_result]:
 
 
 def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
-    """Put a file there at once and whole, with the mode of the one it replaces. `was` is what was there when it was
-    last looked at (None: nothing): if that has changed, or may not be written to, nothing is written."""
+    """Write a file atomically, with the mode of the file that it replaces. `was` is the status of the old file at the
+    last read (None: no file). If the file has changed since, or is read-only, nothing is written."""
     if not where.steps:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
     name = where.steps[-1]
     with folder(where, make=True, depth=-1) as above:
-        # A new file takes the old one's place, which needs no leave from the old one: so it is asked here.
+        # A rename over a read-only file succeeds, so the permission of the old file is checked here.
         if was is not None and not os.access(name, os.W_OK, dir_fd=above, effective_ids=_EFFECTIVE):
             raise ToolError("permission_denied", f"{where.path} may not be written to.")
         passing = f".dragoman-{os.urandom(8).hex()}.part"
@@ -158,7 +163,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
                     if (was.st_uid, was.st_gid) != (os.geteuid(), os.getegid()):
                         with contextlib.suppress(PermissionError):
                             os.fchown(handle, was.st_uid, was.st_gid)
-                    os.fchmod(handle, stat.S_IMODE(was.st_mode))  # last: a new owner takes bits away
+                    os.fchmod(handle, stat.S_IMODE(was.st_mode))  # mode last: a change of the owner clears mode bits
                 file.flush()
                 os.fsync(handle)
             if not _same(was, _look(name, above)):

@@ -1,6 +1,7 @@
-"""Finding the text that an edit is to replace: to the letter, then by lines whatever their indentation, then by words.
+"""Owns the search for the text that an edit replaces: exact, then by lines without regard to indentation, then by
+words.
 
-Only what is found is written anew: everything else in the text stays as it is, line ends included.
+Only the found text is replaced. All other text stays as it is, with its line ends.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 Found = tuple[str, int]
-"""The changed text, and in how many places it was."""
+"""The changed text, and the number of places that were changed."""
 
 Way = Callable[[str, str, str, str], Found]
 
@@ -18,13 +19,13 @@ _SIGNS = frozenset("()[]{}:<>=,;")
 
 
 def exact(text: str, old: str, new: str, end: str) -> Found:
-    """To the letter; but a line's end is a line's end. `end` is how the lines of the text end, or most of them."""
+    """The exact text, but any line end matches any other. `end` is the most frequent line end of the text."""
     pattern = r"\r?\n".join([re.escape(line) for line in _lines(old)])
     return re.subn(pattern, lambda found: _ended(_lines(new), _end(found[0], end)), text)
 
 
 def by_lines(text: str, old: str, new: str, end: str) -> Found:
-    """Whole lines that are the same but for whitespace at their ends; the new ones are indented like the old."""
+    """Whole lines that are equal without leading and trailing whitespace. The new lines get the old indentation."""
     wanted = [line.strip() for line in _trimmed(_lines(old))]
     if not any(wanted):
         return text, 0
@@ -47,11 +48,11 @@ def by_lines(text: str, old: str, new: str, end: str) -> Found:
 
 
 def by_words(text: str, old: str, new: str, end: str) -> Found:
-    """The same words and signs with any whitespace between them, from the beginning of a line on."""
-    words = re.findall(r"[()\[\]{}:<>=,;]|[^\s()\[\]{}:<>=,;]+", old)  # the signs alone, as in _SIGNS
+    """The same words and signs with any whitespace in between, from the beginning of a line."""
+    words = re.findall(r"[()\[\]{}:<>=,;]|[^\s()\[\]{}:<>=,;]+", old)  # signs only, as in _SIGNS
     if not words:
         return text, 0
-    # Between two words there was whitespace, and must be some: `return x` is not `returnx`.
+    # Two words need whitespace in between: `return x` must not match `returnx`.
     gaps = [r"\s+" if _SIGNS.isdisjoint((one, next_one)) else r"\s*" for one, next_one in pairwise(words)]
     pattern = r"^([ \t]*)" + "".join([gap + re.escape(word) for gap, word in zip(["", *gaps], words, strict=True)])
     first = _trimmed(_lines(old))[0]
@@ -66,7 +67,7 @@ WAYS: tuple[Way, ...] = (exact, by_lines, by_words)
 
 
 def replaced(text: str, old: str, new: str, end: str) -> Found:
-    """By the first way that finds it."""
+    """The text after the replacement, by the first way that finds a match."""
     for way in WAYS:
         changed, count = way(text, old, new, end)
         if count:
@@ -79,7 +80,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _trimmed(lines: list[str]) -> list[str]:
-    """Without the empty line after a last line's end."""
+    """The lines without the empty last line of a text that ends with a line end."""
     return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
@@ -96,6 +97,7 @@ def _indent(line: str) -> str:
 
 
 def _indented(lines: list[str], was: str, now: str) -> list[str]:
-    """Lines written beside one that is indented like `was`, for a place where it is indented like `now`."""
+    """The lines with another indentation: `was` is the indentation in the request, `now` the indentation in the
+    file."""
     old, new = _indent(was), _indent(now)
     return [new + line.removeprefix(old) if line.strip() else line for line in lines] if lines != [""] else []

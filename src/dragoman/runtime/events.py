@@ -1,5 +1,5 @@
-"""What a run of the loop tells, step by step: Thought, Content, ToolCallRequest, ToolCallResponse, Finished; and what
-else a person wants to know while it goes on. Each can be written as a line of JSON (`as_line`)."""
+"""Owns the events of a run: Thought, Content, ToolCallRequest, ToolCallResponse, Finished, and some more for a person
+who watches. `as_line` writes an event as a line of JSON."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Reason = Literal[
     "approval",
     "cancelled",
 ]
-"""Why a run ended. The first five are the model's affair; turns, seconds and tokens are limits; after paused, approval
-and fault it can be taken up where it was."""
+"""Why a run ended. The first five reasons come from the model. turns, seconds and tokens are limits. After paused,
+approval and fault the run can be resumed."""
 
 
 class _Told(Struct, frozen=True, tag_field="type", tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()):
@@ -41,7 +41,7 @@ class _Told(Struct, frozen=True, tag_field="type", tag=lambda name: re.sub(r"(?<
 
 
 class Thought(_Told, frozen=True):
-    """What the model thinks: the line in bold that models begin a thought with, and the rest."""
+    """A thought of the model: its first line in bold as the subject, and the rest."""
 
     subject: str
     description: str
@@ -54,7 +54,7 @@ class Content(_Told, frozen=True):
 
 
 class ToolCallRequest(_Told, frozen=True, rename={"call_id": "callId", "is_client_initiated": "isClientInitiated"}):
-    """A call that will be run, if it may. `args` is the text itself where it is no JSON."""
+    """A call that will run if the policy allows it. `args` is the plain text if it is no JSON."""
 
     call_id: str
     name: str
@@ -64,7 +64,7 @@ class ToolCallRequest(_Told, frozen=True, rename={"call_id": "callId", "is_clien
 
 
 class ToolCallProgress(_Told, frozen=True, rename={"call_id": "callId"}):
-    """Output of a tool that is still at work."""
+    """Output of a tool that is still running."""
 
     call_id: str
     output: str
@@ -80,7 +80,7 @@ class ToolCallResponse(
         "error_type": "errorType",
     },
 ):
-    """What came of a call: for the model, and for who watches."""
+    """The result of a call: for the model, and for a person who watches."""
 
     call_id: str
     name: str
@@ -93,7 +93,7 @@ class ToolCallResponse(
 
 
 class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
-    """A call waits for a person's word, and the run ends here until there is one."""
+    """A call waits for a person's approval. The run ends here and can be resumed after the approval."""
 
     call_id: str
     name: str
@@ -101,33 +101,33 @@ class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
 
 
 class Lost(_Told, frozen=True):
-    """What did not cross to the upstream or back; each loss is told once in a conversation."""
+    """Losses on the way to the upstream or back. Each loss is reported once in a conversation."""
 
     losses: tuple[Loss, ...]
 
 
 class Retrying(_Told, frozen=True):
-    """The upstream failed, and is asked again after a while."""
+    """The upstream failed, and the request is sent again after a pause."""
 
     fault: Fault
     seconds: float
 
 
 class Failed(_Told, frozen=True):
-    """The upstream failed for good."""
+    """The upstream failed, and the request is not sent again."""
 
     fault: Fault
 
 
 class Compressed(_Told, frozen=True):
-    """The earlier turns were replaced by a summary of them."""
+    """A summary replaced the earlier turns."""
 
     tokens_before: int
     tokens_after: int
 
 
 class Finished(_Told, frozen=True, rename={"finish_reason": "finishReason"}):
-    """The run is over. `usage` is that of the whole run, as far as the upstreams told it."""
+    """The run is over. `usage` is the sum over the run, as far as the upstreams reported usage."""
 
     finish_reason: Reason
     usage: Usage = Usage()
@@ -152,7 +152,7 @@ _BOLD = re.compile(r"^\s*\*\*(.+?)\*\*[ \t]*\n?", re.MULTILINE)
 
 
 def thoughts(text: str) -> Iterator[Thought]:
-    """A text of the model's thinking, cut where a line in bold begins a new thought."""
+    """The thoughts in a text of the model's thinking. A line in bold begins a new thought."""
     places = [*_BOLD.finditer(text)]
     before = text[: places[0].start()] if places else text
     if before.strip():

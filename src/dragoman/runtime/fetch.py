@@ -1,8 +1,9 @@
-"""Fetching a page from the public web, and from nowhere else: a model chooses the address, and what is behind it.
+"""Owns the fetch of a page from the public web only. A model chooses the address, so the address and the server are
+untrusted.
 
-A name is looked up once and the connection goes to the address that was looked at, so it cannot become another one in
-between; every redirect is looked at like the first address. Size and time are bounded. Not done by the upstreams'
-client on purpose: that one keeps connections, and goes wherever it is told.
+A name is resolved once. The address is checked, and the connection goes to the checked address, so a second lookup
+cannot give a private address. Every redirect is checked in the same way. Size and time are bounded. The upstreams' HTTP
+client is not used here, because it keeps connections and connects to any address.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAX_HEAD = 64 * 1024
 MAX_REDIRECTS = 5
 SECONDS = 20.0
 CONNECT = 5.0
-"""Seconds for one of several addresses."""
+"""Seconds for the connection to one of several addresses."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -35,11 +36,12 @@ Tell = Callable[[str], bool]
 
 
 class FetchError(DragomanError):
-    """Nothing came from an address, or it is none to go to."""
+    """The address gave no page, or must not be fetched."""
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is one of the internet; one that holds another counts as that one."""
+    """Whether an address is on the public internet. An IPv6 address that embeds an IPv4 address counts as that IPv4
+    address."""
     found: Any = ipaddress.ip_address(address.partition("%")[0])
     if found.version == 6:
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
@@ -53,7 +55,7 @@ def is_public(address: str) -> bool:
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _SPECIAL = tuple([ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10")])
-"""Networks that some versions of Python take for public ones."""
+"""Special networks that some versions of Python report as public."""
 
 
 async def resolved(host: str, port: int) -> list[str]:
@@ -75,8 +77,8 @@ async def fetch(
     seconds: float = SECONDS,
     limit: int = MAX_SIZE,
 ) -> Page:
-    """What is at an address, after redirects. `public` says which addresses may be gone to. The headers are for who
-    was asked first, and not sent on to others."""
+    """The page at an address, after redirects. `public` decides which addresses may be fetched. The headers go only to
+    the first host, not to the hosts of redirects."""
     first = url
     try:
         async with asyncio.timeout(seconds):
@@ -94,7 +96,7 @@ async def fetch(
 async def _once(
     url: str, headers: Mapping[str, str], resolve: Resolve, public: Tell, tls: ssl.SSLContext | None, limit: int
 ) -> tuple[Page, str]:
-    """A page, and where it redirects to."""
+    """One request: the page, and the address of its redirect."""
     parts, host, port = _split(url)
     addresses = await resolve(host, port)
     for address in addresses:
@@ -126,12 +128,12 @@ async def _once(
 async def _connected(
     addresses: list[str], port: int, context: ssl.SSLContext | None, host: str
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to the first address that takes one."""
+    """A connection to the first address that accepts."""
     for address in addresses[:-1]:
         try:
             async with asyncio.timeout(CONNECT):
                 return await _opened(address, port, context, host)
-        except OSError:  # also that it took too long
+        except OSError:  # a timeout is an OSError too
             continue
     return await _opened(addresses[-1], port, context, host)
 
@@ -174,7 +176,7 @@ def _request(parts: SplitResult, headers: Mapping[str, str]) -> bytes:
 
 
 class _Answer:
-    """An answer as its parser tells it."""
+    """The parser's callbacks for one response. They keep the head and the body within limits."""
 
     def __init__(self, limit: int) -> None:
         self.status = 0
@@ -225,8 +227,8 @@ class _Answer:
 
     @property
     def whole(self) -> bool:
-        """Whether this is all of it. Where nothing says how long it is, that is told by the end of the connection; a
-        redirect is followed whatever stands in it."""
+        """Whether the response is complete. Without a length the end of the connection ends the body. A redirect needs
+        no complete body."""
         if self._inflate is not None and self._body and not self._inflate.eof:
             return False
         unbounded = "content-length" not in self.headers and "transfer-encoding" not in self.headers

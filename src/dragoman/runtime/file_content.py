@@ -1,4 +1,5 @@
-"""Files as a model reads them: text in lines, and how much of it was left out; images, sound, film, PDF as media."""
+"""Owns files as content for a model: text in lines with the range that is shown; images, audio, video and PDF as
+media."""
 
 from __future__ import annotations
 
@@ -30,22 +31,23 @@ _MORE = {
 
 
 class Lines(Struct, frozen=True):
-    """A piece of a text file: its lines from `start` up to `end`, of `total`."""
+    """Lines `start` to `end` of a text file with `total` lines."""
 
     text: str
     start: int
     end: int
     total: int
     cut: bool
-    """Some lines are longer than they are shown."""
+    """True if some lines were cut."""
 
     @property
     def whole(self) -> bool:
+        """Whether the whole file is shown."""
         return self.start == 0 and self.end == self.total and not self.cut
 
 
 def mime_of(where: Place) -> str:
-    """The type of media that a file is by its name; "" for what is read as text."""
+    """The media type of a file by its name. "": the file is read as text."""
     name = where.steps[-1] if where.steps else ""
     mime = guess_mime(name) or _MORE.get(name.rpartition(".")[2].lower(), "")
     if mime == "application/pdf" or (mime.partition("/")[0] in ("image", "audio", "video") and "svg" not in mime):
@@ -54,7 +56,7 @@ def mime_of(where: Place) -> str:
 
 
 def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Media:
-    """A file from a line on; of at most so many lines."""
+    """The content of a file, from a line on and with a limit of lines."""
     data, _ = confine.read(where, text_file.MAX_SIZE)
     mime = mime_of(where)
     found = text_file.decoded(data)
@@ -64,7 +66,7 @@ def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Medi
         raise ToolError("not_a_text_file", f"Cannot display content of binary file: {where.path}")
     lines = text_file.shown(found.text).split("\n")
     if len(lines) > 1 and not lines[-1]:
-        lines.pop()  # the end of the last line is no line
+        lines.pop()  # the line end after the last line begins no further line
         lines[-1] += "\n"
     total = len(lines) if found.text else 0
     end = min(start + (MAX_LINES if count is None else count), total)

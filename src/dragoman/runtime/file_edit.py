@@ -1,4 +1,4 @@
-"""An edit of one file, planned, shown and made: what the tools that change files have in common."""
+"""Owns the edit of one file, for all tools that change files: plan, confirmation, write."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from .text_file import TextFile
 from .tool_interface import Confirmation, FileEdit, Outcome, ToolEnvironment, ToolError
 
 _OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
-"""Files of dragoman's own folders, where a workspace is so large that it holds them."""
+"""Dragoman's own files. A workspace may contain them, for example if it is the home folder."""
 
 
 class Edit(Struct, frozen=True):
-    """A file as it is, and the text it is to have."""
+    """A file, and its new text."""
 
     where: Place
     was: TextFile
     new: str
     count: int = 1
-    """Places that are changed."""
+    """Number of places that change."""
 
     @property
     def creates(self) -> bool:
+        """Whether the edit creates the file."""
         return self.was.was is None
 
 
 def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-    """What is wrong with the path of an edit."""
+    """The error in the path of an edit. None: the path is good."""
     path = arguments["file_path"]
     if not path.startswith("/"):
         return f"File path must be absolute: {path}"
@@ -41,22 +42,22 @@ def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None
 
 
 def confirmation(edit: Edit) -> Confirmation:
-    """What a person is asked before."""
+    """The question to the user before the edit."""
     word = "Create" if edit.creates else "Change"
     diff = text_file.difference(edit.where, edit.was, edit.new)
     return Confirmation(f"{word} {diff.file_path}", "edit", diff, hidden=_delicate(edit.where))
 
 
 def _delicate(where: Place) -> bool:
-    """Whether a file decides what is run, or what is kept from models: what git is configured to do, it does with the
-    next command; hooks are programs; who may change an ignore file may read what it names; and dragoman's own files
-    say which commands and hosts the user trusts."""
+    """Whether a file decides which programs run, or which files a model may read. git runs programs that its
+    configuration names, and hooks are programs. A changed ignore file makes hidden files readable. Dragoman's own files
+    list the commands and hosts that the user trusts."""
     own = where.path.parent.name == "dragoman" and where.path.name in _OWN_FILES
     return own or where.path.name in file_walk.OWN or any(step.lower() == ".git" for step in where.steps)
 
 
 def made(edit: Edit, around: ToolEnvironment, said: str) -> Outcome:
-    """Write it, and say so. What a person was shown, or the policy was asked about, must be what is done."""
+    """Write the edit. If the edit differs from the edit that the policy or the user saw, nothing is written."""
     shown = around.shown
     if shown is not None and (shown.file_path, shown.original, shown.new) != _seen(edit):
         raise ToolError("file_changed", f"{edit.where.path} has changed since the edit was shown; nothing was written.")

@@ -1,4 +1,4 @@
-"""Which files a tool leaves out, as its caller may say: the options that several tools share."""
+"""Owns the options by which a caller of a tool includes or excludes ignored files. Several tools share them."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ OPTIONS: Mapping[str, Any] = {
 
 
 def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
+    """The ignore rules that a call asks for."""
     said = options or {}
     return file_walk.ignores(where, said.get("respect_git_ignore", True), said.get("respect_gemini_ignore", True))
 
 
 def withheld(where: Place) -> str | None:
-    """What to say of a file that the user's own ignore files keep from models; None if they do not."""
+    """The error for a file that the user's own ignore files hide from models. None: the file is not hidden."""
     found = file_walk.reason(where, file_walk.ignores(Place(where.root, ()), git=False))
     return f"File path is ignored by the ignore files of the workspace: {where.path}" if found == "own" else None
 
 
 def counted(skipped: list[Entry]) -> str:
-    """How much was left out, in words; "" for nothing."""
+    """The number of files that were left out, in words. "": none."""
     git = sum(entry.ignored == "git" and entry.path.name != ".git" for entry in skipped)
     own = sum(entry.ignored == "own" for entry in skipped)
     said = ([f"{git} git-ignored"] if git else []) + ([f"{own} ignored"] if own else [])

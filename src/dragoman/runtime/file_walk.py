@@ -1,7 +1,7 @@
-"""The files of a workspace, without what its ignore files leave out: .gitignore as git reads it, and our own.
+"""Owns the walk through a workspace without ignored files: .gitignore as git reads it, .geminiignore, .dragomanignore.
 
-A deeper file's patterns count more, and nothing below an ignored folder comes back. Links to folders are not walked
-into; links to files count if they lead to one in the workspace.
+Patterns of a deeper ignore file win, and nothing below an ignored folder is included again. The walk does not enter
+links to folders. A link to a file counts if the file is in the workspace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .confine import Place
 from .tool_interface import ToolError
 
 Reason = Literal["", "git", "own"]
-"""Why a path is left out: not at all, by git's patterns, by ours."""
+"""Why a path is ignored: not ignored, by git's patterns, by our own patterns."""
 
 GIT = ".gitignore"
 OWN = (".geminiignore", ".dragomanignore")
@@ -30,7 +30,7 @@ MAX_IGNORE = 1_000_000
 
 
 class Patterns(NamedTuple):
-    """The patterns of one ignore file, and the folder they count from."""
+    """The patterns of one ignore file, and the folder of the file."""
 
     base: Path
     lines: tuple[gitignore.Pattern, ...]
@@ -38,14 +38,14 @@ class Patterns(NamedTuple):
 
 
 class Ignores(Struct, frozen=True):
-    """Which paths are left out. Grows on the way down, by the ignore files of each folder."""
+    """The ignore rules for one folder. On the way down each folder adds its ignore files."""
 
     git: bool = True
     own: bool = True
     patterns: tuple[Patterns, ...] = ()
 
     def reason(self, path: Path, is_folder: bool) -> Reason:
-        """Why a path is left out, if no folder above it is."""
+        """Why a path is ignored, if no folder above it is ignored."""
         if self.git and path.name == ".git":
             return "git"
         verdict: dict[str, bool] = {}
@@ -58,7 +58,7 @@ class Ignores(Struct, frozen=True):
         return "git" if verdict.get("git") else "own" if verdict.get("own") or verdict.get("caller") else ""
 
     def entered(self, folder: Path, handle: int | None = None) -> Ignores:
-        """With the ignore files of a folder, too."""
+        """The rules with the ignore files of one more folder."""
         names = ([GIT] if self.git else []) + (list(OWN) if self.own else [])
         new = [
             Patterns(folder, lines, "git" if name == GIT else "own")
@@ -68,12 +68,12 @@ class Ignores(Struct, frozen=True):
         return Ignores(self.git, self.own, self.patterns + tuple(new)) if new else self
 
     def also(self, base: Path, lines: Sequence[str]) -> Ignores:
-        """With a caller's own patterns, which count from a folder; no ignore file takes them back."""
+        """The rules with a caller's own patterns for a folder. No ignore file can undo these patterns."""
         return Ignores(self.git, self.own, (*self.patterns, Patterns(base, gitignore.read(lines), "caller")))
 
 
 def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
-    """What counts for the folder at a place, without its own ignore files."""
+    """The rules for the folder at a place, without the folder's own ignore files."""
     found = Ignores(git, own)
     root = where.root
     top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
@@ -87,8 +87,8 @@ def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
 
 
 def reason(where: Place, known: Ignores, depth: int = 0) -> Reason:
-    """Why the file at a place is left out: it or a folder above it. `known` is what counts for the folder that is so
-    many steps deep; whether that one is left out itself does not matter."""
+    """Why the file at a place, or a folder above it, is ignored. `known` holds the rules for the folder `depth` steps
+    below the root. That folder itself is not checked."""
     path = where.root.joinpath(*where.steps[:depth])
     for i, step in enumerate(where.steps[depth:], depth + 1):
         known = known.entered(path)
@@ -104,7 +104,7 @@ def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Patter
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(name if handle is not None else folder / name, flags, dir_fd=handle)
     except OSError:
-        return ()  # none that could be read: git, too, goes on without it
+        return ()  # git also ignores an ignore file that cannot be read
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return ()
@@ -115,7 +115,7 @@ def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Patter
 
 
 class Entry(NamedTuple):
-    """Something in a folder."""
+    """One entry of a folder."""
 
     path: Path
     is_folder: bool
@@ -125,7 +125,7 @@ class Entry(NamedTuple):
 
 
 def listed(where: Place, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
-    """What is in the folder at a place, by name; also what is left out, with the reason, and what is no file."""
+    """All entries of the folder at a place, by name, with ignored entries and their reasons, and with special files."""
     with confine.folder(where) as handle:
         return _entries(where.path, handle, found.entered(where.path, handle), workspace, every=True)
 
@@ -133,13 +133,14 @@ def listed(where: Place, found: Ignores, workspace: Sequence[Path]) -> list[Entr
 def files(
     where: Place, found: Ignores, workspace: Sequence[Path], skipped: list[Entry] | None = None
 ) -> Iterator[Entry]:
-    """All files below a place, by name, folder by folder. What is left out goes to `skipped`: not what is below it."""
+    """All files below a place, by name, folder by folder. Ignored entries go to `skipped`, without the entries below
+    them."""
     with confine.folder(where) as handle:
         yield from _below(where.path, handle, found, workspace, skipped, 0)
 
 
 async def gathered(entries: Iterator[Entry]) -> list[Entry]:
-    """All entries, found between other work: being cancelled ends the search, as it would not in a thread."""
+    """All entries of a walk. The walk yields to other tasks, so a cancellation ends it; a thread could not be ended."""
     out: list[Entry] = []
     for entry in entries:
         out.append(entry)
@@ -162,7 +163,7 @@ def _below(
             flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
                 below = os.open(entry.path.name, flags, dir_fd=handle)
-            except OSError:  # gone, closed to us, or a link by now
+            except OSError:  # deleted, not permitted, or replaced by a link
                 continue
             try:
                 yield from _below(entry.path, below, known, workspace, skipped, depth + 1)
@@ -171,7 +172,8 @@ def _below(
 
 
 def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path], every: bool = False) -> list[Entry]:
-    """Files, links to files, folders; if `every`, also links to folders, links that lead nowhere or out, and pipes."""
+    """Files, links to files, and folders. With `every` also links to folders, broken links, links out of the workspace,
+    and pipes."""
     out: list[Entry] = []
     with os.scandir(handle) as items:
         for item in sorted(items, key=lambda item: item.name):
@@ -189,7 +191,7 @@ def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path],
 
 
 def _target(link: Path, workspace: Sequence[Path]) -> os.stat_result | None:
-    """What a link leads to, if that is in the workspace."""
+    """The target of a link, if the target is in the workspace."""
     try:
         return confine.status(confine.place(link, workspace))
     except ToolError:

@@ -1,6 +1,6 @@
-"""Glob patterns as the tools take them: `*`, `?`, `[...]`, `**` for any folders, `{a,b}` for either.
+"""Owns the glob patterns of the tools: `*`, `?`, `[...]`, `**` for any folders, `{a,b}` for alternatives.
 
-By hand because none of the standard library's has both braces and `**` before Python 3.13.
+Written by hand, because before Python 3.13 the standard library has no glob with both braces and `**`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED = re.compile(r"\[:(" + "|".join(_CLASSES) + r"):\]")
 
 
 def spread(pattern: str) -> list[str]:
-    """A pattern for each way to choose from its braces."""
+    """One pattern for each choice from the braces."""
     out: list[str] = []
     todo = [pattern]
     while todo:
@@ -36,7 +36,7 @@ def spread(pattern: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
-    """What matches a path with `/` between its steps, as a whole."""
+    """A compiled expression that matches a whole path with `/` between its steps."""
     forms = "|".join([translated(form) for form in spread(pattern)])
     try:
         return re.compile(f"(?:{forms})", re.DOTALL | (0 if case_sensitive else re.IGNORECASE))
@@ -45,8 +45,8 @@ def compiled(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
 
 
 def translated(pattern: str) -> str:
-    """A pattern without braces as a regular expression. What is between two `**`, or two `*` of a step, is taken where
-    it first fits, and not tried again elsewhere: that finds all there is, and no pattern takes forever."""
+    """A pattern without braces as a regular expression. The text between two `**`, or between two `*` of a step, is
+    matched at its first place and never again. This finds every match, and the cost stays bounded."""
     runs: list[list[str]] = [[]]
     for step in pattern.split("/"):
         if step != "**":
@@ -69,7 +69,7 @@ def _step(step: str) -> str:
 
 
 def _fixed(step: str) -> list[str]:
-    """What stands between the stars of a step: each piece is as long as what it matches."""
+    """The pieces between the stars of a step. A piece matches only texts of its own length."""
     out: list[list[str]] = [[]]
     i = 0
     while i < len(step):
@@ -91,7 +91,7 @@ def _fixed(step: str) -> list[str]:
 
 
 def _one_of(step: str, start: int) -> tuple[str, int]:
-    """[...] from behind its bracket, and where it ends; one that does not close is just a bracket."""
+    """A set `[...]` after its opening bracket, and its end. Without a closing bracket it is a plain bracket."""
     i = start + (step[start : start + 1] in ("!", "^"))
     out: list[str] = []
     while i < len(step):

@@ -1,10 +1,10 @@
-"""Which words of a program's invocation are not known to be harmless, by the tables in `harmless_options.toml`.
+"""Owns the check of an invocation's words against the tables of harmless options in `harmless_options.toml`.
 
-A harmless option neither starts programs nor writes files. `harmless_options.toml` lists them, for each program and
-subcommand; the list is complete for nobody, so whatever is not on it counts as harmful. Only the exact spelling counts:
-an abbreviated long option (`--outp`) is not on the list. Every word that begins with a dash is an option, also behind
-operands, unless `--` came before it. A word that the shell makes of a value counts as an option that nobody knows,
-unless the beginning of the word tells that it is none.
+A harmless option neither starts programs nor writes files. `harmless_options.toml` lists the harmless options of each
+program and subcommand. The lists are incomplete, so every other option counts as harmful. Only the exact spelling
+counts: an abbreviated long option (`--outp`) is not on the list. Every word with a leading dash is an option, also
+after operands, but not after `--`. A word that the shell expands counts as an unknown option, unless its constant
+beginning shows that it is no option.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from msgspec import Struct
 from .shell_words import Word
 
 UNKNOWN = "\0"
-"""Stands for a word that is not known before the command runs. No entry of a policy can name it."""
+"""Stands for a word that is known only when the command runs. No entry of a policy can name such a word."""
 
 _NUMBER = re.compile(r"-\d+")
 _NUMBER_VALUE = re.compile(r"-\d+[A-Za-z]?")
-"""A negative number where an option's value stands: `find -mtime -7`."""
+"""A negative number as an option's value: `find -mtime -7`."""
 
 
 class Table(Struct, frozen=True):
-    """The harmless options of one program or subcommand; the keys are described in `harmless_options.toml`."""
+    """The harmless options of one program or subcommand. `harmless_options.toml` describes the keys."""
 
     flags: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
@@ -52,26 +52,26 @@ class Table(Struct, frozen=True):
 
 
 class Reading(Struct):
-    """What the words of one invocation are."""
+    """The words of one invocation, sorted."""
 
     operands: list[str]
-    """The words that are neither options nor their values; the program is not among them."""
+    """The words that are no options and no values of options, without the program."""
     unlisted: list[str]
-    """Options, and other words, that are not known to be harmless. Empty: the invocation is harmless."""
+    """Options and other words that are not known as harmless. Empty: the invocation is harmless."""
     named: int = 0
-    """How many of the operands an entry has to name. Not 0: the subcommand changes something, or sends something."""
+    """Number of operands that an entry must name. Above 0 for a subcommand that changes or sends something."""
 
 
 @lru_cache(maxsize=1)
 def tables() -> dict[str, Table]:
-    """The tables, by program, or by program and subcommand with a space between them."""
+    """The tables, by program, or by program and subcommand joined by a space."""
     text = resources.files(__package__).joinpath("harmless_options.toml").read_text("utf-8")
     found = tomllib.loads(text)
     return {name: _table(given, found["groups"]) for name, given in found["programs"].items()}
 
 
 def _table(given: dict[str, Any], groups: dict[str, Any]) -> Table:
-    kinds: dict[str, str] = {}  # a table's own word on an option counts more than a group's
+    kinds: dict[str, str] = {}  # an option in the table itself wins over the same option in a group
     settings: dict[str, Any] = {}
     for part in [*[groups[name] for name in given.get("use", "").split()], given]:
         for key, value in part.items():
@@ -87,24 +87,24 @@ def _table(given: dict[str, Any], groups: dict[str, Any]) -> Table:
 
 
 def has_table(program: str) -> bool:
-    """Whether the harmless options of a program are known."""
+    """Whether a program has a table."""
     return program in tables()
 
 
 def obeys_folder(program: str) -> bool:
-    """Whether files of the folder that a program is started in may decide what it runs: `.git/config`, a makefile. Of a
-    program without a table nobody knows."""
+    """Whether files in the current folder may decide which programs a program starts (`.git/config`, a makefile). True
+    for a program without a table."""
     return not has_table(program) or tables()[program].folder
 
 
 def read_invocation(words: Sequence[Word]) -> Reading:
-    """What the arguments of a program that has a table are. `words[0]` is the program."""
+    """Sort the words of an invocation of a program with a table. `words[0]` is the program."""
     table = tables()[words[0].text]
     reader = _Reader(table)
     rest = reader.read(words[1:])
     if table.commands and rest is not None:
         inner = tables().get(f"{words[0].text} {rest[0].text}")
-        if inner is None or rest[0].dynamic:  # it may be an alias, which may be any command
+        if inner is None or rest[0].dynamic:  # an unknown subcommand may be an alias for any command
             texts = [UNKNOWN if word.dynamic else word.text for word in rest]
             return Reading(texts, [*reader.unlisted, texts[0], *option_words(texts[1:])])
         command = _Reader(inner)
@@ -126,9 +126,10 @@ class _Reader:
         self._flags: set[str] = set()
 
     def read(self, words: Sequence[Word]) -> Sequence[Word] | None:
-        """Sort the words. For a program with subcommands: the words from the subcommand on, None if there is none."""
+        """Sort the words. For a program with subcommands gives the words from the subcommand on; None: there is no
+        subcommand."""
         table = self._table
-        expects = ""  # the option whose value comes next
+        expects = ""  # the option whose value is the next word
         ended = False
         for i, word in enumerate(words):
             if ended:
@@ -138,7 +139,7 @@ class _Reader:
             elif i == 0 and table.bundle and not _may_be_option(word):
                 expects = self._short(f"-{word.text}") if not word.dynamic else self._unknown()
             elif _may_be_option(word) and not (expects and _NUMBER_VALUE.fullmatch(word.text)):
-                if table.script and self.operands:  # to some this is an operand, and the first operand the script
+                if table.script and self.operands:  # for some programs `--` is an operand, and operand 1 the script
                     self.unlisted.append(UNKNOWN if word.dynamic else word.text)
                 expects = self._option(word)
             elif expects:
@@ -151,11 +152,11 @@ class _Reader:
         return None
 
     def finish(self) -> list[str]:
-        """Everything that is not known to be harmless, now that all words are read."""
+        """Check the operands after all words are read."""
         table = self._table
         if table.operands is not None:
             self.unlisted += self.operands[table.operands :]
-            self.unlisted += [text for text in self.operands if text == UNKNOWN]  # it may become several
+            self.unlisted += [text for text in self.operands if text == UNKNOWN]  # it may expand to several words
         if table.first is not None:
             self.unlisted += [text for text in self.operands[:1] if not re.fullmatch(table.first, text)]
         if table.operand:
@@ -169,7 +170,7 @@ class _Reader:
         return self.unlisted
 
     def only_reads(self) -> bool:
-        """Whether a subcommand that may change something does not, by its operands or by an option."""
+        """Whether the operands or an option show that a subcommand only reads, although it can change something."""
         reads = self._table.reads
         by_operands = reads is not None and re.fullmatch(reads, " ".join(self.operands)) is not None
         return by_operands or not self._flags.isdisjoint(self._table.reading)
@@ -183,14 +184,14 @@ class _Reader:
         self.operands.append(UNKNOWN if word.dynamic else word.text)
 
     def _value(self, option: str, word: Word | None, text: str = "") -> None:
-        """A value of a listed option: the next word, or a text that is attached."""
+        """A value of a listed option: the next word, or the text attached to the option."""
         value = text if word is None else UNKNOWN if word.dynamic else word.text
         self._listed_values.append(value)
         if option in ("-e", "--expression"):
             self._scripts.append(value)
 
     def _option(self, word: Word) -> str:
-        """A word that is an option; the name of a listed option whose value is the next word, else nothing."""
+        """Read an option. Gives the option's name if its value is the next word, else nothing."""
         table = self._table
         text = word.start if word.dynamic else word.text
         name, equals, value = text.partition("=")
@@ -213,7 +214,7 @@ class _Reader:
         return self._table.number and _NUMBER.fullmatch(text) is not None
 
     def _short(self, text: str) -> str:
-        """A bundle of short options, of which the last may have a value."""
+        """Read a bundle of short options. The last one may have a value."""
         table = self._table
         if self._is_number(text):
             return ""
@@ -225,7 +226,7 @@ class _Reader:
             if name in table.values:
                 return name
             if name not in table.flags:
-                # Whether it takes a value is not known, so the rest of the bundle cannot be told apart.
+                # An unknown option may take the rest of the bundle as its value, so the rest cannot be read.
                 self.unlisted.append(f"-{text[i - 1 :]}")
                 return ""
             self._flags.add(name)
@@ -235,12 +236,12 @@ class _Reader:
 def _may_be_option(word: Word) -> bool:
     if word.dynamic:
         return word.splits or not word.start or word.start.startswith("-")
-    return word.text.startswith("-") and word.text != "-"  # a dash alone is standard input
+    return word.text.startswith("-") and word.text != "-"  # a single dash is standard input
 
 
 def _sed_is_harmless(script: str) -> bool:
-    """Whether a script of sed only prints, deletes and substitutes. The grammar is narrow on purpose: what it does not
-    know may be the command or the flag that writes a file (w) or runs a command (e)."""
+    """Whether a sed script only prints, deletes and substitutes. The grammar is narrow, because an unknown command or
+    flag may write a file (w) or run a command (e)."""
     return "\n" not in script and (_SED_PRINTS.fullmatch(script) is not None or _substitutes(script))
 
 
@@ -252,8 +253,8 @@ _SED_FLAGS = re.compile(r"[gpiI0-9]*")
 
 
 def _substitutes(script: str) -> bool:
-    """Whether a script is one substitution. Its sign stands there three times and no more, so that no other reading
-    (of a bracket, say) makes a command of something behind the third."""
+    """Whether a script is one substitution. The delimiter must stand exactly three times, so that no other reading,
+    such as a bracket expression, finds a command after the third."""
     found = _SED_SUBSTITUTES.fullmatch(script)
     if found is None or ("[" in script and f"\\{found[1]}" in script):
         return False
@@ -262,8 +263,8 @@ def _substitutes(script: str) -> bool:
 
 
 def _awk_is_harmless(script: str) -> bool:
-    """Whether a script of awk neither writes, nor runs, nor loads anything: what could do so is not in it, and only
-    functions that compute are called."""
+    """Whether an awk script writes no file, runs no program and loads no code. The script must not contain such words,
+    and may call only functions that compute."""
     return (
         script != UNKNOWN
         and _AWK_HARMFUL.search(script) is None
@@ -283,8 +284,8 @@ _SCRIPTS = {"sed": _sed_is_harmless, "awk": _awk_is_harmless}
 
 
 def option_words(words: Sequence[str]) -> Iterator[str]:
-    """The words of a program without a table that may be more than operands: options, assignments (`of=x`), words by
-    which some programs take options from elsewhere (`+cmd`, `@file`), and whatever may be a script (`.shell id`)."""
+    """The words of a program without a table that may be more than operands: options, assignments (`of=x`), words that
+    load options from elsewhere (`+cmd`, `@file`), and words that may be a script (`.shell id`)."""
     for word in words:
         if not _PLAIN_OPERAND.fullmatch(word):
             yield word

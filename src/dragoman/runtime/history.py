@@ -1,8 +1,7 @@
-"""The history of a conversation as it is kept: answers curated, every call with one result, places that can be named.
+"""Owns the stored history of a conversation: cleaned answers, one result for each call, and a place for each part.
 
-An answer is kept as what the model said: empty texts and calls that break off are left out, thoughts too (as nobody
-sends them back), unless an upstream sealed them or wants them back as they are. Fields of one dialect alone stay with
-the answer; the reader of the answer reports them.
+Empty texts and calls that break off are not kept. Thoughts are kept only if an upstream sealed them or wants them back.
+Fields of a single dialect are not kept either; the reader of the answer has reported them as losses.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NOT_RUN = "The tool was not run: the run was stopped here."
 
 
 def curated(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[Part, ...]:
-    """What is kept of an answer's parts. `keeps`: whether an upstream wants a thought back."""
+    """The parts of an answer that are kept. `keeps` decides whether an upstream wants a thought back."""
     out: list[Part] = []
     for part in parts:
         if isinstance(part, Text) and not part.text and part.seal is None:
@@ -33,17 +32,17 @@ def curated(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[
 
 
 def sealed(thought: Reasoning) -> bool:
-    """Whether a thought has a seal, or the mark of an upstream that wants it back."""
+    """Whether a thought has a seal, or the mark of an upstream that wants the thought back."""
     return thought.seal is not None
 
 
 def says_something(parts: Iterable[Part]) -> bool:
-    """Whether an answer has a word or a call in it: one without is no turn of a conversation."""
+    """Whether an answer has a text or a call. An answer without both is no turn of a conversation."""
     return any(not isinstance(part, Reasoning) and not (isinstance(part, Text) and not part.text) for part in parts)
 
 
 def placed(turns: Iterable[Turn]) -> Turns:
-    """The turns, each part with its place in this history, by which a loss can name it."""
+    """The turns with the place of each part in this history. Losses use the places as paths."""
     return tuple([_placed(turn, ("turns", number)) for number, turn in enumerate(turns)])
 
 
@@ -67,15 +66,15 @@ def appended(turns: Turns, *more: Turn) -> Turns:
 
 
 def open_calls(turns: Turns) -> tuple[ToolCall, ...]:
-    """The calls of the last turn, which wait for their results."""
+    """The calls of the last turn, if they have no results yet."""
     if not turns or turns[-1].role != "assistant":
         return ()
     return tuple([part for part in turns[-1].parts if isinstance(part, ToolCall)])
 
 
 def answered(turns: Turns, results: Mapping[str, ToolResult], otherwise: Callable[[ToolCall], str]) -> Turns:
-    """The history with a result for each open call, in the order of the calls; where there is none, one with the error
-    flag that says what `otherwise` says."""
+    """The history with a result for each open call, in the order of the calls. A call without a result gets an error
+    result with the text `otherwise`."""
     calls = open_calls(turns)
     if not calls:
         return turns
@@ -84,9 +83,10 @@ def answered(turns: Turns, results: Mapping[str, ToolResult], otherwise: Callabl
 
 
 def failed(call: ToolCall, why: str) -> ToolResult:
+    """A result with the error flag and this text."""
     return ToolResult(call.id, (Text(why),), call.name, True, custom=call.custom)
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """The words of a turn."""
+    """The text of a turn."""
     return "".join([part.text for part in parts if isinstance(part, Text)])

@@ -1,8 +1,7 @@
-"""Long histories made short: what came before the last part of a conversation is replaced by a summary of it.
+"""Owns the compression of long histories: a summary replaces everything before the last part of the conversation.
 
-The model itself writes the summary, asked under an instruction of its own; then the conversation begins anew with the
-summary, an acknowledgement, and the last turns as they were. It is cut between steps, so that no call is parted from
-its result.
+The model writes the summary, with a separate instruction. The new history is the summary, an acknowledgement, and the
+last turns unchanged. The cut is between steps, so a call keeps its result.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from .history import Turns
 from .system_prompt import is_opening
 
 THRESHOLD = 0.7
-"""Of the tokens that a model takes, the part that a history may have."""
+"""The share of the model's window above which a history is compressed."""
 KEPT = (0.3, 0.6, 0.8)
-"""Of a history, the part at its end that stays as it is; more where the model cannot take so much at once."""
+"""The share of a history, from its end, that stays as it is. The share is larger if the model cannot take the rest at
+once."""
 
 INSTRUCTION = """You summarise a conversation between a user, an assistant and its tools, so that the assistant can go \
 on with nothing but your summary. Tools cannot be called. Write down, in this order and without any preface: what the \
@@ -33,19 +33,19 @@ UNDER_WAY = "\n\nGo on with the task under way, which I put in these words:\n\n"
 
 
 class Cut(Struct, frozen=True):
-    """A history in two."""
+    """A history, cut in two."""
 
     early: Turns
     late: Turns
 
 
 def tokens(turns: Turns) -> int:
-    """About how many tokens turns are."""
+    """The estimated number of tokens of some turns."""
     return estimate(Request(turns))
 
 
 def cut(turns: Turns, kept: float) -> Cut | None:
-    """The history cut where its last part begins, between steps; None where that leaves nothing to summarise."""
+    """The history, cut between steps before its last part. None: nothing is left to summarise."""
     sizes = [tokens((turn,)) for turn in turns]
     wanted, before, place = (1 - kept) * sum(sizes), 0, 0
     for number, turn in enumerate(turns):
@@ -58,18 +58,18 @@ def cut(turns: Turns, kept: float) -> Cut | None:
 
 
 def question(early: Turns) -> Turns:
-    """What the model is asked, under the instruction."""
+    """The request for the summary."""
     return (Turn("system", (Text(INSTRUCTION),)), *early, Turn("user", (Text(WISH),)))
 
 
 def begun_anew(summary: str, parted: Cut) -> Turns:
-    """The history that goes on. In the middle of a task the user's own words are said again."""
+    """The new history. In the middle of a task it repeats the user's own words."""
     said = OPENING + summary.strip()
-    opening = parted.early[:2] if is_opening(parted.early[0]) else ()  # where it is must not depend on the summary
+    opening = parted.early[:2] if is_opening(parted.early[0]) else ()  # the place must not depend on the summary
     if parted.late[0].role == "user":
         return (*opening, Turn("user", (Text(said),)), Turn("assistant", (Text(ACKNOWLEDGED),)), *parted.late)
     asked = next(turn for turn in reversed(parted.early) if turn.role == "user")
-    # Where they were said again before, they stand behind a summary that is old now.
+    # After an earlier compression the user's words stand after the old summary.
     words = asked.parts[1:] if _is_said_again(asked) else asked.parts
     return (*opening, Turn("user", (Text(said + UNDER_WAY), *words)), *parted.late)
 

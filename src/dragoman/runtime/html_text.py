@@ -1,8 +1,8 @@
-"""Web pages as a model reads them: the words of HTML with its headings, lists and links, and nothing else of it.
+"""Owns the text of web pages for a model: the words of HTML with headings, lists and links.
 
-By hand because a page may be anybody's: the standard library's parser goes back and forth over a tag that does not end
-(ten seconds for 120 kB of `<a<`, measured on Python 3.11), and a thread that is busy with it cannot be ended. This one
-reads a page once, as browsers do: a tag that does not end takes the rest of the page with it.
+Written by hand, because pages are untrusted. The standard library's parser is quadratic for tags that do not end (ten
+seconds for 120 kB of `<a<`, measured on Python 3.11), and its thread cannot be ended. This reader passes over a page
+once. As in browsers, a tag that does not end swallows the rest of the page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .text_file import shown
 from .tool_interface import Page
 
 MAX_HTML = 2_000_000
-"""Characters of HTML that are read: they hold more words than anybody wants."""
+"""Characters of HTML that are read. They hold far more words than a tool returns."""
 
 _SILENT = frozenset({"noscript", "template", "svg", "iframe", "object", "canvas"})
 _BLOCKS = frozenset(
@@ -28,9 +28,9 @@ _HEADINGS = {f"h{n}": "#" * n + " " for n in range(1, 7)}
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)((?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|))*+)>")
 _HREF = re.compile(r"(?:^|\s)href\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
 _RAW = {tag: re.compile(rf"</{tag}\b[^>]*+>", re.IGNORECASE) for tag in ("script", "style", "title", "textarea")}
-"""Elements in which tags are none."""
+"""Elements whose content is plain text, not markup."""
 _HUGE = re.compile(r"&#(?:\d{9}|[xX][0-9a-fA-F]{8})[0-9a-fA-F]*+;?")
-"""Numbers of signs that there are none of."""
+"""Digits above which a character reference names no character."""
 
 
 class _Words:
@@ -52,7 +52,7 @@ class _Words:
             at = self._markup(text, opened)
 
     def _markup(self, text: str, at: int) -> int:
-        """What begins with <, and where it ends."""
+        """The markup that begins with `<`, and its end."""
         found = _TAG.match(text, at)
         if found is not None:
             tag = found[2].lower()
@@ -144,10 +144,10 @@ def from_html(text: str, url: str = "") -> tuple[str, str]:
 
 
 def read(page: Page) -> tuple[str, str] | None:
-    """(title, words) of what was fetched; None if it is no text."""
+    """(title, words) of a fetched page. None: the page is no text."""
     try:
         text = shown(page.body.decode(page.charset or "utf-8", "replace"))
-    except (LookupError, ValueError):  # no encoding, or one of those that are not for pages
+    except (LookupError, ValueError):  # an unknown encoding, or one that is not for text
         text = page.body.decode("utf-8", "replace")
     if page.mime in ("text/html", "application/xhtml+xml") or (not page.mime and "<html" in text[:1000].lower()):
         return from_html(text[:MAX_HTML], page.url)

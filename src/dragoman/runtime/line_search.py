@@ -1,8 +1,8 @@
-"""Searching lines by a regular expression, where there is no ripgrep. Run as a program of its own, which can be ended:
-an expression may take forever, and Python's would stop everything else meanwhile.
+"""Owns the search of lines by a regular expression, for machines without ripgrep. It runs as a program of its own that
+can be ended: an expression may run forever, and Python's `re` would block the whole process.
 
-Arguments: the expression. Input: paths, each ended by a zero byte. Output: ripgrep's JSON lines, matches only. A path
-counts from the folder this is run in, and is opened step by step: a link that was put there meanwhile is not followed.
+Argument: the expression. Input: paths, each with a zero byte at its end. Output: matches as ripgrep's JSON lines. A
+path is relative to the current folder and is opened step by step, so that no new link is followed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ CLASSES = {
     "word": r"\w",
     "xdigit": "0-9a-fA-F",
 }
-"""Classes of signs that ripgrep knows by their names, and Python does not."""
+"""Character classes that ripgrep knows by name, and Python does not."""
 MAX_LINE = 10_000
-"""Characters of a line that are written: who reads this shows fewer."""
+"""Characters of a line that are written. The reading tool shows fewer."""
 
 
 def main() -> int:
+    """Read the paths from standard input, and search each file."""
     try:
         wanted = re.compile(
             re.sub(r"\[:(\w+):\]", lambda found: CLASSES.get(found[1], found[0]), sys.argv[1]), re.IGNORECASE
@@ -48,7 +49,7 @@ def main() -> int:
 
 
 def search(path: bytes, wanted: re.Pattern[str]) -> None:
-    """Write the lines of a file that match; none of a binary file."""
+    """Write the matching lines of a file. Binary files are skipped."""
     try:
         with opened(path) as file:
             head = file.peek(8192)[:8192]
@@ -61,13 +62,13 @@ def search(path: bytes, wanted: re.Pattern[str]) -> None:
                     found = {"path": name(path), "lines": {"text": line[:MAX_LINE]}, "line_number": number}
                     sys.stdout.write(json.dumps({"type": "match", "data": found}) + "\n")
     except OSError:
-        return  # gone, closed to us, or a link by now: as if it did not match
+        return  # deleted, not permitted, or replaced by a link: no match
     finally:
         sys.stdout.flush()
 
 
 def opened(path: bytes) -> io.BufferedReader:
-    """A regular file. Raises OSError if it is none, or if there is a link on the way."""
+    """Open a regular file. OSError: it is no regular file, or a link stands on its path."""
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     *folders, last = path.split(b"/")
     try:
@@ -85,7 +86,7 @@ def opened(path: bytes) -> io.BufferedReader:
 
 
 def name(path: bytes) -> dict[str, str]:
-    """A path as ripgrep writes it: as text, if it is any."""
+    """A path in ripgrep's JSON: as text, or as base64 if it is no text."""
     try:
         return {"text": path.decode()}
     except UnicodeDecodeError:

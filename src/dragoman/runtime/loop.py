@@ -1,7 +1,7 @@
-"""The loop: ask the model, run its calls, give it their results, until it stops or a limit is reached.
+"""Owns the agent loop: ask the model, run its calls, send the results, until the model stops or a limit is reached.
 
-It is a machine over a Session: each step changes the session, hands it to `save`, and goes on from what it says. So a
-run can end anywhere (the consumer leaves, the process dies) and another one takes the session up.
+The loop is a state machine over a Session. Each step changes the session, gives it to `save`, and continues from its
+state. So a run can end at any point, even with its process, and another run can resume the session.
 """
 
 from __future__ import annotations
@@ -35,25 +35,26 @@ from .toolbox import Approve, Toolbox
 
 
 class Limits(Struct, frozen=True):
-    """Where a run ends. 0: nowhere."""
+    """The limits of a run. 0: no limit."""
 
     turns: int = 100
-    """How often the model is asked for one prompt of the user's."""
+    """Requests to the model for one prompt of the user."""
     seconds: float = 0.0
     tokens: int = 0
-    """Read and written, in all."""
+    """Input and output tokens together."""
     window: int = 200_000
-    """Tokens that a model takes, where it is not known better: at a part of them the history is compressed."""
+    """The model's window in tokens, if the model's own is unknown. At a share of the window the history is
+    compressed."""
     retries: int = 3
     backoff: float = 1.0
     patience: float = 60.0
-    """The longest wait before an upstream is asked again."""
+    """The longest pause in seconds before a request is sent again."""
     same_calls: int = loop_detection.CALLS
-    """Steps in a row with the same calls."""
+    """Steps in a row with the same calls that count as a loop."""
 
 
 def unsaved(session: Session) -> None:
-    """Nobody keeps it."""
+    """A `save` that keeps nothing."""
 
 
 class Loop:
@@ -88,16 +89,16 @@ class Loop:
         self._pausing = False
 
     def pause(self) -> None:
-        """Have the run end after the step under way."""
+        """End the run after the current step."""
         self._pausing = True
 
     async def run(self, session: Session) -> AsyncGenerator[Happening, None]:
-        """Go on with a session until it is the user's turn. Ends with Finished, unless it is left before."""
+        """Run a session until it is the user's turn. The last event is Finished, unless the consumer leaves earlier."""
         self._pausing = False
         clock = asyncio.get_running_loop().time
         if session.step != "idle":
-            self._models(session.model)  # a ConfigError, before anything is kept under a model that nobody has
-            self._desk.save(session)  # what the user said is kept before anybody is asked
+            self._models(session.model)  # ConfigError comes first: nothing is saved under an unknown model
+            self._desk.save(session)  # the user's words are saved before the first request
         while session.step != "idle":
             reason: Reason | None = "paused" if self._pausing else self._beyond(session)
             if reason is not None:
@@ -122,7 +123,7 @@ class Loop:
                 return
 
     def _beyond(self, session: Session) -> Reason | None:
-        """The limit that was reached."""
+        """The limit that is reached, if one is."""
         limits, spent = self._limits, session.spent
         if limits.seconds and session.seconds >= limits.seconds:
             return "seconds"
@@ -131,7 +132,7 @@ class Loop:
         return "turns" if limits.turns and session.step == "ask" and session.asked >= limits.turns else None
 
     def _ended(self, session: Session, reason: Reason, detail: str = "") -> Finished:
-        """The run is over. Unless it shall be taken up again, the history is brought to an end too."""
+        """End the run. Unless the run can be resumed, close the history: every call gets a result."""
         if reason not in ("paused", "approval", "fault"):
             session.interrupt()
         self._desk.save(session)
@@ -184,7 +185,7 @@ class Loop:
                 if session.turns is not before:
                     continue
             pause = self._again(fault, attempt)
-            if pause is None or answer.said:  # what was shown cannot be taken back
+            if pause is None or answer.said:  # shown text cannot be taken back, so no retry
                 yield Failed(fault)
                 yield self._ended(session, "fault", fault.message)
                 return
@@ -195,7 +196,7 @@ class Loop:
             yield happening
 
     def _again(self, fault: Fault, attempt: int) -> float | None:
-        """Seconds until the upstream is asked again; None: it is not."""
+        """Seconds before the request is sent again. None: it is not sent again."""
         if fault.kind not in RETRIED or attempt >= self._limits.retries:
             return None
         seconds = wait(fault, self._limits.backoff, attempt)
@@ -204,7 +205,7 @@ class Loop:
     async def _listened(
         self, session: Session, model: Model, answer: Answer, deadline: float | None
     ) -> AsyncGenerator[Happening, None]:
-        """Ask once."""
+        """Send one request, and yield the events of the answer."""
         session.tools = self._declared()
         request, lost = session.request(self.settings), list[Loss]()
         with self._noting(session, model, request) as noted:
@@ -221,7 +222,7 @@ class Loop:
     async def _whole(
         self, session: Session, model: Model, request: Request, lost: list[Loss], deadline: float | None
     ) -> Response:
-        """An answer that nobody watches. FaultError where none comes."""
+        """The whole answer to a request, without events. FaultError: there is no answer."""
         with self._noting(session, model, request) as noted:
             try:
                 response = await whole_answer(model, request, lost, deadline)
@@ -233,7 +234,8 @@ class Loop:
 
     @contextmanager
     def _noting(self, session: Session, model: Model, request: Request) -> Iterator[list[Response | Fault | None]]:
-        """Telemetry of a question, and of what is put into the list: nothing, where the answer was not waited for."""
+        """Telemetry for a request and its outcome. The body puts the outcome into the list; an empty list means that
+        the run left before the end."""
         clock, prompt = asyncio.get_running_loop().time, session.prompt_id
         text = text_of(request.turns[-1].parts) if self._words else None
         self._note(telemetry.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
@@ -250,12 +252,12 @@ class Loop:
                 self._note(telemetry.left(model.name, seconds, prompt))
 
     def _declared(self) -> tuple[Tool, ...]:
-        """The tools, each with its place, by which a loss can name it."""
+        """The tools with their places. Losses use the places as paths."""
         found = enumerate(self._desk.toolbox.declarations())
         return tuple([msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in found])
 
     def _answered(self, session: Session, answer: Answer) -> list[Happening]:
-        """Write the answer down, all at once, and say what follows."""
+        """Add the answer to the session, and decide the next step."""
         session.asked += 1
         if answer.chanting:
             return [self._ended(session, "loop", "the model says the same again and again")]
@@ -272,7 +274,7 @@ class Loop:
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
         told: list[Happening] = [*_untold(session, list(truncated(cut)))]
         if response.stop.reason == "pause" and session.step == "idle" and said:
-            session.step = "ask"  # it goes on by itself when it is asked again
+            session.step = "ask"  # the next request continues the answer
         elif session.step == "idle" or cut:
             told.append(self._ended(session, _why(response, said), response.stop.detail))
         elif self._limits.same_calls:
@@ -283,7 +285,7 @@ class Loop:
         return told
 
     async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
-        """Put a summary in place of the earlier turns, if that makes the history shorter."""
+        """Replace the earlier turns by a summary, if the history becomes shorter."""
         before = history_compression.tokens(session.turns)
         tools = self._declared()
         choice = Choice("none") if tools else None
@@ -298,7 +300,7 @@ class Loop:
                 break
             except FaultError as error:
                 if error.fault.kind != "context_too_long":
-                    return []  # the model is asked with the whole history: if that is too long, it says so
+                    return []  # continue with the whole history; if it is too long, the upstream answers with a fault
         else:
             return []
         summary = text_of(response.parts)
@@ -307,7 +309,7 @@ class Loop:
         turns = placed(history_compression.begun_anew(summary, parted))
         after = history_compression.tokens(turns)
         if summary.strip() and after < before:
-            session.turns, session.held, session.told = turns, 0, []  # losses have other places now
+            session.turns, session.held, session.told = turns, 0, []  # the paths of losses have changed
             told.append(Compressed(before, after))
         return told
 
@@ -317,7 +319,8 @@ class Loop:
 
 
 def _untold(session: Session, losses: list[Loss]) -> Iterator[Lost]:
-    """Losses that were not told in this conversation: a history is sent again and again, with the same ones."""
+    """Losses that were not reported yet in this conversation. Every request sends the history again, with the same
+    losses."""
     new: list[Loss] = []
     for loss in losses:
         key = (loss.code, loss.path, loss.detail)

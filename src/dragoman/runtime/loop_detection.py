@@ -1,4 +1,4 @@
-"""Loop detection: a model that makes the same call again and again, or says the same words again and again."""
+"""Owns loop detection: a model that repeats the same calls, or the same words."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from ..canon.parts import ToolCall
 from ..canon.turns import Turn
 
 CALLS = 5
-"""Steps in a row with the very same calls after which it is a loop."""
+"""Steps in a row with equal calls that count as a loop."""
 PHRASES = 10
-"""Times that the same words follow each other."""
+"""Repetitions of the same words that count as a loop."""
 _SHORTEST, _LONGEST = 12, 200
 _TAIL = PHRASES * _LONGEST
 _FENCE = "```"
 
 
 def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
-    """The first call of the last step, if the last `most` steps since the user spoke made the same calls."""
+    """The first call of the last step, if the last `most` steps since the user's words made the same calls."""
     last: list[tuple[str, str]] = []
     found: ToolCall | None = None
     count = 0
@@ -37,7 +37,7 @@ def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
 
 
 class RepeatedText:
-    """Watches a text as it grows, but not the code in it: there the same line may well stand ten times."""
+    """Watches a growing text without its code blocks. In code the same line may stand ten times."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -46,7 +46,8 @@ class RepeatedText:
         self._code = False
 
     def feed(self, text: str) -> bool:
-        """Whether the text has ended in the same words for the tenth time. Rows of dashes and the like are no words."""
+        """Whether the text ends with the same words for the tenth time. Rows of dashes and similar signs are no
+        words."""
         for line in text.splitlines(keepends=True):
             self._line += line
             if not self._code:
@@ -56,7 +57,7 @@ class RepeatedText:
                     self._code, self._tail = not self._code, ""
                 self._line = ""
         self._new += len(text)
-        if self._new < _SHORTEST:  # it is looked at now and then, for it is looked through
+        if self._new < _SHORTEST:  # checked only now and then, because each check reads the whole text
             return False
         self._new = 0
         for size in range(_SHORTEST, min(_LONGEST, len(self._tail) // PHRASES) + 1):

@@ -1,4 +1,5 @@
-"""What the loop asks: a model, whoever serves it. It is asked in canon and tells its answer in events of canon."""
+"""Owns the interface of a model: it takes a canon request and gives canon events. The loop does not know the
+upstream."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ..canon.losses import Loss
 from ..canon.request import Request
 
 Report = Callable[[tuple[Loss, ...]], None]
-"""Told what did not cross."""
+"""Takes the losses of a request."""
 
 
 class Model(Protocol):
@@ -19,18 +20,18 @@ class Model(Protocol):
     name: str
     """As `upstream/model`."""
     hosted: frozenset[str]
-    """Families of tools that its upstream runs itself, such as `web_search`."""
+    """Families of hosted tools of the upstream, such as `web_search`."""
     window: int
-    """Tokens that it takes in all; 0: unknown."""
+    """The model's window in tokens. 0: unknown."""
 
     def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
-        """The events of its answer, as they come. A Fault is an event too; nothing is raised for it."""
+        """The events of the answer, as they arrive. A fault is an event, not an exception."""
         ...
 
     async def close(self) -> None:
-        """Nobody will ask it any more."""
+        """Free the model's resources."""
         ...
 
 
 Models = Callable[[str], Model]
-"""Finds a model by its name. ConfigError where there is none."""
+"""Finds a model by its name. ConfigError: there is no such model."""

@@ -1,4 +1,4 @@
-"""One question to a model: its answer gathered as it comes, and told while it does."""
+"""Owns one request to a model: it collects the answer, and yields the events of the run meanwhile."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from .model import Model
 T = TypeVar("T")
 
 _HOSTED = {"web_search": "googleSearch", "web_fetch": "urlContext"}
-"""Families of hosted tools, and what they are called in the one dialect in which they have no options: from there they
-cross to the model's own."""
+"""Families of hosted tools, each with its declaration in the dialect where it has no options. The translation makes the
+model's own tool of it."""
 
 
 class OutOfTime(Exception):
-    """The run has used up its time."""
+    """The run has reached its time limit."""
 
 
 async def within(work: Awaitable[T], deadline: float | None) -> T:
-    """What comes of `work`. OutOfTime at the deadline, by the event loop's clock; then the work was cancelled."""
+    """The result of `work`. OutOfTime: the deadline, by the event loop's clock, has passed, and `work` was
+    cancelled."""
     if deadline is None:
         return await work
     try:
@@ -45,21 +46,21 @@ async def within(work: Awaitable[T], deadline: float | None) -> T:
 
 
 class Answer:
-    """An answer as it comes. When `events` is through there is a response or a fault, or it was a chant."""
+    """An answer in progress. After the last event there is a response or a fault, or `chanting` is set."""
 
     def __init__(self) -> None:
         self.said = ""
         self.fault: Fault | None = None
         self.response: Response | None = None
         self.chanting = False
-        """It said the same again and again, and was not listened to any more."""
+        """The model repeated itself, so the answer was stopped."""
         self._cut: set[int] = set()
         self._numbers: list[int] = []
 
     async def events(
         self, source: AsyncGenerator[Event, None], deadline: float | None = None
     ) -> AsyncGenerator[Thought | Content, None]:
-        """What can be told of it so far."""
+        """The events of the answer, as they arrive."""
         gathered: list[Event] = []
         kinds: dict[int, Part] = {}
         pieces: dict[int, list[str]] = {}
@@ -96,7 +97,7 @@ class Answer:
         self.response = told
 
     def whole(self) -> tuple[tuple[Part, ...], list[ToolCall]]:
-        """The parts of the answer, without the calls that break off; and those."""
+        """The parts of the answer without the calls that break off, and these calls."""
         assert self.response is not None
         parts: list[Part] = []
         cut: list[ToolCall] = []
@@ -113,14 +114,14 @@ class Answer:
 
 
 def truncated(calls: list[ToolCall]) -> Iterator[Loss]:
-    """Calls that broke off, as losses."""
+    """The losses for calls that broke off."""
     known = CODES["call.truncated"]
     for call in calls:
         yield Loss("call.truncated", known.effect, known.severity, "", f"call {call.id} of {call.name}")
 
 
 async def whole_answer(model: Model, request: Request, lost: list[Loss], deadline: float | None = None) -> Response:
-    """An answer that nobody watches. FaultError where none comes."""
+    """The whole answer, without events. FaultError: there is no answer."""
     answer = Answer()
     async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
         async for _ in told:
@@ -133,7 +134,7 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
 
 
 class SideQuestion:
-    """A model as tools may ask it (`tool.Asker`): beside the conversation, and with tools of its upstream."""
+    """A model for questions of tools (`tool.Asker`): outside the conversation, with hosted tools of its upstream."""
 
     def __init__(self, answers: Callable[[Request], Awaitable[Response]], spend: Callable[[Usage], None]) -> None:
         self._answers, self._spend = answers, spend

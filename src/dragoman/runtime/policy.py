@@ -1,4 +1,5 @@
-"""What tools may do without asking, as data: a mode, what is allowed, what is denied; and what a person said for good.
+"""Owns the policy as data: which calls run without a question, by mode, by allowed and denied entries, and by
+remembered approvals.
 
 An entry of `allow` and `deny` is one of
     replace                         the tool
@@ -6,9 +7,9 @@ An entry of `allow` and `deny` is one of
     run_shell_command(git)          commands that run only such programs
     run_shell_command(git log)      the same, with these words first
     server/tool   server/*          a tool of an MCP server, or all of them
-Denied beats allowed, allowed beats the mode. An allowed program is covered only with options that are known to be
-harmless, or that stand in the entry (`command_entries.py`). A list of what is denied guards against mistakes: it is no
-boundary, because a program can be run under many names.
+A denied entry wins over an allowed entry, an allowed entry over the mode. An entry covers a program only with harmless
+options, or with options that stand in the entry (`command_entries.py`). Denied entries guard against mistakes. They are
+no boundary, because a program can be run under many names.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from .shell_programs import read_command
 from .tool_interface import Confirmation, Kind
 
 Mode = Literal["ask", "edits", "all"]
-"""ask: before everything that changes something. edits: files may be changed, but not git's own; commands are asked
-about all the same, though other agents' auto-edit lets them run. all: nothing is asked (also called yolo)."""
+"""ask: a person is asked before every change. edits: files may be changed, but not git's own files; commands still need
+a person, unlike in the auto-edit mode of other agents. all: no person is asked (also called yolo)."""
 
 Said = Literal["once", "always", "always_server", "no"]
-"""What a person says: now, also next time, also next time and to every tool of that server, no."""
+"""A person's answer: yes once, yes always, yes always for every tool of that server, no."""
 
 Word = Literal["run", "ask", "refuse"]
 
@@ -41,30 +42,31 @@ PLAIN = re.compile(
     r"|NODE_\w+|NVM_\w+|GOPATH|GOROOT|GOCACHE|GOMODCACHE|GOBIN|CARGO_\w+|RUSTUP_\w+|RUST\w+|GEM_\w+|BUNDLE_PATH"
     r"|DOTNET_\w+|SDKMAN_DIR|\w+_HOME|http_proxy|https_proxy|no_proxy|HTTP_PROXY|HTTPS_PROXY|NO_PROXY|SSL_CERT_\w+"
 )
-"""Variables that a command may see without being listed. Whatever is not known to be harmless may be a secret."""
+"""Environment variables that every command gets. Any other variable may be a secret."""
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|PRIVATE", re.IGNORECASE)
 _WITH_PASSWORD = re.compile(r"\w://[^/@\s]+@")
 
 
 class Verdict(Struct, frozen=True):
-    """What becomes of a call: it is run, a person is asked, or it is refused; and why."""
+    """The decision about a call: run, ask a person, or refuse; with the reason."""
 
     word: Word
     reason: str = ""
 
 
 class Policy(Struct):
-    """Who may do what. Can be written to JSON and read again, with everything that was said for good."""
+    """The rules for calls. A policy can be written to JSON and read again, with its remembered approvals."""
 
     mode: Mode = "ask"
     allow: list[str] = []
     deny: list[str] = []
     environment: list[str] = []
-    """Variables that commands may see although they may be secrets; `*` at the end stands for anything."""
+    """Further variables that commands get although they may be secrets. `*` at the end of a name stands for any
+    text."""
 
     def judge(self, name: str, kind: Kind, asked: Confirmation | None) -> Verdict:
-        """Of a call to the tool `name`, which would have a person asked this."""
+        """The decision about a call of the tool `name` with this confirmation."""
         found = self._denied(name, asked)
         if found:
             return Verdict("refuse", f"denied by the policy ({found})")
@@ -78,10 +80,10 @@ class Policy(Struct):
         return Verdict("ask")
 
     def remember(self, name: str, asked: Confirmation, said: Said) -> None:
-        """A person allowed it for good. A command that hides something is not allowed by this, and neither are the
-        words in it that may be programs, variables that it sets (`PATH=`), and writing to files (`>`). In doubt the
-        person is asked again. A program with options that may be harmful is allowed with exactly these words; one that
-        obeys the files of another folder than the root is asked about each time."""
+        """Remember that a person always allows this. Never remembered: commands with hidden parts, words that may be
+        programs, variables that the command sets (`PATH=`), and writing to files (`>`). In doubt the person is asked
+        again. A program with options that may be harmful is remembered with exactly these words. A program that reads
+        settings from another folder than the root is not remembered."""
         if said == "always_server" and asked.server:
             new = [f"{asked.server}/*"]
         elif said not in ("always", "always_server"):
@@ -98,14 +100,14 @@ class Policy(Struct):
         self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]
 
     def passed(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The variables that commands may see: those known to be harmless, and those listed."""
+        """The environment variables for commands: the harmless ones, and the listed ones."""
         return {name: value for name, value in environ.items() if self._listed(name) or _harmless(name, value)}
 
     def _listed(self, name: str) -> bool:
         return any(name == entry or (entry[-1:] == "*" and name.startswith(entry[:-1])) for entry in self.environment)
 
     def _denied(self, name: str, asked: Confirmation | None) -> str:
-        """The entry by which it is denied, if any."""
+        """The entry that denies the call, if there is one."""
         for entry in self.deny:
             if entry == name or (asked is not None and asked.server and entry in _names(asked)):
                 return entry
@@ -122,7 +124,7 @@ class Policy(Struct):
             return False
         entries = [words for words in map(entry_words, self.allow) if words]
         (names, hidden), invocations = read_command(asked.command)
-        # Variables that are set, and `>`, are allowed by entries of their own.
+        # Set variables and `>` need entries of their own.
         others = set(names) - {invocation[0].text for invocation in invocations}
         return (
             bool(names)
@@ -134,7 +136,8 @@ class Policy(Struct):
 
 
 def _runs(asked: Confirmation, words: tuple[str, ...]) -> bool:
-    """Whether a command runs a denied program; with several words: whether all stand in one invocation, in order."""
+    """Whether a command runs a denied program. An entry of several words matches if one invocation has all words in
+    order."""
     if len(words) <= 1:
         return any(word in (root, PurePosixPath(root).name) for word in words for root in asked.roots)
     for invocation in read_command(asked.command).invocations:

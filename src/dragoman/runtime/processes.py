@@ -1,8 +1,8 @@
-"""Commands of their own process group: started, listened to, and ended with everything they started.
+"""Owns commands in process groups of their own: start, output, and the end of all their processes.
 
-A group is more than its number: what a command starts may move to a group or a session of its own, and outlive those
-who started it. So who belongs to it is looked up by group, by session, by descent, and (where /proc tells) by a
-variable that all inherit, before anything is ended. Only who leaves all of these behind on purpose is not found.
+A process of a command may move to another group or session, and outlive its parent. So before the end, the command's
+processes are found by group, by session, by descent, and (with /proc) by an environment variable that all inherit. Only
+a process that drops all of these on purpose is not found.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 MARK = "DRAGOMAN_COMMAND"
-"""The variable by which a command's processes are known."""
+"""The environment variable that marks a command's processes."""
 GRACE = 0.5
-"""Seconds from being asked to end to being ended."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 _NAMES = {int(sign): sign.name for sign in signal.Signals}
 
 PIECES = 16
-"""Pieces of 64 kB that are read at once: as much as a pipe can hold."""
+"""Pieces of 64 kB that are read in one go: as much as a pipe can hold."""
 
 
 class _Row(NamedTuple):
@@ -35,11 +35,11 @@ class _Row(NamedTuple):
     group: int
     session: int
     started: int
-    """When, by the system's clock: a number may come again, the two together do not."""
+    """Start time by the system's clock. A process id may be used again; id and start time together are unique."""
 
 
 def _table() -> list[_Row]:
-    """All processes that live."""
+    """All running processes."""
     if not os.path.isdir("/proc/self"):
         listing = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
         found = [line.split() for line in listing.decode("ascii", "replace").splitlines()]
@@ -55,16 +55,15 @@ def _table() -> list[_Row]:
 
 
 def _marked(pid: int, mark: str) -> bool:
-    """Whether a process has inherited a command's mark."""
+    """Whether a process has a command's mark in its environment."""
     try:
         return f"{MARK}={mark}".encode() in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
-    except OSError:  # gone, or not ours, or there is no /proc
+    except OSError:  # ended, of another user, or no /proc
         return False
 
 
 def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-    """The processes of a group, of its session, those with its mark, those that are known to be of it, and whatever
-    descends from one of them."""
+    """The processes of a group, of its session, with its mark, or known from before, and all their descendants."""
     rows = _table()
     found = {row.pid for row in rows if group in (row.pid, row.group, row.session) or (row.pid, row.started) in known}
     found |= {row.pid for row in rows if mark and _marked(row.pid, mark)}
@@ -76,19 +75,19 @@ def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> froz
 
 
 def members(group: int, mark: str = "") -> list[int]:
-    """The processes that belong to a group, as far as can be told now."""
+    """The processes of a group, as far as they can be found now."""
     return sorted([pid for pid, _ in _belonging(group, mark, frozenset())])
 
 
 class Left(NamedTuple):
-    """What a command left running: its group, and who was in it."""
+    """The background processes of a finished command: the group, and its processes."""
 
     group: int
     processes: frozenset[tuple[int, int]]
     mark: str = ""
 
     async def end(self) -> None:
-        """End it, unless it has ended, and its number is another's."""
+        """End the processes, unless the group has ended and its id belongs to another group."""
         if not self.processes.isdisjoint({(row.pid, row.started) for row in _table()}):
             await end(self.group, self.mark, self.processes)
 
@@ -100,8 +99,8 @@ def _signal(processes: frozenset[tuple[int, int]], sign: signal.Signals) -> None
 
 
 async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = frozenset()) -> None:
-    """End all of a group: first asked to, then made to. Also when this is cancelled itself. Who was seen once is not
-    lost sight of when those above it have ended."""
+    """End all processes of a group: first SIGTERM, then SIGKILL, also if this function is cancelled. A process that was
+    found once is kept in mind after its parent has ended."""
     known = _belonging(group, mark, known)
     _signal(known, signal.SIGTERM)
     try:
@@ -112,7 +111,7 @@ async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = fr
             known = _belonging(group, mark, known)
     finally:
         stopped: frozenset[tuple[int, int]] = frozenset()
-        for _ in range(100):  # who is stopped starts no others
+        for _ in range(100):  # a stopped process starts no further processes
             known = _belonging(group, mark, known)
             if known <= stopped:
                 break
@@ -123,11 +122,11 @@ async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = fr
             if not known:
                 break
             _signal(known, signal.SIGKILL)
-            time.sleep(0.01)  # they need a moment to die, and so a processor; being cancelled, this cannot await
+            time.sleep(0.01)  # the processes need CPU time to end; a cancelled task cannot await
 
 
 class Stream:
-    """What comes out of a pipe, of which the beginning and the end are kept."""
+    """The output of a pipe. Its beginning and its end are kept."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit // 2
@@ -140,8 +139,7 @@ class Stream:
         self.discarding = False
 
     def ready(self) -> bool:
-        """Take what is there, but not for ever: there are programs that never stop talking. False when nothing will
-        come any more."""
+        """Read the available output, up to a limit: some programs never stop writing. False: the pipe is closed."""
         for _ in range(PIECES):
             try:
                 data = os.read(self.read_end, 65536)
@@ -159,12 +157,13 @@ class Stream:
         self._head += data[:room]
         self._tail += data[room:] if room > 0 else data
         over = len(self._tail) - self._limit
-        if over > self._limit:  # not with every piece
+        if over > self._limit:  # not after every piece
             self._dropped += over
             del self._tail[:over]
 
     @property
     def text(self) -> str:
+        """The kept output as text, with a note about omitted bytes."""
         over = max(len(self._tail) - self._limit, 0)
         head, tail = bytes(self._head), bytes(self._tail[over:])
         dropped = self._dropped + over
@@ -178,23 +177,23 @@ def _text(data: bytes) -> str:
 
 
 class Ended(NamedTuple):
-    """How a command came to its end."""
+    """The end of a command."""
 
     output: str
     error: str
     code: int | None
-    """None: a signal ended it."""
+    """The exit code. None: a signal ended the command."""
     sign: str
     left: Left
-    """What goes on in the background."""
+    """The processes that still run in the background."""
     late: bool
-    """It was ended because its time was over."""
+    """The command was ended at its time limit."""
 
 
 async def started(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], out: int, err: int
 ) -> asyncio.subprocess.Process:
-    """A command in a session of its own. Being cancelled just then ends it, with what it has started by then."""
+    """Start a command in a session of its own. A cancellation during the start ends the command and its processes."""
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *command,
@@ -225,8 +224,8 @@ async def run(
     report: Callable[[str], None] = lambda text: None,
     interval: float = 1.0,
 ) -> Ended:
-    """Run a command to its end, or to its time's; being cancelled ends it too. What it leaves in the background goes
-    on, and what that says is not kept."""
+    """Run a command until it ends, until its time limit, or until a cancellation. Its background processes continue,
+    but their output is not kept."""
     loop = asyncio.get_running_loop()
     mark = os.urandom(8).hex()
     out, err = Stream(limit), Stream(limit)
@@ -262,7 +261,7 @@ async def run(
             await end(process.pid, mark)
             await process.wait()
         for stream in list(open_ones.values()):
-            listen(stream)  # what came in the last moment
+            listen(stream)  # output of the last moment
         for stream in open_ones.values():
             stream.discarding = True
         if not ended:
@@ -282,7 +281,7 @@ async def _watch(
     report: Callable[[str], None],
     interval: float,
 ) -> None:
-    """Wait for a command's end, and tell now and then what it said."""
+    """Wait for the end of a command, and report its output from time to time."""
     waiting = asyncio.ensure_future(process.wait())
     try:
         while not (await asyncio.wait({waiting}, timeout=interval))[0]:

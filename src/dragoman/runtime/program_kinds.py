@@ -1,8 +1,8 @@
-"""Programs and builtins that run others, or change what the words after them mean: tables, by the program's name.
+"""Owns tables of programs and builtins that run other programs, or change the meaning of the words after them.
 
-The tables find what a command may run beyond what stands where a program stands. They are incomplete by nature: there
-are more such programs, and more such arguments. So a list of denied programs guards against mistakes and is no
-boundary, and a list of allowed ones goes by the options that are known to be harmless (`harmless_options.py`).
+A command may run more programs than the words in program position. The tables find such programs. The tables are
+incomplete: more such programs and arguments exist. So denied entries guard against mistakes and are no boundary, and
+allowed entries cover only options that are known as harmless (`harmless_options.py`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 
 LEADING = frozenset({"!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time"})
-"""Words after which a command stands, or that end one."""
+"""Shell words before a command, or at its end."""
 LISTS = frozenset({"for", "select"})
-"""Words that are followed by a name and words, not by a command."""
+"""Shell words before a name and a list of words, not before a command."""
 HIDING = frozenset(
     {"case", "esac", "function", "eval", "source", ".", "trap", "alias", "enable", "hash", "coproc",
      "mapfile", "readarray", "bind", "complete", "compgen", "let", "fc"}
 )  # fmt: skip
-"""Words that make other words mean something else, or have text run later."""
+"""Words that change the meaning of other words, or that run text later."""
 SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash"})
 LAUNCHERS = frozenset(
     {"env", "sudo", "doas", "nice", "ionice", "nohup", "timeout", "command", "builtin", "exec", "setsid", "stdbuf",
@@ -25,7 +25,7 @@ LAUNCHERS = frozenset(
      "ltrace", "busybox", "chrt", "taskset", "prlimit", "systemd-run", "ssh", "time", "pkexec", "gosu", "entr",
      "unbuffer", "fakeroot", "setarch", "numactl", "start-stop-daemon", "valgrind"}
 )  # fmt: skip
-"""Programs that run another one, which stands among their arguments."""
+"""Programs that run another program from their arguments."""
 
 ARGUED = {
     name: re.compile(rf"\n({arguments})")
@@ -39,8 +39,8 @@ ARGUED = {
         "jobs": r"-x",
     }.items()
 }
-"""Arguments that make a program start another one, each in a line and as short as they may be written. There are more
-such arguments, and more such programs."""
+"""Arguments that make a program start another program, one in each line, in their shortest spelling. The list is
+incomplete."""
 
 INTERPRETERS = SHELLS | {
     "python", "pypy", "ipython", "perl", "ruby", "irb", "node", "nodejs", "deno", "bun", "ts-node", "tsx", "php", "lua",
@@ -51,8 +51,8 @@ INTERPRETERS = SHELLS | {
     "docker", "podman", "kubectl", "nix", "nix-shell", "direnv", "just", "task", "rake", "ninja", "cmake", "ant", "mvn",
     "gradle", "tmux", "screen", "at", "batch", "crontab", "socat", "tex", "latex", "pdflatex",
 }  # fmt: skip
-"""Programs whose operands are programs, or name a file that is run; without the number of a version. Only an entry with
-all the words of a command covers them."""
+"""Programs whose operands are code or a file with code, without a version number. Only an entry with all words of the
+command covers them."""
 
 EXECUTING = re.compile(r"-exec(dir)?|-ok(dir)?|--exec(-batch)?|-[xX].*")
-"""Arguments by which a finder runs what follows."""
+"""Arguments of find and similar programs that run the words after them."""

@@ -1,7 +1,7 @@
-"""Where a sandbox for commands is put in: a `Sandbox` changes how the process of a command is started.
+"""Owns the interface of a sandbox for commands: a `Sandbox` changes the start of a command's process.
 
-None is built in. One could start the command through `bwrap` or a container, with the workspace as the only folder that
-can be written and without a network. `RunShellCommand(sandbox=...)` takes it.
+No sandbox is built in. A sandbox could start the command through `bwrap` or a container, with the workspace as the only
+writable folder and without a network. `RunShellCommand(sandbox=...)` takes a sandbox.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from msgspec import Struct
 
 
 class ProcessStart(Struct, frozen=True):
-    """How a process is to be started."""
+    """The start of a process: command, folder, environment, workspace."""
 
     command: tuple[str, ...]
     """The program and its arguments."""
     folder: Path
     environment: Mapping[str, str]
     workspace: tuple[Path, ...]
-    """The folders that the tools may touch."""
+    """The folders of the workspace."""
 
 
 class Sandbox(Protocol):
-    """Gives the start of the same command within walls. OSError where that cannot be done: nothing is started then."""
+    """Gives the start of the same command inside the sandbox. OSError: not possible; then nothing is started."""
 
     def __call__(self, start: ProcessStart, /) -> ProcessStart: ...
 
 
 def unconfined(start: ProcessStart, /) -> ProcessStart:
-    """No sandbox: a command may do whatever the user may."""
+    """No sandbox: a command has all rights of the user."""
     return start

@@ -1,9 +1,9 @@
-"""A conversation under way: its history, and where in a step it stands. It is all data, so it can be written to JSON at
-any moment and taken up again by another process.
+"""Owns the state of a conversation: its history, and the state of the current step. A session is pure data, so it can
+be written to JSON at any moment and resumed by another process.
 
-Steps: `idle` (it is the user's turn), `ask` (the model is to be asked), `calls` (the calls of the last turn are to be
-run). A result is written down as soon as it is there. A call that may change something is noted before it is run: if it
-has no result when the session is taken up again, it is not run a second time.
+Steps: `idle` (the user's turn), `ask` (the next step is a request to the model), `calls` (the calls of the last turn
+are to run). A result is kept as soon as it exists. A call that may change something is noted before its run. If such a
+call has no result when the session is resumed, it is not run again.
 """
 
 from __future__ import annotations
@@ -43,41 +43,41 @@ class Session(Struct, kw_only=True):
     id: str
     version: int = 1
     model: str = ""
-    """Who answers now, as `upstream/model`."""
+    """The current model, as `upstream/model`."""
     system: str = ""
     tools: tuple[Tool, ...] = ()
-    """As they were declared when the model was last asked."""
+    """The tools of the last request to the model."""
     turns: Turns = ()
     step: Step = "idle"
     plans: dict[str, Plan] = {}
-    """Calls that were judged and wait, by id."""
+    """Plans of calls that wait for an approval, by call id."""
     approvals: dict[str, Approval] = {}
-    """What a person said to calls that waited, by id."""
+    """A person's answers to waiting calls, by call id."""
     started: list[str] = []
-    """Calls under way that may change something."""
+    """Ids of running calls that may change something."""
     results: dict[str, ToolResult] = {}
-    """Those of the step under way."""
+    """The results of the current step, by call id."""
     said: str = ""
-    """Of an answer that was broken off, what had come."""
+    """The text of an answer that was broken off."""
     prompts: int = 0
     asked: int = 0
-    """How often the model was asked since the user spoke,"""
+    """Requests to the model since the user's last words."""
     seconds: float = 0.0
-    """how long that took, tools included,"""
+    """Seconds since the user's last words, tools included."""
     spent: Usage = Usage()
-    """and what it cost."""
+    """Usage since the user's last words."""
     held: int = 0
-    """Tokens that the history held when the model was last asked, as its upstream counted; 0: unknown."""
+    """Tokens of the history at the last request, as the upstream counted them. 0: unknown."""
     told: list[tuple[str, str, str]] = []
-    """Losses that were told: code, path, detail."""
+    """Losses that were reported already: code, path, detail."""
 
     @property
     def prompt_id(self) -> str:
-        """The user's words under way, as telemetry names them."""
+        """The id of the current prompt in telemetry."""
         return f"{self.id}########{self.prompts}"
 
     def say(self, parts: str | Iterable[Part]) -> None:
-        """The user speaks. What was under way is brought to an end first."""
+        """Add the user's words. A step in progress is closed first."""
         self.interrupt()
         words: tuple[Part, ...] = (Text(parts),) if isinstance(parts, str) else tuple(parts)
         self.turns = appended(self.turns, Turn("user", words))
@@ -85,7 +85,8 @@ class Session(Struct, kw_only=True):
         self.asked, self.seconds, self.spent = 0, 0.0, Usage()
 
     def interrupt(self) -> None:
-        """Stop here, and leave a history that any upstream takes: every call has a result, and what was said stays."""
+        """Stop the step, and leave a history that any upstream takes: every call has a result, and received text
+        stays."""
         if self.step == "calls":
             self.close_step(NOT_RUN)
         elif self.step == "ask" and self.said.strip():
@@ -93,28 +94,28 @@ class Session(Struct, kw_only=True):
         self.step, self.said = "idle", ""
 
     def close_step(self, otherwise: str = NOT_RUN) -> None:
-        """The results of the step become a turn; calls without one get one that says why."""
+        """Make a turn of the step's results. A call without a result gets an error result with the reason."""
         started = frozenset(self.started)
         self.turns = answered(self.turns, self.results, lambda call: INTERRUPTED if call.id in started else otherwise)
         self.plans, self.approvals, self.started, self.results = {}, {}, [], {}
         self.step = "ask"
 
     def open(self) -> tuple[ToolCall, ...]:
-        """The calls of the step that have no result yet."""
+        """The calls of the step without a result."""
         return tuple([call for call in open_calls(self.turns) if call.id not in self.results])
 
     def request(self, settings: Settings | None = None) -> Request:
-        """The conversation as a question to a model."""
+        """The conversation as a request to the model."""
         system = (Turn("system", (Text(self.system),)),) if self.system else ()
         return Request((*system, *self.turns), tools=self.tools, settings=settings or Settings(), stream=True)
 
     def to_json(self) -> bytes:
-        """All of it."""
+        """The whole session as JSON."""
         return msgspec.json.encode(self)
 
     @classmethod
     def from_json(cls, text: bytes | str) -> Session:
-        """What `to_json` wrote."""
+        """Read a session from `to_json`. ConfigError: the text is no session of this version."""
         try:
             saved = _read(text)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
@@ -130,7 +131,7 @@ class Session(Struct, kw_only=True):
 
 
 class _Result(Part, frozen=True, gc=False, tag="toolresult"):
-    """A ToolResult whose parts say what they are: to canon they are any parts, which cannot be read."""
+    """A ToolResult with tagged parts. The untagged parts of canon could not be read back from JSON."""
 
     call_id: str
     parts: tuple[Text | Reasoning | Media | ToolCall | Opaque, ...] = ()
@@ -141,7 +142,7 @@ class _Result(Part, frozen=True, gc=False, tag="toolresult"):
 
 
 class _HostedResult(Opaque, frozen=True, gc=False, tag="hostedresult"):
-    """A HostedResult whose parts say what they are."""
+    """A HostedResult with tagged parts."""
 
     family: str = ""
     call_id: str = ""

@@ -1,8 +1,8 @@
-"""Which programs a shell command runs, told from its text, so that a policy can allow or deny it.
+"""Owns the list of programs that a shell command runs, found in its text, for the policy.
 
-`shell_reader.py` reads the text. A variable that is set counts as a root too (`PATH=`), since it may decide what a
-program does. So do writing to a file (`>`), a connection that bash opens (`< /dev/tcp/...`), and reading from a name
-that is not known before the command runs (`<`), which may be such a connection.
+`shell_reader.py` reads the text. Some more things count as programs: a variable that is set (`PATH=`), because it may
+decide what a program does; writing to a file (`>`); a connection that bash opens (`< /dev/tcp/...`); and reading from a
+name that is known only at run time (`<`), which may be such a connection.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from .shell_reader import Reader, Word
 
 
 class Roots(NamedTuple):
-    """The programs, in the order they stand, each once; and whether there may be more that cannot be seen."""
+    """The programs in the order of the text, each once, and whether the text may hide more programs."""
 
     names: tuple[str, ...]
     hidden: bool
 
 
 class Command(NamedTuple):
-    """What a command runs."""
+    """The programs and invocations of a command."""
 
     roots: Roots
     invocations: tuple[tuple[Word, ...], ...]
-    """Each program that can be seen, with its arguments."""
+    """Each visible program with its arguments."""
 
 
 def read_command(command: str) -> Command:
-    """What `bash -c` may run for a command."""
+    """Everything that `bash -c` may run for a command."""
     reader = Reader(command, 0)
     try:
         reader.read()
-    except RecursionError:  # deeper than anybody writes
+    except RecursionError:  # nested deeper than real commands
         reader.hidden = True
     return Command(Roots(tuple(dict.fromkeys(reader.found)), reader.hidden), tuple(reader.invocations))
 

@@ -1,9 +1,9 @@
-"""Reads the text of a shell command: its words, the programs that may be run, and whether more may be hidden.
+"""Owns the reading of a shell command's text: its words, the programs that it may run, and whether it may hide more.
 
-No parser of bash, on purpose: parsers follow what bash means, and are fooled where bash means something else. This
-reads too much rather than too little. Every word that may stand where a program stands is found, in pipes, lists,
-groups, substitutions, here-documents and the text given to another shell. Where the text does not tell (a program from
-a variable, a case, quotes that do not close, `eval`), the reader says that something is hidden.
+This is no parser of bash, on purpose: a parser follows one reading of the text, and is fooled if bash reads the text in
+another way. This reader finds too much rather than too little. It finds every word in program position, in pipes,
+lists, groups, substitutions, here-documents and text for another shell. If the text does not show the program (a
+variable, a `case`, open quotes, `eval`), the reader sets `hidden`.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ _MAGIC = frozenset("*?[]{}~")
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty)")
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
-"""Behind >& and <& an open file, elsewhere the name of a file."""
+"""After >& and <& the number of an open file, elsewhere the name of a file."""
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
-"""A redirection to or from such a name opens a connection."""
+"""Names that open a network connection in a redirection."""
 _SPLIT = re.compile(r"[<>&|;$({`]\\\n")
-"""A sign that goes on in the next line."""
+"""An operator before a line continuation. The operator may go on in the next line."""
 _LISTED = re.compile(r"\$\{?[@*!]|\[[@*]\]")
-"""Values that make several words of one although they are quoted."""
+"""Expansions that give several words even in quotes."""
 _LATER = re.compile(r"\[.*[$`]", re.DOTALL)
-"""Text that some builtins run when it comes to them as the name of a variable."""
+"""Text that some builtins run if it comes as the name of a variable."""
 
 
 class Reader:
-    """One text of commands, from its beginning to its end."""
+    """Reads one text of commands."""
 
     def __init__(self, text: str, depth: int, at: int = 0) -> None:
         self.text = text
@@ -69,13 +69,14 @@ class Reader:
         self.at = at
         self.found: list[str] = []
         self.invocations: list[tuple[Word, ...]] = []
-        """The programs that can be seen, with their arguments."""
+        """The visible programs with their arguments."""
         self.hidden = depth > MAX_DEPTH or (at == 0 and ("\0" in text or _SPLIT.search(text) is not None))
         self._words: list[Word] = []
         self._documents: list[tuple[str, bool, bool]] = []
-        """Here-documents that begin after this line: how they end, whether that was quoted, whether tabs go."""
+        """Here-documents after this line: end mark, whether the mark was quoted, whether leading tabs are removed."""
 
     def read(self) -> None:
+        """Read the whole text."""
         if self.depth > MAX_DEPTH:
             return
         while self.at < len(self.text):
@@ -96,7 +97,7 @@ class Reader:
             word = self._word()
             if self.text[self.at : self.at + 1] in ("<", ">"):
                 if self.text[start : self.at].isdigit():
-                    return  # the number of a file, not a word
+                    return  # the number of an open file, not a word
                 self.hidden |= word.text.startswith("{")  # it sets a variable
             self._words.append(word)
 
@@ -122,11 +123,11 @@ class Reader:
                 self._skip_documents()
             return
         if sign in ("<&-", ">&-"):
-            return  # closes a file: what follows is another word
+            return  # closes a file; the next word is separate
         while self.text[self.at : self.at + 1] in (" ", "\t"):
             self.at += 1
         if self.text[self.at : self.at + 1] in tuple("\n;&|()<>") and not text.startswith(("<(", ">("), self.at):
-            self.hidden = True  # nothing that could be read or written
+            self.hidden = True  # reads and writes nothing
             return
         target = self._word()
         if sign in ("<<", "<<-"):
@@ -136,7 +137,7 @@ class Reader:
             self._redirected(target, sign in _WRITING)
 
     def _redirected(self, target: Word, written: bool) -> None:
-        """A file that is read or written. A name that is not known before the command runs may be a connection."""
+        """A file of a redirection. A name that is known only at run time may be a connection."""
         if written and not _NOWHERE.fullmatch(target.text):
             self.found.append(">")
         if not target.dynamic:
@@ -150,13 +151,13 @@ class Reader:
         inner = self.text[self.at + 2 : end]
         if end < 0 or not is_constant(inner):
             self.hidden = True
-            self.at += 2  # read what is inside as commands
+            self.at += 2  # read the inside as commands
             return
         self.at = end + 2
         self._words.append(Word("((", True, False))
 
     def _command(self) -> None:
-        """The words of one simple command are there: which of them is its program?"""
+        """Find the program among the words of one simple command."""
         words, self._words = self._words, []
         while words:
             first = words[0]
@@ -199,28 +200,28 @@ class Reader:
             self._set(name, words[1:])
 
     def _set(self, name: str, words: list[Word]) -> None:
-        """Words that name variables, some with what is assigned to them."""
+        """Words that name variables, some with an assigned value."""
         names, evaluated = variables_set(name, words)
         self.found += [f"{one}=" for one in names]
         self.hidden |= evaluated
 
     def _shell(self, words: list[Word]) -> None:
-        """A shell's command, if it is in its arguments; else a script's name, which is as good as a program."""
+        """Read the command in a shell's arguments, or note the script's name as a program."""
         options = [word.text for word in words if word.text.startswith(("-", "+"))]
         plain = [word for word in words if not word.text.startswith(("-", "+"))]
         asked = any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", option) for option in options)
         self.hidden |= any(word.dynamic for word in words) or any("s" in option for option in options)
         if not plain:
-            self.hidden = True  # its commands come from elsewhere
+            self.hidden = True  # the shell reads its commands from standard input
         elif asked:
-            # Options may take a value, so any of them may be the command.
+            # Options may take values, so any of these words may be the command.
             for word in plain:
                 self._inner(word.text)
 
     def _launched(self, words: list[Word]) -> None:
-        """The program that a launcher runs is among its arguments: the first that is no option, or any after it."""
+        """Find the program that a launcher runs: its first argument that is no option, or any later argument."""
         plain = [i for i, word in enumerate(words) if not word.text.startswith("-")]
-        self.hidden = True  # options may take values, so it is not certain which one it is
+        self.hidden = True  # options may take values, so several arguments may be the program
         for i in plain:
             assigned = ASSIGNMENT.match(words[i].text)
             if assigned is not None:
@@ -232,7 +233,7 @@ class Reader:
             self._shell(words[first + 1 :])
 
     def _skip_documents(self) -> None:
-        """The bodies of here-documents. What is in them is text, but for substitutions."""
+        """Skip the bodies of here-documents. Only substitutions in them are read."""
         for end, quoted, tabs in self._documents:
             body: list[str] = []
             while True:
@@ -255,10 +256,10 @@ class Reader:
         self.at = min(self.at, len(self.text))
 
     def _word(self) -> Word:
-        """The next word; the commands in it are read on the way."""
+        """The next word. Commands inside the word are read too."""
         out: list[str] = []
         quoted = splits = replaced = False
-        start: str | None = None  # what stands before the first thing that the shell replaces
+        start: str | None = None  # the text before the first expansion
         text, begin = self.text, self.at
         while self.at < len(text):
             char = text[self.at]
@@ -268,7 +269,7 @@ class Reader:
             if char == "\\":
                 quoted = True
                 if text[self.at : self.at + 1] != "\n":
-                    out.append(text[self.at : self.at + 1] or char)  # at the end it is a letter
+                    out.append(text[self.at : self.at + 1] or char)  # the last backslash of a text is plain
                 self.at += 1
             elif char == "'":
                 quoted = True
@@ -283,7 +284,7 @@ class Reader:
                     splits |= _LISTED.search(text, opened, self.at) is not None
                 out.append(inner)
             elif char == "$" and text[self.at : self.at + 1] in ("'", '"'):
-                # Escapes make other letters of it; in a translation, anything.
+                # Escapes give other characters; a translated string may give any text.
                 quoted = replaced = True
                 start = "".join(out) if start is None else start
                 sign = text[self.at]
@@ -299,7 +300,7 @@ class Reader:
                 self._substitution()
             else:
                 if char in _MAGIC and start is None:
-                    start = "".join(out) or ("/" if char == "~" else "")  # a home is a path
+                    start = "".join(out) or ("/" if char == "~" else "")  # the shell replaces ~ by a path
                 out.append(char)
         found = "".join(out)
         self.hidden |= (quoted and _LATER.search(found) is not None) or (replaced and "[" in found)
@@ -327,8 +328,8 @@ class Reader:
         return found
 
     def _expanded(self, end: str) -> tuple[str, str | None]:
-        """Text in which only substitutions count, up to its end ("": all there is); and what stands before the first
-        of them, None where there is none."""
+        """Read a text with substitutions up to its end mark ("": to the end of the text). Gives the text before the
+        first substitution; None: there is no substitution."""
         out: list[str] = []
         fixed: str | None = None
         text = self.text
@@ -351,7 +352,7 @@ class Reader:
         return "".join(out), fixed
 
     def _dollar(self, char: str, out: list[str]) -> bool:
-        """After a $ or at a backtick; True if it stands for something else than itself."""
+        """Read an expansion after $ or at a backtick. True if the shell expands it."""
         text = self.text
         if char == "`":
             self._backticks()
@@ -374,7 +375,7 @@ class Reader:
             self.hidden |= evaluated
             return True
         if following == "[":
-            self.hidden = True  # old arithmetic
+            self.hidden = True  # old syntax of arithmetic
             return True
         if re.match(r"[\w*@#?$!-]", following):
             name = re.compile(r"[A-Za-z_]\w*|.").match(text, self.at)
@@ -384,7 +385,7 @@ class Reader:
         return False
 
     def _sum(self) -> None:
-        """$((...)): arithmetic, if nothing in it could be a command."""
+        """Read $((...)). It is arithmetic only if nothing inside can be a command."""
         end = self.text.find("))", self.at)
         if end >= 0 and is_constant(self.text[self.at + 2 : end]):
             self.at = end + 2
@@ -398,7 +399,7 @@ class Reader:
         text = self.text
         while self.at < len(text) and text[self.at] != "`":
             if text[self.at] == "\\":
-                self.hidden = True  # what it escapes depends on where this stands
+                self.hidden = True  # the meaning of the backslash depends on the place
                 self.at += 1
                 if self.at >= len(text):
                     break
@@ -409,7 +410,7 @@ class Reader:
         self._inner("".join(out))
 
     def _substitution(self) -> None:
-        """After $( or <(: commands up to the parenthesis that closes it."""
+        """Read the commands after $( or <( up to the closing parenthesis."""
         inner = Reader(self.text, self.depth + 1, self.at)
         inner._until_closed()
         self.at = inner.at

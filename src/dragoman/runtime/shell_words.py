@@ -1,4 +1,4 @@
-"""Words of a shell command: their type, and which expansions and builtins have bash evaluate a text as code.
+"""Owns the type of a shell word, and the tables of expansions and builtins that make bash evaluate a text as code.
 
 Bash runs more than `$(...)`. A value that bash takes for arithmetic, for a subscript, for the name of a variable or for
 a prompt is evaluated once more: with `x='a[$(id)]'` each of `$((x))`, `${y[x]}`, `${y:x}`, `${!x}`, `[[ -v $x ]]`,
@@ -17,15 +17,15 @@ class Word(NamedTuple):
     """One word of a command."""
 
     text: str
-    """Without its quotes; as it stands, if the shell makes something else of it."""
+    """The word without quotes. A dynamic word as it stands in the command."""
     quoted: bool
-    """Some of it was."""
+    """True if some part was in quotes."""
     dynamic: bool
-    """The shell makes something else of it."""
+    """True if the shell expands the word."""
     start: str = ""
-    """Of a dynamic word: the text that every word which the shell makes of it begins with."""
+    """The constant beginning of a dynamic word: every expansion begins with this text."""
     splits: bool = False
-    """Of a dynamic word: a value may make several words of it, which begin with anything."""
+    """True if a dynamic word may expand to several words. They may begin with any text."""
 
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?\+?=")
@@ -36,36 +36,38 @@ _NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*])"
 _ELEMENT = r"[A-Za-z_][A-Za-z0-9_]*\[(?:[0-9]+|[@*])\]"
 _PLAIN_EXPANSION = re.compile(
     rf"[#?$!-]"  # ${{?}}
-    rf"|\#(?:{_NAME}|{_ELEMENT})"  # a length
+    rf"|\#(?:{_NAME}|{_ELEMENT})"  # ${#x}: a length
     rf"|(?:{_NAME}|{_ELEMENT})"
-    rf"(?:(?::?[-+?]|[#%]).*"  # another word in place of an empty value; without a pattern at one of its ends
-    rf"|:[ ]*[0-9]+(?::[ ]*[0-9]+)?|:[ ]+-[0-9]+)?"  # a part of it, by numbers
+    rf"(?:(?::?[-+?]|[#%]).*"  # ${x:-y}: another word for an empty value; ${x#y}: without a pattern at one end
+    rf"|:[ ]*[0-9]+(?::[ ]*[0-9]+)?|:[ ]+-[0-9]+)?"  # ${x:1:2}: a part, by constant numbers
     rf"|(?P<assigned>[A-Za-z_][A-Za-z0-9_]*):?=.*",
     re.DOTALL,
 )
 _UNCERTAIN_END = re.compile(r"['\"\\]|(?<!\$)\(")
-"""In `${...}` the place decides how quotes and parentheses count, and so where the expansion ends."""
+"""In `${...}` the meaning of quotes and parentheses depends on their place. So the end of such an expansion is
+uncertain."""
 
 _CONDITIONS = re.compile(r"-(?:[abcdefghknprstuwxzGLNOS]|nt|ot|ef)")
-"""Operators of `[[` that look at files and texts. The others compare numbers (-eq), or take the name of a variable."""
+"""Operators of `[[` that test files and texts only. The others compare numbers (-eq) or take the name of a variable."""
 _DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _DECLARING_OPTIONS = re.compile(r"-[gprx]+|--")
-"""The others change what an assignment means: -i evaluates arithmetic, -n names another variable, -a reads a list."""
+"""Options of `declare` that do not change the meaning of an assignment. Others do: -i evaluates arithmetic, -n names
+another variable, -a reads a list."""
 _SETTING = _DECLARING | {"read", "getopts", "printf", "unset", "wait"}
-"""Builtins that set variables, which their arguments name."""
+"""Builtins that set the variables in their arguments."""
 _EXPORTED = re.compile(r"(?:-[vp])?([A-Z_][A-Z0-9_]*|\w+_proxy)")
-"""Names of variables that programs may go by: those of a loop are written in other letters."""
+"""Names of variables that may change the behaviour of programs. Variables of loops usually have lower-case names."""
 
 
 def is_constant(arithmetic: str) -> bool:
-    """Whether arithmetic holds numbers and signs alone: no name, no `=`, no parentheses."""
+    """Whether arithmetic has only numbers and operators: no name, no `=`, no parentheses."""
     return _NUMBERS.fullmatch(arithmetic) is not None
 
 
 def read_expansion(inside: str) -> tuple[str, bool]:
-    """Of the text inside `${...}`: the variable that is assigned to, if any; whether something may be evaluated.
+    """For the text inside `${...}`: the variable that it assigns, if any, and whether bash may evaluate a part as code.
 
-    Expansions that stand inside this one are read by themselves.
+    Inner expansions are read separately.
     """
     found = _PLAIN_EXPANSION.fullmatch(inside)
     if found is None:
@@ -79,14 +81,15 @@ def subscript_is_evaluated(assigned: re.Match[str]) -> bool:
 
 
 def condition_evaluates(words: Sequence[Word]) -> bool:
-    """Whether `[[ ... ]]` may evaluate something (-v, -eq). Operators are words as they stand, never values."""
+    """Whether `[[ ... ]]` may evaluate a word as code (-v, -eq). An operator is always a literal word, never a
+    value."""
     texts = [word.text for word in words]
     operators = [text for text in texts[1:-1] if text.startswith("-")]
     return texts[-1] != "]]" or not all(_CONDITIONS.fullmatch(text) for text in operators)
 
 
 def sets_variables(name: str, words: Sequence[Word]) -> bool:
-    """Whether a builtin sets variables that its arguments name."""
+    """Whether a builtin sets the variables in its arguments."""
     if name == "printf":
         return any(word.text.startswith("-v") for word in words)
     if name == "wait":
@@ -95,8 +98,8 @@ def sets_variables(name: str, words: Sequence[Word]) -> bool:
 
 
 def variables_set(name: str, words: Sequence[Word]) -> tuple[list[str], bool]:
-    """The variables that the arguments of a builtin (or of `for`) name, as far as programs may go by them; whether
-    something may be evaluated, or a name cannot be told."""
+    """The variables in the arguments of a builtin (or of `for`) that may change the behaviour of programs; and whether
+    bash may evaluate a word as code, or a name is unknown."""
     names: list[str] = []
     evaluated = False
     for word in words:

@@ -1,4 +1,4 @@
-"""What a model is told before the user's first words: how to work, what to remember, and where it is."""
+"""Owns the system prompt and the first turns of a conversation: instructions, remembered facts, and the folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..canon.turns import Turn
 from .text_file import shown
 
 ENTRIES = 200
-"""Files and folders that are told of."""
+"""Entries of the folder that the first turn lists."""
 _UNTOLD = frozenset({"node_modules", "__pycache__", "dist", "build", "target", "venv"})
 
 SYSTEM = """You are an assistant who works in a folder on the user's machine, by means of tools.
@@ -31,7 +31,7 @@ _BEGINNING = "We are setting up the context for our chat.\n"
 
 
 def system(memories: str = "", more: str = "", *, tools: bool = True) -> str:
-    """The system's words."""
+    """The system prompt."""
     kept = f"What the user wanted remembered:\n\n{memories.strip()}" if memories.strip() else ""
     return "\n\n".join([part for part in (SYSTEM if tools else "", more.strip(), kept) if part])
 
@@ -50,12 +50,12 @@ def opening(workspace: tuple[Path, ...], today: date) -> tuple[Turn, Turn]:
 
 
 def is_opening(turn: Turn) -> bool:
-    """Whether a turn is not the user's own, but the first of these."""
+    """Whether a turn is the first of our opening turns, not the user's own."""
     return any(isinstance(part, Text) and part.text.startswith(_BEGINNING) for part in turn.parts[:1])
 
 
 def _listing(root: Path) -> str:
-    """The entries of a folder, those of its folders behind them, as far as there is room."""
+    """The entries of a folder, then the entries of its folders, up to the limit."""
     out: list[str] = []
     waiting = deque([root])
     while waiting and len(out) < ENTRIES:
@@ -63,7 +63,7 @@ def _listing(root: Path) -> str:
         try:
             found = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            continue  # gone, or closed to us: it is only a glance
+            continue  # deleted or not permitted; the listing is only an overview
         for entry in found:
             if entry.name.startswith(".") or entry.name in _UNTOLD:
                 continue

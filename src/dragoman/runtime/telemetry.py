@@ -1,7 +1,7 @@
-"""Telemetry: what tools and upstreams did, as events with fixed fields, for whoever the user sends them to.
+"""Owns telemetry: events with fixed fields about tools and upstreams.
 
-`Lines` writes them as lines of JSON, `OpenTelemetry` hands them to the OpenTelemetry API of the process (extra `otel`).
-Nothing is sent anywhere unless one of them is given to a loop.
+`Lines` writes events as lines of JSON. `OpenTelemetry` passes events to the OpenTelemetry API of the process (extra
+`otel`). Without one of them no event leaves the loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .toolbox import Decision, Done
 
 _TAG = "event.name"
 _LEFT = 499
-"""The status that servers note when a client hangs up."""
+"""Status 499: web servers log it when the client closes the connection."""
 
 
 class _Event(
@@ -39,7 +39,7 @@ class _Event(
 
 
 class ToolCallEvent(_Event, frozen=True, kw_only=True):
-    """A call reached its end: it was run, it failed, or it was refused."""
+    """The end of a call: success, failure or refusal."""
 
     function_name: str
     function_args: Any
@@ -53,14 +53,14 @@ class ToolCallEvent(_Event, frozen=True, kw_only=True):
 
 
 class ApiRequestEvent(_Event, frozen=True, kw_only=True):
-    """An upstream is asked."""
+    """A request to an upstream."""
 
     model: str
     request_text: str | None = None
 
 
 class ApiResponseEvent(_Event, frozen=True, kw_only=True):
-    """An upstream answered."""
+    """An answer of an upstream."""
 
     model: str
     duration_ms: int
@@ -75,7 +75,7 @@ class ApiResponseEvent(_Event, frozen=True, kw_only=True):
 
 
 class ApiErrorEvent(_Event, frozen=True, kw_only=True):
-    """An upstream failed."""
+    """A fault of an upstream."""
 
     model: str
     error: str
@@ -90,7 +90,8 @@ Noted = ToolCallEvent | ApiRequestEvent | ApiResponseEvent | ApiErrorEvent
 class Telemetry(Protocol):
     """Takes events."""
 
-    def note(self, event: Noted) -> None: ...
+    def note(self, event: Noted) -> None:
+        """Take one event."""
 
 
 def tool_call(done: Done, prompt_id: str, *, mcp: bool) -> ToolCallEvent:
@@ -115,9 +116,9 @@ def tool_call(done: Done, prompt_id: str, *, mcp: bool) -> ToolCallEvent:
 
 
 def api_response(response: Response, model: str, seconds: float, prompt_id: str, *, words: bool) -> ApiResponseEvent:
-    """The event of an answer, with its text if `words` may be told."""
+    """The event of an answer. It holds the text only if `words` is true."""
     usage = response.usage or Usage()
-    # In canon the output counts thinking in.
+    # In canon the output tokens include thinking.
     thought = usage.reasoning or 0
     return ApiResponseEvent(
         prompt_id=prompt_id,
@@ -134,13 +135,13 @@ def api_response(response: Response, model: str, seconds: float, prompt_id: str,
 
 
 def _of_tools(usage: Usage) -> int:
-    """What an upstream's own tools read, which only Gemini counts apart."""
+    """Tokens that hosted tools read. Only Gemini counts them separately (toolUsePromptTokenCount)."""
     found = (usage.extra or {}).get("gemini", {}).get("toolUsePromptTokenCount")
     return int(bytes(found)) if found is not None and bytes(found).isdigit() else 0
 
 
 def left(model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
-    """The event of an answer that nobody heard to its end: the run was stopped, or the model went in circles."""
+    """The event of an answer that was stopped: by the end of the run, or because the model repeated itself."""
     return ApiErrorEvent(
         prompt_id=prompt_id,
         model=model,
@@ -181,8 +182,8 @@ class Lines:
 
 
 class OpenTelemetry:
-    """Events and spans of the OpenTelemetry API, by name, with the fields as attributes. The process says by its own
-    set-up (`OTEL_...`) where they go."""
+    """Events and spans of the OpenTelemetry API, with the fields as attributes. The set-up of the process (`OTEL_...`)
+    decides where they go."""
 
     def __init__(self, scope: str = "dragoman") -> None:
         try:
@@ -201,7 +202,7 @@ class OpenTelemetry:
         name, end = fields.pop(_TAG), time.time_ns()
         plain = {key: _attribute(value) for key, value in fields.items()}
         self._logger.emit(self._record(timestamp=end, event_name=f"dragoman.{name}", body=name, attributes=plain))
-        if not isinstance(event, ApiRequestEvent):  # a span is known when it is over
+        if not isinstance(event, ApiRequestEvent):  # a span is created when it is over
             span = self._tracer.start_span(
                 f"dragoman.{name}", attributes=plain, start_time=end - event.duration_ms * 10**6
             )
@@ -211,10 +212,10 @@ class OpenTelemetry:
 
 
 def _fields(event: Noted) -> dict[str, Any]:
-    """What is known of it; what is not is not told."""
+    """The fields with a value. Unknown fields are left out."""
     return {name: value for name, value in msgspec.to_builtins(event).items() if value is not None}
 
 
 def _attribute(value: Any) -> str | bool | int | float:
-    """What an attribute may be: whatever is none of these is told in JSON."""
+    """A value that OpenTelemetry takes as an attribute. Other values become JSON text."""
     return value if isinstance(value, str | bool | int | float) else msgspec.json.encode(value).decode()

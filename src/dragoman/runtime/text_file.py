@@ -1,4 +1,4 @@
-"""Text in files: what it says, how it is spelled (encoding, line ends), and edits of it as a person is shown them."""
+"""Owns text files: text, encoding, line ends, and differences of two texts for a person."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ MAX_SIZE = 20 * 1024 * 1024
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # UTF-32's mark begins with UTF-16's, so UTF-32 is tried first
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 CONTEXT = 3
-"""Lines around a change that are shown with it."""
+"""Lines of context around a change."""
 MAX_COMPARED = 20_000
-"""Lines beyond which two texts are just two texts."""
+"""Lines above which no difference is computed."""
 
 Change = tuple[str, int, int, int, int]
-"""As difflib has them: a word, lines from and to in the old text, lines from and to in the new."""
+"""A change as in difflib: tag, first and last line in the old text, first and last line in the new text."""
 
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 class TextFile(Struct, frozen=True):
-    """A file's text to the letter. Bytes that are none in its encoding are kept as lone surrogates."""
+    """The exact text of a file. Bytes that are invalid in its encoding are kept as lone surrogates."""
 
     text: str
     mark: bytes = b""
-    """What it begins with to tell its encoding."""
+    """The byte order mark."""
     encoding: str = "utf-8"
     was: os.stat_result | None = None
-    """What it was when it was read; None: there is no file."""
+    """The file's status at the read. None: there is no file."""
 
     @property
     def end(self) -> str:
-        """How its lines end, or most of them."""
+        """The most frequent line end."""
         pairs = self.text.count("\r\n")
         return "\r\n" if pairs > (self.text.count("\n") - pairs) else "\n"
 
     def encoded(self, text: str) -> bytes:
-        """Another text as this file spells it."""
+        """Another text in the encoding of this file."""
         errors = "surrogateescape" if self.encoding == "utf-8" else "surrogatepass"
         return self.mark + text.encode(self.encoding, errors)
 
 
 def read(where: Place) -> TextFile:
-    """The text at a place; nothing, if there is no file. Raises ToolError if it is no text."""
+    """The text of the file at a place; empty if there is no file. ToolError: the file is no text."""
     if confine.status(where) is None:
         return TextFile("")
     data, was = confine.read(where, MAX_SIZE)
@@ -67,7 +67,7 @@ def read(where: Place) -> TextFile:
 
 
 def decoded(data: bytes) -> TextFile | None:
-    """Bytes as text; None if they are none."""
+    """Bytes as text. None: they are no text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             errors = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
@@ -79,7 +79,7 @@ def decoded(data: bytes) -> TextFile | None:
 
 
 def is_binary(data: bytes) -> bool:
-    """Zero bytes, or nearly a third of signs that no text has."""
+    """Whether bytes are binary: a zero byte, or nearly a third of control characters."""
     head = data[:4096]
     if b"\0" in head:
         return True
@@ -88,12 +88,12 @@ def is_binary(data: bytes) -> bool:
 
 
 def shown(text: str) -> str:
-    """A text that any protocol takes: bytes that were none of its encoding become a mark."""
+    """A text that any protocol takes: invalid bytes become the replacement character."""
     return text if text.isascii() else _LONE.sub("\ufffd", text)
 
 
 def unified(name: str, old: str, new: str) -> str:
-    """The difference of two texts, in the form that everybody reads."""
+    """The difference of two texts as a unified diff."""
     before, after = _lines(old), _lines(new)
     out: list[str] = []
     for group in _grouped(_changes(before, after)):
@@ -117,12 +117,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _span(start: int, end: int) -> str:
-    """Lines as a hunk's head counts them."""
+    """A line range in the head of a hunk."""
     return f"{start + (end > start)},{end - start}"
 
 
 def _changes(before: list[str], after: list[str]) -> list[Change]:
-    """What differs. Looked for only where it does: an edit of a long file is short, and the search is not linear."""
+    """The changes between two texts. Equal lines at both ends are skipped first, because difflib is not linear and an
+    edit of a long file is short."""
     shorter = min(len(before), len(after))
     head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
     rest = shorter - head
@@ -137,7 +138,7 @@ def _changes(before: list[str], after: list[str]) -> list[Change]:
 
 
 def _grouped(changes: list[Change]) -> list[list[Change]]:
-    """Changes that are so near to each other that they are shown together."""
+    """The changes in groups. Changes that are near to each other share a hunk."""
     groups: list[list[Change]] = []
     for change in changes:
         if groups and change[1] - groups[-1][-1][2] <= 2 * CONTEXT:
@@ -154,7 +155,7 @@ def _changed(old: str, new: str) -> tuple[int, int]:
 
 
 def difference(where: Place, was: TextFile, new: str, proposed: str | None = None) -> FileDiff:
-    """An edit for a person. `proposed` is what the model wanted, if the person made something else of it."""
+    """An edit to show to a person. `proposed` is the model's text, if the person changed it."""
     path = where.path
     ai_added, ai_removed = _changed(was.text, new if proposed is None else proposed)
     user_added, user_removed = (0, 0) if proposed is None else _changed(proposed, new)

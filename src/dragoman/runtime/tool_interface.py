@@ -1,4 +1,4 @@
-"""What a tool is to the runtime: declared, checked, confirmed, run; and what comes of it. One tool knows no other."""
+"""Owns the interface of a tool: declaration, check, confirmation, run, outcome. A tool must not know other tools."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..canon.response import Response, Usage
 from ..errors import DragomanError
 
 Kind = Literal["read", "edit", "run", "fetch", "remember", "other"]
-"""What a tool does to the world; policies go by it."""
+"""The effect of a tool on the world. Policies decide by the kind."""
 
 
 class DiffStat(Struct, frozen=True):
-    """Lines that an edit adds and removes, by the model and by the user who changed its proposal."""
+    """Lines that an edit adds and removes: by the model, and by the user who changed the model's proposal."""
 
     ai_added_lines: int = 0
     ai_removed_lines: int = 0
@@ -26,14 +26,14 @@ class DiffStat(Struct, frozen=True):
 
 
 class FileDiff(Struct, frozen=True):
-    """An edit as a person is shown it."""
+    """An edit to show to a person."""
 
     file_name: str
     file_path: str
     diff: str
-    """Unified."""
+    """The unified diff."""
     original: str | None
-    """None: the file is new."""
+    """The old text. None: the file is new."""
     new: str
     stat: DiffStat = DiffStat()
 
@@ -46,16 +46,16 @@ class Failure(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a tool gave: for the model, and for the person who watches."""
+    """The outcome of a tool: for the model, and for a person who watches."""
 
     content: str | tuple[Text | Media, ...]
-    """For the model. A string, or parts: one alone, or several with a line of status before them."""
+    """Content for the model: a string or parts. Several parts get a line of status before them."""
     display: str | FileDiff = ""
     failure: Failure | None = None
 
 
 class ToolError(DragomanError):
-    """A tool cannot do what it was asked; becomes an outcome with a failure, and so a result with the error flag."""
+    """A tool cannot do its work. The error becomes an outcome with a failure, and then a result with the error flag."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
@@ -63,44 +63,45 @@ class ToolError(DragomanError):
         super().__init__(message)
 
     def outcome(self, display: str = "") -> Outcome:
+        """The error as an outcome."""
         return Outcome(self.message, display or self.message, Failure(self.message, self.kind))
 
 
 class Confirmation(Struct, frozen=True):
-    """What a person is asked before a tool runs."""
+    """The question to a person before a tool runs."""
 
     title: str
     kind: Kind
     diff: FileDiff | None = None
     command: str = ""
     roots: tuple[str, ...] = ()
-    """Of a command: the programs it runs, by which it can be allowed for good."""
+    """For a command: the programs that it runs. A person can allow them always."""
     folder: str = ""
-    """Of a command: the folder that it is started in, where that is another one than the root of the workspace."""
+    """For a command: its folder, if the folder is not the root of the workspace."""
     hidden: bool = False
-    """It may have programs run that cannot be told: then a list of allowed ones does not let a command pass, and an
-    edit is asked about although edits are not."""
+    """True if the call may run programs that are not visible. Then allowed entries do not cover a command, and an edit
+    needs a person even in the mode `edits`."""
     urls: tuple[str, ...] = ()
-    """Addresses that will be fetched."""
+    """The addresses that the tool will fetch."""
     server: str = ""
-    """Of an MCP tool: who runs it, and its name there."""
+    """For an MCP tool: its server, and its name on the server."""
     tool: str = ""
     trusted: bool = False
-    """Of an MCP tool: the user trusts its server, so only what is denied is not run."""
+    """For an MCP tool: the user trusts its server. Then only denied calls are not run."""
 
 
 class Asker(Protocol):
-    """A model that tools may ask: a question, and the families of hosted tools that it shall use (`web_search`,
-    `web_fetch`). Raises a DragomanError where no answer comes."""
+    """Asks a model a question for a tool, with families of hosted tools (`web_search`, `web_fetch`). DragomanError:
+    there is no answer."""
 
     def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Awaitable[Response]: ...
 
 
 class Page(Struct, frozen=True):
-    """What was found at an address."""
+    """A fetched page."""
 
     url: str
-    """Where it was in the end, after redirects."""
+    """The address after redirects."""
     status: int
     mime: str
     body: bytes
@@ -108,7 +109,7 @@ class Page(Struct, frozen=True):
 
 
 Fetcher = Callable[[str], Awaitable[Page]]
-"""Gets what is at an address. Raises a DragomanError where nothing comes, or where the address is none to go to."""
+"""Fetches the page at an address. DragomanError: no page, or the address must not be fetched."""
 
 
 class FileEdit(Struct, frozen=True):
@@ -120,30 +121,29 @@ class FileEdit(Struct, frozen=True):
 
 
 class ToolEnvironment(Struct):
-    """What a tool may use while it works."""
+    """The environment of a tool's run."""
 
     workspace: tuple[Path, ...]
-    """Folders it may touch; nothing outside of them."""
+    """The folders that tools may read and write. Everything outside is closed to them."""
     environment: Mapping[str, str] = {}
-    """Variables for commands: what the policy lets through, no secrets."""
+    """Environment variables for commands: only those that the policy allows, no secrets."""
     report: Callable[[str], None] = lambda text: None
-    """Output so far, for who watches: at most once a second."""
+    """Takes the output so far, for a person who watches; at most once a second."""
     ask: Asker | None = None
     hosted: frozenset[str] = frozenset()
-    """Families of hosted tools that the model behind `ask` has."""
+    """Families of hosted tools of the model behind `ask`."""
     spend: Callable[[Usage], None] = lambda usage: None
     """Counts tokens that a tool used with models of its own."""
     edited: Callable[[FileEdit], None] = lambda edit: None
     """Called after a file was written, so that the edit can be taken back."""
     fetch: Fetcher | None = None
-    """None: tools fetch by themselves, and from public addresses only."""
+    """Fetches pages. None: tools fetch pages themselves, from public addresses only."""
     config: Path | None = None
-    """The user's folder for what is to be remembered."""
+    """The user's folder for remembered facts."""
     shown: FileDiff | None = None
-    """The edit that was judged, and shown to a person where that was needed: if it would be another one now, it is not
-    made."""
+    """The edit that the policy or a person approved. If the tool would now make another edit, it makes none."""
     wanted: str | None = None
-    """What the person made of the shown edit's new text: this is to be written instead."""
+    """The new text after the person's changes. The tool writes this text instead."""
 
 
 class Tool(Protocol):
@@ -152,27 +152,27 @@ class Tool(Protocol):
     name: str
     description: str
     schema: Mapping[str, Any]
-    """JSON Schema of its arguments, an object."""
+    """JSON Schema of the arguments, with an object at its root."""
     kind: Kind
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-        """What is wrong with arguments that fit the schema; None if nothing is."""
+        """The error in arguments that fit the schema. None: they are good."""
         return None
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
-        """What to ask a person before; None if it needs no asking."""
+        """The question to a person before the run. None: no question is needed."""
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        """Do it. A tool that fails says so in its outcome, or raises a ToolError; being cancelled it raises
-        CancelledError, and leaves nothing."""
+        """Run the tool. A failure is in the outcome, or a ToolError. A cancelled tool raises CancelledError and leaves
+        no process behind."""
         ...
 
 
 @runtime_checkable
 class Lasting(Protocol):
-    """A tool that may have something going on between its calls."""
+    """A tool that may keep processes running between its calls."""
 
     async def close(self) -> None:
-        """The session ends, and with it all that the tool started."""
+        """End everything that the tool started."""
         ...

@@ -1,6 +1,7 @@
-"""The tools of a session: unique names, declarations in canon, and the way of a call: validate, confirm, run, result.
+"""Owns the tools of a session: unique names, canon declarations, and the steps of a call: validate, confirm, run,
+result.
 
-Whatever goes wrong with a call or in its tool becomes a result with the error flag; only being cancelled does not.
+Every error of a call or of its tool becomes a result with the error flag. Only a cancellation does not.
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolE
 SUCCEEDED = "Tool execution succeeded."
 
 Decision = Literal["auto_accept", "accept", "modify", "reject"]
-"""How a call came to be run, or not: by the policy, by a person, by a person who changed it, not at all."""
+"""The decision about a call: by the policy, by a person, by a person who changed the edit, or refused."""
 
 
 class Approval(Struct, frozen=True):
-    """What a person said. `wanted` is what they made of an edit's new text, if they changed it."""
+    """A person's answer. `wanted` is the new text of an edit, if the person changed it."""
 
     said: Said
     wanted: str | None = None
     why: str = ""
-    """For the model, where it is a no."""
+    """The reason for a refusal, for the model."""
 
 
 Approve = Callable[[Confirmation], Awaitable[Approval]]
 
 
 class Plan(Struct, frozen=True):
-    """A call before it is run: valid, and judged by the policy. Can be written to JSON, so that a session may wait."""
+    """A valid call with the policy's verdict, before its run. A plan can be written to JSON, so a session can wait."""
 
     call: ToolCall
     arguments: dict[str, Any]
@@ -51,15 +52,15 @@ class Plan(Struct, frozen=True):
 
 
 class Done(Struct, frozen=True):
-    """A call after it was run, or refused."""
+    """A call after its run or its refusal."""
 
     call: ToolCall
     result: ToolResult
     outcome: Outcome
     decision: Decision | None = None
-    """None: it did not come to that, because the call was not valid."""
+    """The decision. None: the call was not valid, so there was none."""
     seconds: float = 0.0
-    """How long the tool took."""
+    """Seconds of the tool's run."""
 
 
 class Toolbox:
@@ -84,23 +85,24 @@ class Toolbox:
         return self._tools[name]
 
     def add(self, tool: Tool) -> None:
-        """Raises ConfigError where the name is taken, or the schema is none."""
+        """Add a tool. ConfigError: the name is taken, or the schema is not valid."""
         if tool.name in self._tools:
             raise ConfigError("tool", tool.name, problem="there is one already with this name")
         self._validators[tool.name] = _validator(tool)
         self._tools[tool.name] = tool
 
     def remove(self, name: str) -> None:
+        """Remove a tool by its name."""
         del self._tools[name], self._validators[name]
 
     def declarations(self) -> tuple[canon.Tool, ...]:
-        """What a model is told of the tools, in the order they were added."""
+        """The declarations of the tools, in the order of their addition."""
         return tuple([canon.Tool(tool.name, tool.description, _text(tool.schema)) for tool in self])
 
     async def run(
         self, call: ToolCall, around: ToolEnvironment, policy: Policy, approve: Approve | None = None
     ) -> Done:
-        """A call from its validation to its result. Without `approve` there is nobody to ask."""
+        """Validate, confirm and run a call. Without `approve` no person can be asked."""
         plan = await self.plan(call, around, policy)
         if isinstance(plan, Done):
             return plan
@@ -111,7 +113,7 @@ class Toolbox:
         return await self.finish(plan, around, approval)
 
     async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> Plan | Done:
-        """Validate a call and judge it; Done with a failure where it cannot be run."""
+        """Validate a call and ask the policy. Gives Done with a failure for an invalid call."""
         tool = self._tools.get(call.name)
         if tool is None:
             return _failed(
@@ -132,7 +134,7 @@ class Toolbox:
         return Plan(call, arguments, policy.judge(tool.name, tool.kind, asked), asked)
 
     async def finish(self, plan: Plan, around: ToolEnvironment, approval: Approval | None = None) -> Done:
-        """Run what was planned, if the policy or a person agreed; else say so in the result."""
+        """Run a planned call if the policy or a person allows it. Otherwise the result has the refusal."""
         call = plan.call
         tool = self._tools.get(call.name)
         if tool is None:
@@ -153,7 +155,7 @@ class Toolbox:
         return _failed(call, "denied", reason, "reject")
 
     async def close(self) -> None:
-        """End what tools have going on."""
+        """End everything that the tools started."""
         for tool in self:
             if isinstance(tool, Lasting):
                 await tool.close()
@@ -172,15 +174,15 @@ class Toolbox:
 
 
 def decided(plan: Plan, approval: Approval | None) -> Decision:
-    """How a call that is run came to be."""
+    """The decision behind a call that runs."""
     if plan.verdict.word == "run":
         return "auto_accept"
     return "modify" if approval is not None and approval.wanted is not None else "accept"
 
 
 def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
-    """An outcome as the model gets it: a string as it is; media with a line before that says so; several parts after a
-    line of status."""
+    """An outcome as a result for the model: a string as it is, media after a line that names them, several parts after
+    a line of status."""
     content = outcome.content
     parts: tuple[Part, ...]
     if isinstance(content, str):
@@ -198,8 +200,8 @@ async def _checked(tool: Tool, arguments: Mapping[str, Any], around: ToolEnviron
 
 
 async def _settled(work: Awaitable[Any]) -> Any:
-    """What comes of a tool's work; of an exception, an outcome. A tool may be anybody's, so it may raise anything; only
-    that the call is cancelled is not the tool's affair."""
+    """The outcome of a tool's run. A foreign tool may raise any exception, so every exception becomes an outcome,
+    except the cancellation of the call."""
     found: Any = (await asyncio.gather(work, return_exceptions=True))[0]
     if isinstance(found, asyncio.CancelledError):
         return ToolError("cancelled", "The tool was cancelled.").outcome()
@@ -212,7 +214,7 @@ async def _settled(work: Awaitable[Any]) -> Any:
 
 
 def _refusal(plan: Plan, approval: Approval | None) -> str:
-    """Why a call is not run; "" if it is."""
+    """Why a call does not run. "": it runs."""
     name, reason = plan.call.name, plan.verdict.reason
     because = f": {reason}" if reason else ""
     if plan.verdict.word == "refuse":
@@ -230,7 +232,7 @@ def _done(call: ToolCall, outcome: Outcome, decision: Decision | None = None, se
 
 
 def _sayable(outcome: Outcome) -> Outcome:
-    """An outcome that can be sent and kept, whatever is in it: names of files need not be text."""
+    """An outcome that can be sent and stored. File names may hold bytes that are no text; they are replaced."""
     content, display, failure = outcome.content, outcome.display, outcome.failure
     if isinstance(content, str):
         content = shown(content)
@@ -255,7 +257,7 @@ def _validator(tool: Tool) -> Any:
 
 
 def _retrieve(uri: str) -> Any:
-    """A schema may not have others fetched from anywhere."""
+    """Refuse references to other documents: a schema must not cause a fetch."""
     raise ValueError(f"{uri} is not in the schema itself")
 
 

@@ -1,6 +1,6 @@
-"""A conversation in canon, made to suit one upstream: its own seals only, ids that differ, names that it takes.
+"""Owns the preparation of a canon conversation for one upstream: only its own seals, unique ids, legal names.
 
-What `translate_request` does between reading and writing, for a history that was never in any dialect.
+These are the steps of `translate_request` between reading and writing, for a history that never was in a dialect.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..translate.request import prepare
 from .toolbox import SUCCEEDED
 
 SOURCE = "runtime"
-"""Whose history it is: no dialect's."""
+"""The source of the history: no dialect."""
 ANSWER = 32_000
-"""Tokens of an answer, where the dialect wants a limit and the model takes as many."""
+"""The output limit for dialects that demand one, if the model allows so many tokens."""
 
 
 def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, context: Context) -> tuple[Request, Origin]:
-    """The request as an upstream takes it, under the model's name that the crossing has; and whose its seals are."""
+    """The request for an upstream, with the model name of `crossing`, and the origin of its seals."""
     origin = Origin(dialect.origin or dialect.name, context.model, hosts.origin(host))
     context.host = hosts.lookup(host, dialect.name, context.model) if host is not None else None
     request = msgspec.structs.replace(request, model=context.model)
@@ -44,7 +44,7 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
     if agent.limited and settings.max_tokens is None and most is not None:
         settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
     request = msgspec.structs.replace(request, settings=settings)
-    rows = get("gemini").hosted  # in whose words hosted tools are wished for (`asking.Aside`)
+    rows = get("gemini").hosted  # the dialect in which `SideQuestion` declares hosted tools
     return prepare(request, rows, dialect, context, facts_of(request.turns, context))[1], origin
 
 
@@ -61,7 +61,7 @@ def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _alone(part: Part, moved: list[Part]) -> Part:
-    """A result that says only that it succeeded; the parts that it came in are `moved`."""
+    """A result that only states success. Its parts were `moved` into another turn."""
     if type(part) is not ToolResult or len(part.parts) < 2 or part.is_error:
         return part
     first = part.parts[0]
@@ -72,7 +72,7 @@ def _alone(part: Part, moved: list[Part]) -> Part:
 
 
 def exported(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:
-    """The request in a dialect, as it would be sent to this model, and what is lost."""
+    """The request in a dialect, as it would be sent to this model, and its losses."""
     context = Context(SOURCE, dialect, model=model, profile=profiles.lookup(dialect, model))
     writer = get(dialect)
     body = writer.write_request(fit_to_upstream(request, writer, None, context)[0], context)

@@ -1,7 +1,7 @@
-"""Models of upstreams, in any dialect, and of the rehearsal: asked in canon, over the network or in the process.
+"""Owns the models of upstreams, in any dialect, and of the rehearsal. They take canon requests and give canon events.
 
-The history of a session may hold what other upstreams said: their seals stay behind, and whatever else cannot cross is
-reported. What an answer brings that only its own upstream wants back (seals, thoughts) is marked with its origin.
+The history of a session may hold answers of other upstreams. Foreign seals are not sent, and other losses are reported.
+Seals and thoughts of an answer are marked with their origin, because only that upstream wants them back.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HOSTED = frozenset({"web_search", "web_fetch"})
 
 
 class Net:
-    """What upstreams are asked with."""
+    """The network access for upstreams: client, environment, credentials."""
 
     def __init__(self, client: Client, environment: Mapping[str, str], now: Callable[[], float]) -> None:
         self.client, self.environment, self.now = client, environment, now
@@ -49,12 +49,12 @@ class Net:
         self.projects = CodeAssistProjects()
 
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
-        """The headers of a request. ConfigError where there is no key."""
+        """The headers of a request. ConfigError: there is no key."""
         token = await self.tokens.get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
         return addressing.beside(addressing.headers(upstream, self.environment, token), more)
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
-        """A request with what only its upstream knows: the project, for Code Assist."""
+        """The request with fields that only the upstream can give: the project, for Code Assist."""
         finds = endpoints(upstream.dialect).upstream.finds_project
         if not finds or upstream.project or addressing.auth(upstream) != "google":
             return addressing.fitted(upstream, body)
@@ -69,7 +69,7 @@ class Net:
 
 
 class UpstreamModel:
-    """A model of a host that speaks a dialect."""
+    """A model of a host with a dialect."""
 
     window = 0
 
@@ -108,10 +108,10 @@ class UpstreamModel:
             lost(back.losses.all())
 
     async def close(self) -> None:
-        """The connections are the net's."""
+        """Nothing to close: the connections belong to `Net`."""
 
     def _redacted(self, fault: Fault) -> Fault:
-        """An upstream may repeat the key that it does not take."""
+        """A fault without secrets: an upstream may repeat the refused key in its message."""
         known = upstream_secrets(self._upstream, self._net.environment)
         return Redactor([*known, *self._net.tokens.known()]).fault(fault)
 
@@ -140,7 +140,7 @@ class UpstreamModel:
                     yield event
 
     async def _whole(self, answer: Answer, back: Context) -> list[Event]:
-        """An answer that came in one piece."""
+        """The events of an answer that came as a whole."""
         body = await answer.read(LARGEST)
         try:
             return unfold(read_answer(body, self._dialect, back))
@@ -158,12 +158,12 @@ class UpstreamModel:
 
 
 def _is_json(answer: Answer) -> bool:
-    """Whether an answer came in one piece, although a stream was asked for."""
+    """Whether an answer came as a whole although the request wanted a stream."""
     return answer.header("content-type").startswith("application/json")
 
 
 class _Home:
-    """Brings the events of an answer home: calls under names of ours and ids of their own, seals with their origin."""
+    """Makes the events of an answer ours: our tool names, unique call ids, seals with their origin."""
 
     def __init__(self, dialect: Dialect, origin: Origin, context: Context) -> None:
         self._origin, self._borrowed = origin, dialect.call_slots
@@ -197,13 +197,13 @@ class _Home:
         if seal.dialect in self._borrowed:
             kind = seal.dialect
         elif seal.dialect != origin.dialect:
-            # The upstream is a gateway like ours: it wants back what stood in its slot, mark and all.
+            # The upstream is a gateway like ours: it wants the whole slot back, with its mark.
             kind, data = "", pack(seal)
         return Seal(origin.dialect, data, kind, origin.model, origin.host)
 
 
 class RehearsalModel:
-    """The embedded upstream that is no model, and says so."""
+    """The rehearsal: a built-in upstream without a model."""
 
     window = 0
     hosted: frozenset[str] = frozenset()
@@ -212,7 +212,7 @@ class RehearsalModel:
         self.name = name
 
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
-        from .. import rehearsal  # only those who rehearse load it
+        from .. import rehearsal  # imported late: only a rehearsal needs it
 
         answer = rehearsal.answer(msgspec.structs.replace(request, model=self.name))
         for seconds, event in answer.events():
@@ -227,7 +227,7 @@ class RehearsalModel:
 
 
 class Upstreams:
-    """Finds models by name: `upstream/model`, or a model that one of the upstreams has."""
+    """Finds models by name: `upstream/model`, or a model of one of the upstreams."""
 
     def __init__(self, upstreams: Mapping[str, Upstream], net: Net) -> None:
         self._upstreams = {name: addressed(upstream) for name, upstream in upstreams.items() if name != REHEARSAL}
@@ -254,8 +254,8 @@ class Upstreams:
 
 
 def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str]) -> str:
-    """The model to ask when none is named: DRAGOMAN_MODEL, else the usual one of the first upstream that has one; the
-    rehearsal where there is no upstream at all. ConfigError where only the user can tell."""
+    """The default model: DRAGOMAN_MODEL, else the usual model of the first upstream that has one, else the rehearsal if
+    there is no upstream. ConfigError: no upstream has a usual model."""
     if environment.get("DRAGOMAN_MODEL"):
         return environment["DRAGOMAN_MODEL"]
     usual = {one.name: one.usual_model for _, one in known_environments() if one.usual_model}

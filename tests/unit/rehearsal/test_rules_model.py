@@ -40,6 +40,8 @@ def test_plain_words_are_quoted() -> None:
 def test_the_words_before_are_quoted_too() -> None:
     asked = request("My name is Ada.", Turn("assistant", (Text("Hello."),)), "What is my name?")
     assert said(asked) == f"{OPENING}you said: “What is my name?”. Before that you said: “My name is Ada.”."
+    context = request("context " * 1000, Turn("assistant", (Text("Got it."),)), "Hello")
+    assert len(said(context)) < 200, "long words before are cut"
 
 
 def test_it_says_what_it_is() -> None:

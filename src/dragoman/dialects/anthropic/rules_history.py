@@ -82,8 +82,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
     Source: Anthropic's documentation for tools (2026-10).
     """
     said = turns(subject)
-    held = word(sub(subject.document, "thread"), "type") == "continue"  # the server holds the earlier calls in the
-    # thread
+    held = word(sub(subject.document, "thread"), "type") == "continue"  # the server holds the earlier calls
     for i, turn in enumerate(said):
         before = said[i - 1] if i and said[i - 1].role == "assistant" else None
         asked = {word(block, "id") for _, block in before.of("tool_use")} if before else set()

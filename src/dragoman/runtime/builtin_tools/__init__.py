@@ -1,4 +1,4 @@
-"""The built-in tools, one file each."""
+"""Owns the list of the built-in tools. Each tool has a file of its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Endpoint", "builtin", "tools"]
 
 
 def tools(*, search: Endpoint | None = None, command_seconds: float = SECONDS) -> tuple[Tool, ...]:
-    """All of them, new: some keep something for the time of a session."""
+    """New objects of all built-in tools. Some tools keep state for one session."""
     return (
         ReadFile(),
         ReadManyFiles(),

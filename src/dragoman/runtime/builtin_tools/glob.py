@@ -1,4 +1,4 @@
-"""glob: the files whose paths match a pattern, newest first."""
+"""Owns the tool glob: the files whose paths match a pattern, newest first."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ ALWAYS_OUT = (".git/", "node_modules/")
 
 
 class Glob(Tool):
+    """The tool `glob`. Finds files by a pattern."""
+
     name = "glob"
     description = (
         "Finds the files of the workspace that match a glob pattern (such as **/*.py or src/*.{ts,tsx}). Returns their "
@@ -76,7 +78,8 @@ class Glob(Tool):
 
 
 def _from(pattern: str, where: Place, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
-    """What a pattern matches, seen from which folder; also a file of that very name, such as `[id].tsx`."""
+    """The expression for a pattern and the folder where the search starts. A file with exactly that name matches too,
+    such as `[id].tsx`."""
     base = Path("/") if pattern.startswith("/") else where.path
     rest = pattern.removeprefix("/" if pattern.startswith("/") else "./")
     wanted = globs.compiled(rest, case_sensitive)

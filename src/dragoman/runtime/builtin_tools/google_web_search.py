@@ -1,4 +1,5 @@
-"""google_web_search: a search of the web, by the upstream's own search or by a configured endpoint, with sources."""
+"""Owns the tool google_web_search: a web search with sources, by the upstream's hosted search or by a configured
+endpoint."""
 
 from __future__ import annotations
 
@@ -17,14 +18,16 @@ MAX_RESULTS = 10
 
 
 class Endpoint(Struct, frozen=True):
-    """A search service that answers in JSON. It is the user's choice, so it may be anywhere."""
+    """A search service that answers in JSON. The user configures it, so it may have a private address."""
 
     url: str
-    """With `{query}` where the query stands, such as https://host/search?format=json&q={query}"""
+    """The address, with `{query}` as the place of the query: https://host/search?format=json&q={query}"""
     headers: Mapping[str, str] = {}
 
 
 class GoogleWebSearch(Tool):
+    """The tool `google_web_search`. Searches the web."""
+
     name = "google_web_search"
     description = "Searches the web and returns what was found, with numbers in the text that lead to its sources."
     kind: Kind = "fetch"
@@ -56,7 +59,7 @@ class GoogleWebSearch(Tool):
 
 
 async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
-    """What a search service found: an excerpt of each page, with its number."""
+    """The results of a search service: an excerpt of each page, with a number."""
     page = await fetch(
         endpoint.url.replace("{query}", quote(query)), headers=endpoint.headers, public=lambda address: True
     )
@@ -75,7 +78,7 @@ async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
 
 
 def _results(answer: Any) -> list[dict[str, Any]]:
-    """The list of results, wherever services put it."""
+    """The list of results. Services put the list under different keys."""
     for name in ("results", "items", "organic", "organic_results", "value", "web", "webPages", "data"):
         found = answer.get(name) if isinstance(answer, dict) else None
         if isinstance(found, list):

@@ -1,4 +1,4 @@
-"""list_directory: the names in a folder, folders first."""
+"""Owns the tool list_directory: the names in a folder, folders first."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
 class ListDirectory(Tool):
+    """The tool `list_directory`. Lists a folder."""
+
     name = "list_directory"
     description = "Lists the files and folders in a folder of the workspace, without those that ignore files leave out."
     kind: Kind = "read"

@@ -1,4 +1,4 @@
-"""read_file: a file's text, whole or in part, or its picture, sound, film or document."""
+"""Owns the tool read_file: the text of a file, whole or in part, or the file as an image, audio, video or document."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment
 
 
 class ReadFile(Tool):
+    """The tool `read_file`. Reads one file."""
+
     name = "read_file"
     description = (
         "Reads a file of the workspace. Text is returned as it is; a long file is cut, and the answer then says which "
@@ -54,7 +56,7 @@ class ReadFile(Tool):
 
 
 def _excerpt(found: file_content.Lines) -> str:
-    """A piece of a file, with where it stands and how to read on."""
+    """A piece of a file, with its line range and a hint for the next piece."""
     said = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
     if found.cut:
         said += f" Lines of more than {file_content.MAX_LINE} characters are cut."

@@ -1,4 +1,4 @@
-"""read_many_files: the content of all files that patterns name, one after another."""
+"""Owns the tool read_many_files: the contents of all files that patterns name, one after another."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ class _File(NamedTuple):
     where: Place
     shown: str
     named: bool
-    """By its name or its ending, not only by a pattern for anything."""
+    """True if a pattern names the file by its name or its ending, and not only by a wildcard."""
 
 
 class ReadManyFiles(Tool):
+    """The tool `read_many_files`. Reads all files that patterns name."""
+
     name = "read_many_files"
     description = (
         "Reads all files of the workspace that paths or glob patterns name, and returns them one after another, each "
@@ -90,7 +92,7 @@ class ReadManyFiles(Tool):
 
 
 def _fixed(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
-    """The folder that a pattern begins with, and the rest of it; a path that is there is no pattern (`[id].tsx`)."""
+    """The constant folder at the beginning of a pattern, and the rest. An existing path is no pattern (`[id].tsx`)."""
     if any(os.path.lexists(root / pattern) for root in workspace):
         return pattern, ""
     steps = pattern.split("/")
@@ -102,7 +104,7 @@ def _fixed(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
 
 
 async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple[list[_File], list[str]]:
-    """The files that are named, each once, in the order of the patterns; and what was named without being found."""
+    """The named files, each once, in the order of the patterns; and the names that were not found."""
     found: dict[Path, _File] = {}
     missed: list[str] = []
     options = arguments.get("file_filtering_options")
@@ -133,7 +135,7 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
 
 
 async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], workspace: Sequence[Path]) -> list[_File]:
-    """The files that match a pattern below a folder; a relative one counts from every root that has it."""
+    """The files below a folder that match a pattern. A relative folder is searched in every root that has it."""
     options, out = left_out
     wanted = globs.compiled(pattern)
     files: list[_File] = []
@@ -147,7 +149,7 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
                 found = confine.place(entry.path, workspace)
                 if found.path != entry.path and file_walk.reason(found, top):
-                    continue  # a link to what is left out
+                    continue  # a link to an ignored file
                 relative = not base.startswith("/") and where.root == confine.real(workspace[0])
                 shown = entry.path.relative_to(where.root).as_posix() if relative else str(entry.path)
                 files.append(_File(found, shown, _names(pattern, entry.path)))
@@ -155,14 +157,14 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
 
 
 def _names(pattern: str, path: Path) -> bool:
-    """Whether a pattern names a file by its ending or its name, and not just anything."""
+    """Whether a pattern names a file by its ending or its name, not only by a wildcard."""
     last = pattern.rpartition("/")[2].lower()
     ending = path.suffix.lower()
     return bool(ending and ending.lstrip(".") in last.replace("{", " ").replace(",", " ")) or path.stem.lower() in last
 
 
 def _contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
-    """The parts that the files make, and what was left out and why."""
+    """The parts for the files, and the skipped files with reasons."""
     parts: list[Text | Media] = []
     skipped: list[str] = []
     size = 0

@@ -1,4 +1,4 @@
-"""replace: a text in a file for another, to the letter, and only if it stands there as often as expected."""
+"""Owns the tool replace: an exact text in a file is replaced, if it occurs as often as expected."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment,
 
 
 class Replace(Tool):
+    """The tool `replace`. Replaces an exact text in a file."""
+
     name = "replace"
     description = (
         "Replaces text in a file of the workspace. 'old_string' must be the exact text, with its whitespace and enough "

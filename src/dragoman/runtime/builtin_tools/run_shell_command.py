@@ -1,4 +1,4 @@
-"""run_shell_command: a command by `bash -c`, in a process group of its own, and eight lines on what came of it."""
+"""Owns the tool run_shell_command: a command with `bash -c` in its own process group, and a report of eight lines."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from ..tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnv
 
 SECONDS = 120.0
 MAX_OUTPUT = 400_000
-"""Bytes of what a command says that are kept: from its beginning, and from its end."""
+"""Bytes of a command's output that are kept: so many from its beginning, and as many from its end."""
 QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
-"""Nobody can turn pages, answer, or write a message."""
+"""Variables that switch off pagers, prompts and editors: no person can answer them."""
 NO_FOUND_REPOSITORY = {
     "GIT_CONFIG_COUNT": "1",
     "GIT_CONFIG_KEY_0": "safe.bareRepository",
     "GIT_CONFIG_VALUE_0": "explicit",
 }
-"""Git takes any folder with the right files in it for a bare repository, and starts the programs that its `config`
-names. Such a folder can come with a cloned one, so git must not find it by itself."""
+"""Git takes any folder with certain files as a bare repository, and starts programs from its `config`. A cloned folder
+can contain such a folder, so git must not discover bare repositories (git-config(1), safe.bareRepository)."""
 
 
 class RunShellCommand(Tool):
+    """The tool `run_shell_command`. Runs a command with bash."""
+
     name = "run_shell_command"
     description = (
         "Runs a command as `bash -c <command>` in the workspace. Commands may go to the background with `&`; all of "
@@ -70,7 +72,7 @@ class RunShellCommand(Tool):
         if arguments.get("directory"):
             found = confine.place(arguments["directory"], around.workspace).path
             folder = "" if found == confine.place(".", around.workspace).path else str(found)
-        # In one line: words of the model's must not look like a command, or an answer.
+        # On one line: a text of the model must not look like a command or like an answer.
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
         return Confirmation(title, "run", command=arguments["command"], roots=names, folder=folder, hidden=hidden)
@@ -105,7 +107,7 @@ class RunShellCommand(Tool):
         return Outcome(_said(arguments, ended, error), _shown(ended, error), failure)
 
     async def close(self) -> None:
-        """End what commands left in the background."""
+        """End the background processes of all commands."""
         left, self._left = self._left, []
         for group in left:
             await group.end()
@@ -128,7 +130,7 @@ def _said(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
 
 
 def _shown(ended: Ended, error: str) -> str:
-    """For the person: what the command said; if it said nothing, how it ended."""
+    """The display for a person: the command's output, or its ending if there is no output."""
     said = "\n".join([text for text in (ended.output.rstrip("\n"), error) if text])
     if said:
         return said

@@ -1,4 +1,4 @@
-"""save_memory: a fact for later conversations, in the user's own file, in a section that is ours."""
+"""Owns the tool save_memory: it keeps a fact for later conversations in our section of the user's file."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ SECTION = "## Added memories"
 
 
 class SaveMemory(Tool):
+    """The tool `save_memory`. Keeps a fact for later conversations."""
+
     name = "save_memory"
     description = (
         "Saves a fact for later conversations. Use it when the user asks for something to be remembered, or states a "
@@ -46,7 +48,7 @@ class SaveMemory(Tool):
         try:
             edit.where.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             made = file_edit.made(edit, around, "")
-            if edit.creates:  # a file that others can write is refused when it is read
+            if edit.creates:  # the reader refuses a file that other users can write
                 edit.where.path.chmod(0o600)
         except (ToolError, OSError) as error:
             raise _failed(error) from error
@@ -57,7 +59,7 @@ class SaveMemory(Tool):
 
 
 def remembered(config: Path) -> str:
-    """All that is to be remembered, for a new conversation; "" for nothing. ConfigError where others can write it."""
+    """All remembered facts, for a new conversation. "": none. ConfigError: other users can write the file."""
     place = _place(config)
     found = text_file.read(place)
     if found.was is not None:
@@ -66,7 +68,7 @@ def remembered(config: Path) -> str:
 
 
 def _place(config: Path) -> Place:
-    """The file is the user's own, so it may be a link to wherever they keep it."""
+    """The place of the file. The user may have made it a link, so links are followed."""
     where = confine.real(config / FILE)
     return Place(where.parent, (where.name,))
 
@@ -83,12 +85,12 @@ def _planned(fact: str, around: ToolEnvironment) -> Edit:
 
 
 def _failed(why: object) -> ToolError:
-    """A failure, which is told in JSON too."""
+    """A failure with a JSON text for the model."""
     return ToolError("memory_failed", f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {why}")} }}')
 
 
 def with_fact(text: str, fact: str) -> str:
-    """A memory file with one more fact at the end of our section; the section is made where there is none."""
+    """The text of a memory file with one more fact at the end of our section. A missing section is added."""
     end = "\r\n" if "\r\n" in text else "\n"
     line = f"- {_line(fact)}{end}"
     head = re.search(rf"^{re.escape(SECTION)}[ \t]*\r?$\n?", text, re.MULTILINE)
@@ -103,7 +105,7 @@ def with_fact(text: str, fact: str) -> str:
 
 
 def _line(fact: str) -> str:
-    """A fact in one line, without the sign of a list before it."""
+    """A fact on one line, without a list marker."""
     return re.sub(r"\s+", " ", fact).strip().lstrip("-").strip()
 
 

@@ -1,4 +1,4 @@
-"""search_file_content: the lines of files that match a regular expression, by ripgrep where it is, else by our own."""
+"""Owns the tool search_file_content: lines that match a regular expression, found by ripgrep or by `line_search.py`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ MAX_MATCHES = 20_000
 MAX_LINE = 2000
 SECONDS = 60.0
 _PIECE = 1 << 26
-"""Bytes of one match, as the searching program writes it."""
+"""Most bytes of one match in the output of the search program."""
 
 
 def ripgrep_here() -> str | None:
-    """Where ripgrep is, if the machine has it, or the environment that this runs in."""
+    """The path of ripgrep, on the machine or in the Python environment; None: not installed."""
     return shutil.which("rg") or shutil.which("rg", path=str(Path(sys.executable).parent))
 
 
 class Match(NamedTuple):
-    """A line, and where it stands."""
+    """A matching line, with its file and number."""
 
     path: Path
     line: int
@@ -38,6 +38,8 @@ class Match(NamedTuple):
 
 
 class SearchFileContent(Tool):
+    """The tool `search_file_content`. Searches lines of files by a regular expression."""
+
     name = "search_file_content"
     description = (
         "Searches the files of the workspace for a regular expression, without regard to case. Returns the lines that "
@@ -57,7 +59,7 @@ class SearchFileContent(Tool):
 
     def __init__(self, ripgrep: str | None = None) -> None:
         self.ripgrep = ripgrep_here() if ripgrep is None else ripgrep
-        """Where ripgrep is; "" or None: search without it."""
+        """The path of ripgrep. "" or None: search without ripgrep."""
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["pattern"]:
@@ -94,7 +96,7 @@ class SearchFileContent(Tool):
     async def _searched(
         self, where: Place, pattern: str, include: str, limit: int, around: ToolEnvironment
     ) -> list[Match]:
-        """The matches below a place, `limit` at most."""
+        """At most `limit` matches below a place."""
         if limit <= 0:
             return []
         kept = _Kept(where, around.workspace)
@@ -112,7 +114,7 @@ _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-
 
 
 async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[Path]:
-    """The files to search: links are none, what they lead to is found by itself."""
+    """The files to search. Links are skipped, because the walk finds their targets in the workspace itself."""
     form = include.removeprefix("!")
     wanted = globs.compiled((form.removeprefix("/") if "/" in form else f"**/{form}") if form else "**")
     found = [
@@ -127,7 +129,7 @@ async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[
 
 
 class _Kept:
-    """Which of the files that ripgrep finds count: those that our own way through the workspace would come to."""
+    """Decides which files of ripgrep's matches count: only files that our own walk through the workspace would find."""
 
     def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
         self._where = where
@@ -147,7 +149,7 @@ class _Kept:
 async def _listen(
     command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept, around: ToolEnvironment
 ) -> list[Match]:
-    """The matches that a searching program writes, until there are enough."""
+    """The matches in the output of a search program, up to the limit."""
     process = await asyncio.create_subprocess_exec(
         *command,
         cwd=folder,
@@ -190,13 +192,13 @@ async def _feed(stdin: asyncio.StreamWriter, given: bytes) -> None:
         stdin.write(given)
         await stdin.drain()
     except (BrokenPipeError, ConnectionResetError):
-        return  # it has enough, or has ended
+        return  # the limit is reached, or the program has ended
     finally:
         stdin.close()
 
 
 async def _lines(stdout: asyncio.StreamReader) -> Any:
-    """Lines, without those that are longer than any match."""
+    """The lines of the output, without lines that are too long for a match."""
     while True:
         try:
             line = await stdout.readuntil(b"\n")
@@ -214,7 +216,7 @@ def _match(line: bytes, folder: Path) -> Match | None:
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return None  # the rest of a line that was too long
+        return None  # the rest of a too long line
     if not isinstance(record, dict) or record.get("type") != "match":
         return None
     data = record["data"]
@@ -225,12 +227,12 @@ def _match(line: bytes, folder: Path) -> Match | None:
 
 
 def _text(given: Mapping[str, str]) -> str:
-    """A name or a line; what is no text comes as bytes."""
+    """A path or a line. ripgrep writes base64 for bytes that are no text."""
     return given["text"] if "text" in given else os.fsdecode(base64.b64decode(given["bytes"]))
 
 
 def _grouped(matches: list[Match], base: Path) -> list[str]:
-    """Matches file by file, as lines of text."""
+    """The matches as lines of text, file by file."""
     out: list[str] = []
     last: Path | None = None
     for match in matches:

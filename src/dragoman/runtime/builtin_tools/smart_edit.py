@@ -1,4 +1,5 @@
-"""smart_edit: a text in a file for another, found also where whitespace differs, and with a model's help where not."""
+"""Owns the tool smart_edit: a text in a file is replaced, also if whitespace differs. A model helps if the text is not
+found."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment,
 
 REMEMBERED = 32
 MAX_ASKED = 200_000
-"""Characters of a file that are put before a model."""
+"""Most characters of a file in a question to the model."""
 
 
 class Correction(Struct, frozen=True):
-    """What a model says the edit should have been."""
+    """The model's correction of an edit."""
 
     search: str
     replace: str
@@ -30,6 +31,8 @@ class Correction(Struct, frozen=True):
 
 
 class SmartEdit(Tool):
+    """The tool `smart_edit`. Replaces a text in a file, also with other whitespace."""
+
     name = "smart_edit"
     description = (
         "Replaces text in a file of the workspace. 'old_string' is looked for to the letter first, then with other "
@@ -80,7 +83,7 @@ class SmartEdit(Tool):
         except ToolError:
             shown = around.shown
             if shown is not None and shown.original == was.text:
-                return Edit(where, was, shown.new)  # a person agreed to what the model made of it
+                return Edit(where, was, shown.new)  # the person approved the model's correction
             correction = await self._corrected(arguments, was, around)
             if correction is None:
                 raise
@@ -89,7 +92,8 @@ class SmartEdit(Tool):
     async def _corrected(
         self, arguments: Mapping[str, Any], was: TextFile, around: ToolEnvironment
     ) -> Correction | None:
-        """What a model makes of an edit that leads nowhere; the same when it is asked again to run what was shown."""
+        """A model's correction of an edit that finds nothing. The correction is kept, so that the run makes the edit
+        that was shown."""
         if around.ask is None or len(was.text) > MAX_ASKED:
             return None
         key = (was.text, arguments["instruction"], arguments["old_string"], arguments["new_string"])
@@ -99,7 +103,7 @@ class SmartEdit(Tool):
         try:
             answer = await around.ask(_question(arguments, was))
         except DragomanError:
-            return None  # then the edit's own failure is what to say
+            return None  # then the original failure is reported
         text = "".join([part.text for part in answer.parts if isinstance(part, Text)])
         try:
             found = msgspec.json.decode(text[text.find("{") : text.rfind("}") + 1], type=Correction)

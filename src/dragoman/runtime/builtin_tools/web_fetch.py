@@ -1,4 +1,4 @@
-"""web_fetch: what a prompt asks about the pages whose addresses stand in it."""
+"""Owns the tool web_fetch: it answers a prompt about the pages whose addresses are in the prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment,
 
 MAX_PAGES = 20
 MAX_TEXT = 100_000
-"""Characters of all pages together that are passed on."""
+"""Most characters of all pages together."""
 
 _URL = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _CLOSED = {")": "(", "]": "[", "}": "{"}
@@ -24,6 +24,8 @@ _BLOB = re.compile(r"https?://(?:www\.)?github\.com/([^/\s]+/[^/\s]+)/blob/(\S+)
 
 
 class WebFetch(Tool):
+    """The tool `web_fetch`. Fetches the pages in a prompt."""
+
     name = "web_fetch"
     description = (
         "Fetches the pages whose addresses stand in the prompt, 20 at most, and returns what the prompt asks about "
@@ -57,7 +59,7 @@ class WebFetch(Tool):
             try:
                 text, sources = cited(await around.ask(prompt, hosted=("web_fetch",)))
             except DragomanError:
-                text = ""  # then we fetch ourselves
+                text = ""  # then this tool fetches the pages
             if text.strip():
                 return Outcome(listed(text, sources), "Content processed from prompt.")
         return await _fetched(prompt, around)
@@ -70,20 +72,20 @@ def urls(prompt: str) -> list[str]:
 
 
 def _trimmed(url: str) -> str:
-    """Without the signs of the sentence that it stands in; a bracket that was opened in it is its own."""
+    """An address without punctuation of the sentence at its end. A closing bracket stays if the address opens it."""
     while url and (url[-1] in ".,;:!?*_" or (url[-1] in _CLOSED and url.count(url[-1]) > url.count(_CLOSED[url[-1]]))):
         url = url[:-1]
     return url
 
 
 def raw(url: str) -> str:
-    """The address of a file itself, for that of GitHub's page about it."""
+    """The raw address of a file, for the address of its page on GitHub."""
     found = _BLOB.fullmatch(url)
     return f"https://raw.githubusercontent.com/{found[1]}/{found[2]}" if found else url
 
 
 async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
-    """By fetching the pages here, and asking a model about them if there is one to ask."""
+    """Fetch the pages here. A model answers the prompt about them, if there is a model."""
     get = around.fetch or fetch
     found = urls(prompt)
     answers: list[Any] = await asyncio.gather(*[_words(get, raw(url)) for url in found])
@@ -104,13 +106,13 @@ async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
     content = "\n\n".join(texts + failed)
     said = content
     if around.ask is not None:
-        with contextlib.suppress(DragomanError):  # what was fetched is worth more than nothing
+        with contextlib.suppress(DragomanError):  # without an answer the pages themselves are returned
             said = cited(await around.ask(_question(prompt, content)))[0].strip() or content
     return Outcome(listed(said, sources), f"Content of {len(texts)} page(s) processed.")
 
 
 async def _words(get: Any, url: str) -> tuple[str, str] | str:
-    """(title, words) of a page, or why there are none."""
+    """(title, words) of a page, or the reason why there are none."""
     try:
         page = await get(url)
     except DragomanError as error:

@@ -1,4 +1,4 @@
-"""write_file: a file with this content, new or in the place of the old one."""
+"""Owns the tool write_file: it writes a new file, or replaces a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment
 
 
 class WriteFile(Tool):
+    """The tool `write_file`. Writes a whole file."""
+
     name = "write_file"
     description = (
         "Writes a file of the workspace, with folders on the way to it where they are missing. What was in the file "

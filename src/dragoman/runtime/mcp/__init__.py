@@ -1,4 +1,5 @@
-"""MCP both ways: tool servers as tools of ours (`servers`, `client`), and our tools as a tool server (`server`).
+"""Owns MCP in both directions: MCP servers as tools of the runtime (`servers`, `client`), and our tools as an MCP
+server (`server`).
 
-The official SDK does the protocol. It takes most of a second to import, so only `client` and `server` import it.
+The official SDK handles the protocol. Its import takes most of a second, so only `client` and `server` import it.
 """

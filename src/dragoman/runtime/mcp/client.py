@@ -1,7 +1,7 @@
-"""One MCP server, as we are connected to it: reached, asked for its tools, called, found dead, reached anew.
+"""Owns the connection to one MCP server: connect, list tools, call, notice the end, connect again.
 
-A connection lives in a task of its own, because what the SDK opens must be closed by the task that opened it. Whatever
-becomes of it, those who call get an answer or a ToolError.
+Each connection has a task of its own, because the SDK demands that the same task opens and closes it. A caller always
+gets an answer or a ToolError.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .config import ServerConfig
 from .connection_streams import Notes, transport
 
 CONNECT_SECONDS = 60.0
-"""How long a server may take to be ready; some are downloaded first."""
+"""Seconds until a server must be ready. Some servers are downloaded first."""
 _CLOSE_SECONDS = 10.0
 _PAGES = 100
-"""Of a list of tools. A server that always names a next page would be listed for ever."""
+"""Most pages of a tool list. A broken server may always name a next page."""
 _PAUSES = (1.0, 5.0, 30.0)
-"""Seconds before listening for changes again."""
+"""Pauses in seconds before the client listens for changes again."""
 
 _FORGOTTEN = re.compile(r"(Not Found: )?Session (not found|terminated|has been terminated)", re.IGNORECASE)
 
@@ -48,16 +48,16 @@ class Offered(Struct, frozen=True):
 
 
 class Skipped(Struct, frozen=True):
-    """A tool that is not offered, or not under all circumstances, and why."""
+    """A tool that is not offered, or only under conditions, with the reason."""
 
     name: str
     why: str
     by_choice: bool = False
-    """The user's own configuration leaves it out."""
+    """True if the user's configuration excludes the tool."""
 
 
 class Connection:
-    """A server by its name and configuration. Whether it is connected shows when it is used."""
+    """A server with its name and configuration. It connects at first use."""
 
     def __init__(self, name: str, config: ServerConfig, workspace: tuple[Path, ...] = ()) -> None:
         self.name = name
@@ -65,23 +65,24 @@ class Connection:
         self.workspace = workspace
         self.tools: tuple[Offered, ...] = ()
         self.refused: tuple[Skipped, ...] = ()
-        """Tools whose declaration breaks the protocol."""
+        """Tools with declarations that break the protocol."""
         self.version = ""
-        """Of the protocol, as agreed."""
+        """The agreed protocol version."""
         self.failure = ""
-        """Why it is not connected; "" if it is, or was never tried."""
+        """Why the server is not connected. "": it is connected, or was never tried."""
         self.changed: Callable[[], None] = lambda: None
-        """Called when the tools are others than they were."""
+        """Called after a change of the tools."""
         self._life: _Life | None = None
         self._lock = asyncio.Lock()
         self._closed = False
 
     @property
     def connected(self) -> bool:
+        """Whether the connection is usable now."""
         return self._life is not None and self._life.client is not None
 
     async def connect(self) -> None:
-        """Reach it, if that is not so already, and ask for its tools. Raises ToolError."""
+        """Connect if needed, and list the tools. ToolError: the server cannot be reached."""
         await self._reached()
 
     async def _reached(self) -> _Life:
@@ -110,7 +111,7 @@ class Connection:
     async def call(
         self, tool: str, arguments: Mapping[str, Any], report: Callable[[str], None] = lambda text: None
     ) -> wire.CallToolResult:
-        """Call one of its tools. Raises ToolError for all that can go wrong on the way there and back."""
+        """Call a tool. ToolError: the connection, the protocol or the server failed."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             report(message or (f"{progress:g} of {total:g}" if total else f"{progress:g}"))
@@ -129,7 +130,7 @@ class Connection:
                     if not life.forgotten:
                         raise
                     async with self._lock:
-                        if self._life is life:  # else another call was faster
+                        if self._life is life:  # otherwise another call has connected already
                             await self._end()
                     return await once(await self._reached())
         except TimeoutError:
@@ -138,12 +139,12 @@ class Connection:
         except MCPError as error:
             raise self._failed(tool, error) from error
         except (ValidationError, InputRequiredRoundsExceededError, RuntimeError, ValueError) as error:
-            # What the SDK refuses of an answer: one that breaks the protocol, or the tool's own output schema.
+            # The SDK refuses answers that break the protocol, or the tool's own output schema.
             message = f"The MCP server {self.name!r} gave no valid answer for {tool!r}: {_first_line(error)}"
             raise ToolError("mcp_invalid", message) from error
 
     async def close(self) -> None:
-        """End it for good, with the process that was started for it."""
+        """Close the connection for good, and end the server's process."""
         self._closed = True
         async with self._lock:
             await self._end()
@@ -154,8 +155,8 @@ class Connection:
             await life.end()
 
     def _forgotten(self, error: MCPError) -> bool:
-        """Whether the server no longer knows our session, because it was started anew. The protocol says so by a
-        status alone; the words are what the SDKs say beside it."""
+        """Whether the server has lost our session, for example after a restart. By the specification (2025-11-25,
+        Streamable HTTP) the status 404 says so; the words are those of the SDKs."""
         return bool(self.config.url) and self.version < MODERN and _FORGOTTEN.match(error.message) is not None
 
     def _failed(self, tool: str, error: MCPError) -> ToolError:
@@ -177,10 +178,10 @@ class _Life:
         self._of = of
         self.notes = Notes()
         self.client: Client | None = None
-        """While it can be used."""
+        """The SDK's client, while the connection is usable."""
         self.over = False
         self.forgotten = False
-        """The server does not know our session, so that whatever was called on it was not carried out."""
+        """True if the server has lost our session. Then it has not run the call."""
         self._stale = False
         self._woken = asyncio.Event()
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -188,8 +189,8 @@ class _Life:
         self.task.add_done_callback(_looked_at)
 
     async def end(self) -> None:
-        """Over, when this returns. Cancelled only while it is still opening, or takes too long: closing a process in
-        order takes some seconds at most, and must not be disturbed."""
+        """End the connection, and wait for the end. The task is cancelled only while it opens, or if the close takes
+        too long: the orderly end of a process takes some seconds."""
         if self.client is None and not self.over:
             self.task.cancel()
         self._finish()
@@ -215,7 +216,7 @@ class _Life:
             client_info=wire.Implementation(name="dragoman", version=__version__),
             message_handler=self._heard,
             list_roots_callback=self._roots if of.workspace and of.config.command else None,
-            cache=None,  # the tools are kept here, and asked for again when they change
+            cache=None,  # the SDK's cache is off: the tools are kept here, and listed again after a change
         )
         try:
             async with client:
@@ -223,7 +224,7 @@ class _Life:
                 if self.over:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
                 self.client = client
-                # Being refused is part of finding out which era a server is of, and a greeting does no harm.
+                # Forget the notes so far: refusals are normal while the SDK finds the protocol version of a server.
                 self.notes.status, self.notes.strange = 0, ""
                 self.ready.set_result(None)
                 listening = asyncio.create_task(self._listen(client))
@@ -236,7 +237,7 @@ class _Life:
             self._finish()
 
     async def _wait(self, client: Client) -> None:
-        """Until it is over; when the tools have changed, look at them again."""
+        """Wait for the end of the connection. After a change of the tools, list them again."""
         while not self.over:
             await self._woken.wait()
             self._woken.clear()
@@ -246,8 +247,8 @@ class _Life:
                 self._of.changed()
 
     async def _look(self, client: Client) -> None:
-        """Ask for the tools. The SDK leaves out, with no more than a log line, those with headers that the newer
-        protocol forbids, so these are asked for before it looks at them."""
+        """List the tools. The SDK drops tools with headers that protocol 2026-07-28 forbids, and only logs that. So the
+        raw list is read before the SDK checks it."""
         of, refused = self._of, []
         of.version = client.protocol_version
         if client.server_capabilities.tools is None:
@@ -268,7 +269,7 @@ class _Life:
             self._change()
 
     async def _listen(self, client: Client) -> None:
-        """In the newer protocol, changes are told to those who listen."""
+        """Listen for changes: in protocol 2026-07-28 a server sends changes only to listeners."""
         tools = client.server_capabilities.tools
         if client.protocol_version < MODERN or tools is None or not tools.list_changed:
             return
@@ -278,9 +279,9 @@ class _Life:
                     async for _ in changes:
                         self._change()
             except MCPError:
-                return  # it does not want to
+                return  # the server has no subscriptions
             except (SubscriptionLost, TimeoutError):
-                pass  # what was missed is seen when the tools are looked at, below
+                pass  # missed changes are found by the list below
             await asyncio.sleep(pause)
             self._change()
 
@@ -311,7 +312,7 @@ def _offered(tool: wire.Tool) -> Offered:
 
 
 def _looked_at(task: asyncio.Task[None]) -> None:
-    """A failure nobody asks for any more is no reason for a complaint of the event loop."""
+    """Read a task's exception, so that the event loop does not log it as never retrieved."""
     if not task.cancelled():
         task.exception()
 

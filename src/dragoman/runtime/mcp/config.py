@@ -1,7 +1,8 @@
-"""The file that names MCP servers, as other agents have it: `{"mcpServers": {"name": {"command": "..."}}}`; or `url`.
+"""Owns the file of MCP servers, in the format of other agents: `{"mcpServers": {"name": {"command": "..."}}}`, or with
+`url`.
 
-Keys that we do not know are told, not refused: such files are shared between programs. `${NAME}`, `${NAME:-otherwise}`,
-and `$NAME` where it is all there is, stand for variables of the environment, so that no secret need stand in the file.
+Unknown keys are reported, not refused, because several programs share such files. `${NAME}`, `${NAME:-otherwise}`, and
+`$NAME` as a whole value stand for environment variables, so the file needs no secret.
 """
 
 from __future__ import annotations
@@ -20,52 +21,53 @@ from .schema_gate import Gate
 
 SECTION = "mcpServers"
 _SAME = {"httpUrl": "url", "includedTools": "includeTools", "excludedTools": "excludeTools"}
-"""Other programs' words for ours."""
+"""Keys of other programs, and our names for them."""
 _HTTP = ("http", "streamable-http", "streamableHttp", "streamable_http")
 _TOLD = frozenset({"type", "description", "name"})
-"""Keys that need no note: we have what they say, or it is for people."""
+"""Keys that need no report: they repeat other keys, or they are for people."""
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\A\$(\w+)\Z")
 _ADDRESS = re.compile(r"https?://[^\s\\/?#\x00-\x1f\x7f]+(?:[/?#][^\s\\\x00-\x1f\x7f]*)?", re.IGNORECASE)
-"""An address that every program reads in the same way."""
+"""An address that every parser reads in the same way."""
 
 
 class BadConfig(ConfigError):
-    """The file, or what stands in it for a server, does not hold."""
+    """An error in the file, or in its entry for a server."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(where, "", problem=what)
 
 
 class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
-    """One server: how to reach it, and what is to be had of it."""
+    """One server: its address or command, and the tools to use."""
 
     command: str = ""
     """stdio: the program to run."""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
-    """Variables it gets beside the harmless ones (PATH, HOME, ...). No others reach it."""
+    """Environment variables for the server, beside the harmless ones (PATH, HOME, ...). It gets no others."""
     cwd: str = ""
     url: str = ""
     """Streamable HTTP."""
     headers: dict[str, str] = {}
     timeout: float = 600_000
-    """Milliseconds that a call may take."""
+    """Time limit of a call in milliseconds."""
     trust: bool = False
-    """Its tools are run without asking."""
+    """True: its tools run without a question to the user."""
     include_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
     disabled: bool = False
     schema_gate: Gate = "skip"
     unknown: tuple[str, ...] = ()
-    """Keys of the file that mean nothing to us."""
+    """Unknown keys of the entry."""
 
     @property
     def seconds(self) -> float:
+        """The time limit of a call in seconds."""
         return self.timeout / 1000
 
 
 def load(file: Path, environ: Mapping[str, str]) -> dict[str, ServerConfig]:
-    """The servers that a file names, in its order. Raises ConfigError."""
+    """The servers in a file, in its order. ConfigError: the file has an error."""
     try:
         return read(read_named_file(file), environ, str(file))
     except OSError as error:
@@ -75,8 +77,8 @@ def load(file: Path, environ: Mapping[str, str]) -> dict[str, ServerConfig]:
 def read(
     text: bytes | str, environ: Mapping[str, str] | None, file: str = "the configuration"
 ) -> dict[str, ServerConfig]:
-    """The servers that the text of a file names. Without an environment the names of variables stay in place of their
-    values, and everything else is as it will be used. Raises ConfigError."""
+    """The servers in the text of a file. Without an environment, variables keep their names instead of their values.
+    ConfigError: the text has an error."""
     try:
         whole = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -90,7 +92,7 @@ def read(
 
 
 def variables(text: str) -> list[str]:
-    """The variables of the environment that a text of the file names."""
+    """The environment variables that a text names."""
     return [found[1] or found[3] for found in _VARIABLE.finditer(text)]
 
 
@@ -98,7 +100,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     if not isinstance(value, dict):
         raise BadConfig(where, "expected an object")
     for other, ours in _SAME.items():
-        if other in value and ours in value:  # whoever reads the file would not know which of them counts
+        if other in value and ours in value:  # a reader of the file could not know which key counts
             raise BadConfig(where, f"{ours} and {other} are one setting; leave one of them out")
     given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
@@ -126,7 +128,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
 
 
 def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:
-    """The value with variables of the environment in place of their names."""
+    """The value with environment variables filled in."""
     if isinstance(value, str):
         return _VARIABLE.sub(_variable(environ, where), value)
     if isinstance(value, list):

@@ -1,4 +1,5 @@
-"""What a connection to a server is made of: its streams, watched for their end, and the last words of a process."""
+"""Owns the streams of a connection to an MCP server: it notices their end, and keeps the last error output of a
+process."""
 
 from __future__ import annotations
 
@@ -18,32 +19,32 @@ from pydantic import ValidationError
 from .config import ServerConfig
 
 _KEPT = 2_000
-"""Bytes of what a process says on standard error."""
+"""Bytes of standard error that are kept."""
 _LINE = 100
 
 
 class Notes:
-    """What went past on the way, for who must explain a failure."""
+    """Observations on the streams that explain a failure."""
 
     def __init__(self) -> None:
         self.said = b""
         self.status = 0
-        """The last HTTP status that was no success."""
+        """The last HTTP status of a failed request."""
         self.strange = ""
-        """The first line of standard output that is not the protocol's."""
+        """The first line of standard output that is no protocol message."""
 
     def __str__(self) -> str:
         if self.status:
             return f"HTTP {self.status}"
         lines = self.said.decode(errors="replace").strip().splitlines()
-        # Of a traceback, what it ends with: the rest is for the server's author.
+        # Only the last line of a traceback: the rest is for the server's author.
         told = [line.strip() for line in lines if line.strip() and not line.startswith((" ", "\t", "Traceback "))]
         strange = [f"its output is not MCP: {self.strange!r}"] if self.strange else []
         return " | ".join([*strange, *told[-4:]])
 
 
 def transport(config: ServerConfig, notes: Notes, ended: Callable[[], None]) -> Transport:
-    """The streams to and from a server, not yet opened. `ended` is called when no more can come."""
+    """The streams to and from a server, not yet open. `ended` is called after the last message."""
     return _process(config, notes, ended) if config.command else _http(config, notes)
 
 
@@ -66,7 +67,7 @@ async def _http(config: ServerConfig, notes: Notes) -> AsyncIterator[Any]:
         if response.status_code >= 400:
             notes.status = response.status_code
 
-    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # who listens for changes hears nothing for long
+    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # a listener for changes waits long
     async with (
         httpx2.AsyncClient(headers=config.headers, timeout=limits, event_hooks={"response": [note]}) as http,
         streamable_http_client(config.url, http_client=http) as streams,
@@ -76,7 +77,7 @@ async def _http(config: ServerConfig, notes: Notes) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def _overheard(notes: Notes) -> AsyncIterator[TextIO]:
-    """A file to write errors to, of which the end is kept."""
+    """A file for standard error. Its last bytes are kept."""
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
     way, _ = await loop.connect_read_pipe(lambda: _Ear(notes), os.fdopen(reading, "rb", 0))
@@ -97,8 +98,8 @@ class _Ear(asyncio.Protocol):
 
 
 class _Watched:
-    """A stream that tells when it ends, and what came that was no message. The SDK tells those who wait for an answer,
-    and nobody else."""
+    """A stream that reports its end, and lines that are no message. The SDK reports these only to callers that wait for
+    an answer."""
 
     def __init__(self, stream: Any, notes: Notes, ended: Callable[[], None]) -> None:
         self._stream, self._notes, self._ended = stream, notes, ended

@@ -1,6 +1,6 @@
-"""What an MCP server answers, as what our tools give: blocks become text and media, for the model and for who watches.
+"""Owns the outcome for an MCP result: blocks become text and media, for the model and for a person who watches.
 
-Knows the SDK's types by their fields only, so that it need not be imported for this.
+It reads the SDK's types by their fields only, so the SDK need not be imported.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ..tool_interface import Failure, Outcome
 
 FAILED = "mcp_tool_error"
 MOST = 200_000
-"""Characters at the beginning of a text, and as many at its end, that are kept: with one that no model takes in the
-history, every later question would be refused."""
+"""Characters that are kept from the beginning of a text, and as many from its end. A text beyond the model's window
+would make every later request fail."""
 _UNKNOWN_TYPE = "application/octet-stream"
 
 
 def outcome(tool: str, result: Any) -> Outcome:
-    """A CallToolResult of the tool, which the server calls so."""
+    """The outcome for a CallToolResult. `tool` is the server's name of the tool."""
     parts: list[Text | Media] = []
     shown: list[str] = []
     for block in result.content:
@@ -70,8 +70,9 @@ def _add_media(tool: str, what: str, mime: str, data: str, parts: list[Text | Me
 
 
 def _mirrored(value: Any, parts: list[Text | Media]) -> bool:
-    """Whether the texts say already what the structured content says. Servers should say it in both, as JSON; some wrap
-    a value that is no object as `result`, and give a list's items as one text each."""
+    """Whether the texts repeat the structured content. By the specification (2025-06-18) servers should send both, with
+    the text as JSON. Some servers wrap a value that is no object as `result`, and send one text for each item of a
+    list."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     wrapped = [value["result"]] if isinstance(value, dict) and value.keys() == {"result"} else []
     read = [_read(text) for text in texts]

@@ -1,4 +1,4 @@
-"""Which schemas are let in: those that say the type of everything, or say it in each branch of a union."""
+"""Owns the check of MCP schemas: every property must have a type, or a type in each branch of a union."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Literal
 from ...canon.parts import Path, pointer
 
 Gate = Literal["skip", "warn", "off"]
-"""What becomes of a tool whose schema leaves types out: skipped, offered with a note, offered."""
+"""What happens to a tool whose schema lacks types: skipped, offered with a note, or offered."""
 
 _UNIONS = ("anyOf", "allOf", "oneOf")
 
 
 def untyped(schema: Any) -> str | None:
-    """Where a schema says no type, as a JSON pointer; None if it always does. What stands beside a type (a union, say)
-    is not looked at, and neither is what is no object: `true` is a schema, too."""
+    """The JSON pointer of a schema without a type. None: every schema has one. A union beside a type is not checked,
+    nor is a schema that is no object (`true` is a schema too)."""
     todo: list[tuple[Path, Any]] = [((), schema)]
     while todo:
         at, one = todo.pop()

@@ -1,7 +1,8 @@
-"""Our tools as an MCP server, for other agents: over stdio, or over streamable HTTP on loopback; in both eras of MCP.
+"""Owns our tools as an MCP server for other agents: over stdio, or over streamable HTTP on loopback, in old and new
+protocol versions.
 
-Which kinds of tools are offered is said beforehand, because there is nobody to ask when one is called. Whichever way
-the serving ends, no process that a tool started is left.
+The kinds of offered tools are set beforehand, because no person can be asked during a call. At the end no process of a
+tool is left.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ RequestContext = ServerRequestContext[Any, Any]
 
 
 class ToolServer:
-    """Serves the tools of some kinds. The surroundings are the same for all clients, and so is the policy."""
+    """Serves the tools of some kinds. All clients share one environment and one policy."""
 
     def __init__(
         self, tools: Iterable[Tool], around: ToolEnvironment, kinds: frozenset[Kind] = frozenset({"read"})
@@ -75,7 +76,7 @@ class ToolServer:
         try:
             return await asyncio.shield(work)
         finally:
-            # The SDK cancels a cancelled call again and again; the tool is told once, and then cleans up in peace.
+            # The SDK cancels a call repeatedly. The tool gets one cancellation, and can then clean up undisturbed.
             work.cancel()
             with anyio.CancelScope(shield=True):
                 await asyncio.wait({work})
@@ -88,7 +89,7 @@ class ToolServer:
         return wire.CallToolResult(content=[_block(part) for part in result.parts], is_error=result.is_error)
 
     async def close(self) -> None:
-        """End the calls under way, and what tools have going on between calls."""
+        """End the running calls, and everything that the tools started."""
         for work in self._running:
             work.cancel()
         if self._running:
@@ -96,12 +97,12 @@ class ToolServer:
         await self.toolbox.close()
 
     async def serve_stdio(self) -> None:
-        """Until standard input ends, or the process is told to stop."""
+        """Serve until standard input ends, or a signal stops the process."""
         leaving: list[asyncio.Task[None]] = []
 
         async def leave() -> None:
             await self.close()
-            os._exit(128 + signal.SIGTERM)  # a thread waits for standard input, and nothing can wake it
+            os._exit(128 + signal.SIGTERM)  # a thread blocks in a read of standard input, and nothing can wake it
 
         with _told_to_stop(lambda: leaving.append(asyncio.create_task(leave()))):
             async with stdio_server() as (reading, writing):
@@ -109,12 +110,12 @@ class ToolServer:
             await self.close()
 
     async def serve_http(self, port: int, ready: Callable[[str], None], key: str = "") -> None:
-        """Until the process is told to stop. Only loopback is listened on, and only its names are taken for ours, so
-        that no page in a browser reaches us. With a key, only who knows it is served. `ready` is told the address.
-        Raises OSError."""
+        """Serve until a signal stops the process. The server listens on loopback only and accepts only loopback Host
+        names, so no web page can reach it through a browser. With a key, only clients with the key are served. `ready`
+        gets the address. OSError: the port cannot be opened."""
         with socket.create_server((LOOPBACK, port)) as listening:
             app: Any = self.server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK)
-            # h11, because httptools leaves spaces at the end of a header's value, and MCP compares these with the body.
+            # h11: httptools keeps blanks at the end of a header's value, and MCP compares headers with the body.
             config = uvicorn.Config(
                 _Locked(app, key) if key else app, http="h11", log_level="warning", timeout_graceful_shutdown=3
             )
@@ -127,7 +128,7 @@ class ToolServer:
 
 
 class _Listener(uvicorn.Server):
-    """uvicorn would end the process by the signal it got; we have to clean up first."""
+    """A uvicorn server that does not end the process by the signal: the tools must clean up first."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -135,7 +136,7 @@ class _Listener(uvicorn.Server):
             yield
 
     def _stop(self) -> None:
-        self.force_exit = self.should_exit  # told twice
+        self.force_exit = self.should_exit  # a second signal
         self.should_exit = True
 
 
@@ -143,7 +144,7 @@ class _Listener(uvicorn.Server):
 def _told_to_stop(stop: Callable[[], object]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     signals = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup: the signal is ignored on purpose
         signals.append(signal.SIGHUP)
     for each in signals:
         loop.add_signal_handler(each, stop)
@@ -155,7 +156,7 @@ def _told_to_stop(stop: Callable[[], object]) -> Iterator[None]:
 
 
 class _Locked:
-    """Lets in who knows the key."""
+    """Serves only requests with the key."""
 
     def __init__(self, app: Any, key: str) -> None:
         self._app = app
@@ -172,7 +173,7 @@ class _Locked:
 
 
 class _Reporter:
-    """What a tool reports, sent on as progress: the newest, when the one before is out."""
+    """Sends a tool's reports as progress: the newest report, after the previous one is sent."""
 
     def __init__(self, send: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
         self._send = send
@@ -187,7 +188,7 @@ class _Reporter:
         if self._task is not None:
             if kind is not None:
                 self._task.cancel()
-            # That nobody hears of the progress any more does not concern the call.
+            # A failure to send progress must not end the call.
             await asyncio.gather(self._task, return_exceptions=True)
 
     def _report(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The MCP servers of a session, and their tools as tools of the runtime: named, let in or not, kept up to date."""
+"""Owns the MCP servers of a session, and their tools as tools of the runtime: names, checks, updates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .schema_gate import untyped
 
 
 class RemoteTool:
-    """A tool that an MCP server runs. Whether it may be run is the user's affair: hints of a server decide nothing."""
+    """A tool of an MCP server. Only the user's policy decides whether it runs; the server's hints do not count."""
 
     kind: Kind = "other"
 
@@ -35,11 +35,12 @@ class RemoteTool:
 
     @property
     def server(self) -> str:
+        """The name of the server."""
         return self._connection.name
 
     @property
     def key(self) -> tuple[str, str]:
-        """Server and tool, as they call themselves."""
+        """The names of server and tool, as the server has them."""
         return self.server, self.offered.name
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
@@ -47,7 +48,7 @@ class RemoteTool:
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         title = f"Run {self.offered.title or self.offered.name} of the MCP server {self.server}"
-        if arguments:  # all of them, for they are what a person agrees to
+        if arguments:  # all arguments, because the person approves exactly these
             title += f" with {msgspec.json.encode(arguments).decode()}"
         trusted = self._connection.config.trust
         return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
@@ -58,7 +59,7 @@ class RemoteTool:
 
 
 class Status(Struct, frozen=True):
-    """How it stands with a server."""
+    """The state of a server."""
 
     name: str
     connected: bool
@@ -70,9 +71,10 @@ class Status(Struct, frozen=True):
 
 
 class Servers:
-    """All servers of a configuration. Open it (`async with`), then `join` a toolbox: tools come and go from then on.
+    """All servers of a configuration. Open it (`async with`), then `join` a toolbox. From then on the toolbox follows
+    the servers.
 
-    A server that cannot be reached has no tools, and a failure that says why; the others are not disturbed by it.
+    A server that cannot be reached has no tools, and its state has the reason. The other servers are not affected.
     """
 
     def __init__(self, configs: Mapping[str, ServerConfig], workspace: tuple[Path, ...] = ()) -> None:
@@ -81,9 +83,9 @@ class Servers:
         }
         self._toolbox = Toolbox()
         self._mine: dict[str, RemoteTool] = {}
-        """Our tools in the toolbox, by their names."""
+        """The MCP tools in the toolbox, by name."""
         self._names: dict[tuple[str, str], str] = {}
-        """Names once given are kept: a model has seen them."""
+        """The given names. A name stays the same, because a model has seen it."""
         self._skipped: dict[str, tuple[Skipped, ...]] = {}
         for connection in self._connections.values():
             connection.changed = self._sync
@@ -98,30 +100,30 @@ class Servers:
         await self.close()
 
     async def connect(self) -> None:
-        """Reach those that are not reached, all at once; tried again, this may bring back one that was down."""
+        """Connect to all servers without a connection, in parallel. A later call may reach a server that was down."""
         await asyncio.gather(*[_reach(connection) for connection in self._connections.values()])
         self._sync()
 
     async def close(self) -> None:
-        """End all connections, and the processes started for them. The toolbox has none of their tools then."""
+        """Close all connections, end the servers' processes, and remove the tools from the toolbox."""
         self.join(Toolbox())
         await asyncio.gather(*[connection.close() for connection in self._connections.values()])
 
     def join(self, toolbox: Toolbox) -> None:
-        """Offer the tools in this toolbox, beside those that are in it."""
+        """Add the tools to this toolbox."""
         for name in self._mine:
             self._toolbox.remove(name)
         self._mine, self._toolbox = {}, toolbox
         self._sync()
 
     def __getitem__(self, name: str) -> Connection:
-        """Raises ConfigError where none has the name."""
+        """The connection to a server. ConfigError: there is no server with the name."""
         if name not in self._connections:
             raise ConfigError("MCP server", name, tuple(self._connections))
         return self._connections[name]
 
     def status(self) -> tuple[Status, ...]:
-        """How it stands with every server, in the order of the configuration."""
+        """The state of every server, in the order of the configuration."""
         return tuple([self._status(connection) for connection in self._connections.values()])
 
     def _status(self, of: Connection) -> Status:
@@ -134,7 +136,7 @@ class Servers:
         return Status(of.name, of.connected, of.failure, of.version, tools, skipped, tuple(notes))
 
     def _sync(self) -> None:
-        """Make the toolbox hold the tools that the servers have now."""
+        """Update the toolbox to the current tools of the servers."""
         wanted: list[tuple[Connection, Offered]] = []
         for connection in self._connections.values():
             skipped = list(connection.refused)
@@ -172,7 +174,7 @@ class Servers:
 
 
 def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped | None:
-    """Why a tool is not let in, if it is not."""
+    """Why a tool is not offered. None: it is offered."""
     name = offered.name
     if not name:
         return Skipped(name, "it has no name")
@@ -195,11 +197,11 @@ async def _reach(connection: Connection) -> None:
     try:
         await connection.connect()
     except ToolError:
-        return  # it is in connection.failure, for who asks
+        return  # connection.failure has the reason
 
 
 def _seldom(report: Callable[[str], None]) -> Callable[[str], None]:
-    """Reports at most once a second, however often a server tells of its progress."""
+    """A report function that passes on at most one report a second."""
     last = -1.0
 
     def told(text: str) -> None:

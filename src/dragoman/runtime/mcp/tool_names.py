@@ -1,4 +1,4 @@
-"""Names under which tools of MCP servers are offered: legal, at most 63 characters, unique, the same every time."""
+"""Owns the names of MCP tools: legal, at most 63 characters, unique, and the same every time."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _HEAD, _TAIL = 28, 32
 
 
 def legal(name: str) -> str:
-    """A name in legal characters; of one that is too long, beginning and end."""
+    """A name in legal characters. Of a too long name the beginning and the end stay."""
     clean = _ILLEGAL.sub("_", name)
     return clean if len(clean) <= LONGEST else f"{clean[:_HEAD]}___{clean[-_TAIL:]}"
 
 
 def qualified(server: str, tool: str) -> str:
-    """The name that says whose tool it is."""
+    """The name with the server's name before it."""
     return legal(f"{server}__{tool}")
 
 
 def chosen(server: str, tool: str, taken: Container[str]) -> str:
-    """The tool's own name; where another tool has it, the qualified one; where that does not help either (two names
-    became one by cleaning or cutting), the qualified one with a hash."""
+    """The tool's own name, or the qualified name if the own name is taken, or the qualified name with a hash if that is
+    taken too (two names may become equal by cleaning or cutting)."""
     for name in (legal(tool), qualified(server, tool)):
         if name not in taken:
             return name
-    # The server's name may hold anything but a zero byte, so the two cannot be confused.
+    # A name holds no zero byte, so server and tool stay separate in the hash.
     digest = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()
     return f"{_ILLEGAL.sub('_', f'{server}__{tool}')[: LONGEST - 13]}_{digest[:12]}"
