@@ -27,6 +27,10 @@ class Model(Protocol):
         """The events of its answer, as they come. A Fault is an event too; nothing is raised for it."""
         ...
 
+    async def check(self) -> None:
+        """Find out whether the model can be asked. ConfigError where the key is missing or refused."""
+        ...
+
     async def close(self) -> None:
         """Nobody will ask it any more."""
         ...
