@@ -99,7 +99,7 @@ class ChatCommands:
 
     def do_wire(self, rest: str) -> None:
         """Show the conversation as a request: /wire anthropic. Without a dialect: as the upstream gets it."""
-        dialect = rest or self._agent.dialect
+        dialect = rest or self._agent.dialect or installed()[0]
         if not is_known(dialect):
             raise ConfigError("dialect", dialect, tuple(installed()))
         body, losses = exported(self._agent.session.request(), dialect, self._agent.model.partition("/")[2])

@@ -169,9 +169,9 @@ class Agent:
 
     @property
     def dialect(self) -> str:
-        """The dialect of the model's upstream."""
+        """The dialect of the model's upstream; "" for the rehearsal, which has none."""
         upstream = self._upstreams.get(self.model.partition("/")[0])
-        return upstream.dialect if upstream is not None and upstream.dialect != REHEARSAL else "openai-chat"
+        return upstream.dialect if upstream is not None and upstream.dialect != REHEARSAL else ""
 
     @overload
     def ask(self, prompt: str | Iterable[Part], *media: Media) -> Reply[None]: ...
