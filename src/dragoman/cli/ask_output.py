@@ -156,6 +156,10 @@ class TextOutput:
                 detail = f" ({happening.detail})" if happening.detail else ""
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
 
+    def show(self, text: str) -> None:
+        """Show the output of a command of the user's own."""
+        self._line(text.rstrip("\n"), "dim")
+
     def diff(self, text: str) -> None:
         """Show an edit, before or after it is made."""
         for line in text.splitlines():
@@ -179,6 +183,16 @@ class Approver:
         self._teller = teller
 
     async def __call__(self, asked: Confirmation) -> Approval:
+        self.show(asked)
+        _forget_typed()
+        while True:
+            click.echo(self.words(asked), nl=False, err=True)
+            found = self.read(await _line(), asked)
+            if found is not None:
+                return found
+
+    def show(self, asked: Confirmation) -> None:
+        """Show what the approval is about."""
         teller = self._teller
         teller.say(asked.title)
         if asked.command:
@@ -187,16 +201,16 @@ class Approver:
             teller.say(url)
         if asked.diff is not None:
             teller.diff(asked.diff.diff)
-        _forget_typed()
+
+    def words(self, asked: Confirmation) -> str:
+        """The answers that are possible."""
         words = "[y]es, [a]lways" + (", all of this [s]erver" if asked.server else "")
-        words += (", [e]dit" if asked.diff is not None else "") + ", [n]o"
-        while True:
-            click.echo(f"{words}: ", nl=False, err=True)
-            line = (await _line()).strip()
-            word, _, why = line.partition(" ")
-            found = _approval(word.lower(), why, asked)
-            if found is not None:
-                return found
+        return words + (", [e]dit" if asked.diff is not None else "") + ", [n]o: "
+
+    def read(self, line: str, asked: Confirmation) -> Approval | None:
+        """The approval in an answer; None where it is no answer."""
+        word, _, why = line.strip().partition(" ")
+        return _approval(word.lower(), why, asked)
 
 
 def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:

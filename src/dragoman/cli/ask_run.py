@@ -32,6 +32,7 @@ from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
 from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
 from ..runtime.tool_interface import Tool
+from ..runtime.toolbox import Approve
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
@@ -86,20 +87,25 @@ def run(wish: AskOptions) -> NoReturn:
     teller: JsonOutput | TextOutput = (
         JsonOutput() if wish.as_json else TextOutput(losses=wish.losses, kept=not wish.no_store)
     )
+    if not wish.prompt and not wish.media and not wish.as_json and at_a_terminal() and sys.stdout.isatty():
+        from .chat_run import run as chat  # prompt_toolkit takes a while to load
+
+        chat(wish)
     words = _words(wish.prompt, teller.say)
     if not words and not wish.media and not (wish.going_on or wish.session):
         raise click.UsageError("there is no prompt. Give one as an argument, or on standard input.")
     try:
-        store = None if wish.no_store else _opened()
+        store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, teller.say)
-        agent = _agent(wish, store, keep, teller)
+        approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
+        agent = make_agent(wish, store, keep, teller, approve)
     except DragomanError as error:
         fail(str(error), 2)
     if not words and not wish.media and agent.session.step == "idle":
         raise click.UsageError("there is no prompt, and this conversation has no unfinished step. Give a prompt.")
     given = frozenset(agent.policy.allow)
     parts: list[Part] = [Text(words)] if words else []
-    parts += [_media(one) for one in wish.media]
+    parts += [media_of(one) for one in wish.media]
     try:
         reason = asyncio.run(_run(agent, parts, teller))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -111,19 +117,27 @@ def run(wish: AskOptions) -> NoReturn:
         fail(str(error), 2)
     finally:
         if store is not None:
-            _remember(store, wish.place, agent.policy, given, teller)
+            remember_allowed(store, wish.place, agent.policy, given, teller)
             store.close()
     sys.exit(0 if reason in _GOOD else 1)
 
 
-def _opened() -> SqliteStore:
+def open_store() -> SqliteStore:
+    """The user's store."""
     try:
         return SqliteStore(usual_file(os.environ))
     except ConfigError as error:
         fail(f"{error} (set DRAGOMAN_STORE to another file, or use --no-store)", 2)
 
 
-def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, teller: JsonOutput | TextOutput) -> Agent:
+def make_agent(
+    wish: AskOptions,
+    store: Store | None,
+    keep: ConversationStore,
+    teller: JsonOutput | TextOutput,
+    approve: Approve | None,
+) -> Agent:
+    """The agent that the options describe."""
     session: Session | None = None
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
@@ -138,7 +152,7 @@ def _agent(wish: AskOptions, store: Store | None, keep: ConversationStore, telle
         tools=_tools(wish.tools, wish.no_tools),
         mcp=_servers(wish.mcp),
         policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
-        approve=Approver(teller) if isinstance(teller, TextOutput) and _at_a_terminal() else None,
+        approve=approve,
         system=wish.system,
         session=session,
         limits=Limits(wish.turns, wish.seconds, wish.tokens),
@@ -190,7 +204,8 @@ def _routed(model: str, config: Config) -> str:
     return first.model if first.upstream.dialect == REHEARSAL else f"{first.name}/{first.model}"
 
 
-def _at_a_terminal() -> bool:
+def at_a_terminal() -> bool:
+    """Whether a person can type."""
     return sys.stdin is not None and sys.stdin.isatty()  # a service has no standard input at all
 
 
@@ -199,7 +214,7 @@ def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
     arguments = " ".join(prompt)
     typed = "" if arguments == "-" else arguments
     piped = ""
-    if sys.stdin is not None and (arguments == "-" or not _at_a_terminal()):
+    if sys.stdin is not None and (arguments == "-" or not at_a_terminal()):
         piped = sys.stdin.buffer.read().decode(errors="surrogateescape")
     text = "\n\n".join([one for one in (typed, piped.strip("\n")) if one])
     plain = text.encode(errors="surrogateescape").decode(errors="replace")
@@ -238,7 +253,8 @@ def _telemetry(where: str | None) -> Telemetry | None:
     return OpenTelemetry() if where == "otel" else Lines(Path(where))
 
 
-def _media(file: Path) -> Media:
+def media_of(file: Path) -> Media:
+    """A file as a part of a question."""
     mime = guess_mime(file.name) or "application/octet-stream"
     return Media(kind_of(mime), mime, base64.b64encode(file.read_bytes()).decode(), name=file.name)
 
@@ -248,7 +264,9 @@ def _allowed(store: Store | None, place: str) -> list[str]:
     return msgspec.json.decode(kept.body, type=list[str]) if kept is not None else []
 
 
-def _remember(store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonOutput | TextOutput) -> None:
+def remember_allowed(
+    store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonOutput | TextOutput
+) -> None:
     """Store the permissions that the user granted for good in this run, and none that were given for this run only."""
     new = [entry for entry in policy.allow if entry not in given]
     if new:

@@ -18,6 +18,7 @@ from .. import __version__
 
 _VERBS = {
     "ask": "ask.ask",
+    "chat": "chat.chat",
     "config": "config.config",
     "conform": "conform.conform",
     "dialects": "dialects.dialects",

@@ -37,7 +37,7 @@ from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.client_interface import Limits as Waits
 from ..transport.proxy_settings import client
-from ..transport.upstream import Upstream, from_environment
+from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt
 from .builtin_tools import tools as builtin_tools
 from .builtin_tools import works_in_folder
@@ -167,6 +167,12 @@ class Agent:
     def model(self, name: str) -> None:
         self.session.model = name
 
+    @property
+    def dialect(self) -> str:
+        """The dialect of the model's upstream; "" for the rehearsal, which has none."""
+        upstream = self._upstreams.get(self.model.partition("/")[0])
+        return upstream.dialect if upstream is not None and upstream.dialect != REHEARSAL else ""
+
     @overload
     def ask(self, prompt: str | Iterable[Part], *media: Media) -> Reply[None]: ...
     @overload
@@ -244,6 +250,22 @@ class Agent:
         finally:
             if own:
                 await self.close()
+
+    async def check(self) -> None:
+        """Find out whether the model can be asked. ConfigError where the key is missing or refused. Under `async with`
+        only."""
+        await self._opened().check(self.session)
+
+    async def compact(self) -> list[Happening]:
+        """Put a summary in place of the earlier turns, if that makes the history shorter. Under `async with` only."""
+        happenings = await self._opened().compact(self.session)
+        self._save(self.session)
+        return happenings
+
+    def _opened(self) -> Loop:
+        if self._loop is None:
+            raise ConfigError("agent", self.model, problem="it is not open: use it under `async with`")
+        return self._loop
 
     def _edited(self, edit: FileEdit) -> None:
         if self._journal is not None:

@@ -92,6 +92,14 @@ class Loop:
         """End the run after the current step."""
         self._pausing = True
 
+    async def check(self, session: Session) -> None:
+        """Find out whether the session's model can be asked. ConfigError where it cannot."""
+        await self._models(session.model).check()
+
+    async def compact(self, session: Session) -> list[Happening]:
+        """Put a summary in place of the earlier turns, if that makes the history shorter."""
+        return await self._compressed(session, self._models(session.model), None)
+
     async def run(self, session: Session) -> AsyncGenerator[Happening, None]:
         """Run a session until it is the user's turn. The last event is Finished, unless the consumer leaves earlier."""
         self._pausing = False

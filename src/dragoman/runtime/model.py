@@ -28,6 +28,10 @@ class Model(Protocol):
         """The events of the answer, as they arrive. A fault is an event, not an exception."""
         ...
 
+    async def check(self) -> None:
+        """Find out whether the model can be asked. ConfigError where the key is missing or refused."""
+        ...
+
     async def close(self) -> None:
         """Free the model's resources."""
         ...

@@ -134,7 +134,7 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
 
 
 class SideQuestion:
-    """A model for questions of tools (`tool.Asker`): outside the conversation, with hosted tools of its upstream."""
+    """A model for questions of tools (`Asker`): outside the conversation, with hosted tools of its upstream."""
 
     def __init__(self, answers: Callable[[Request], Awaitable[Response]], spend: Callable[[Usage], None]) -> None:
         self._answers, self._spend = answers, spend

@@ -37,6 +37,7 @@ from .model import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
 
 LARGEST = 64 * 1024 * 1024
+CHECK_SECONDS = 5.0
 _HOSTED = frozenset({"web_search", "web_fetch"})
 
 
@@ -106,6 +107,26 @@ class UpstreamModel:
         finally:
             back.settle(self._dialect.noise)
             lost(back.losses.all())
+
+    async def check(self) -> None:
+        """Ask the upstream for its list of models. ConfigError where the key is missing or refused."""
+        upstream, net = self._upstream, self._net
+        own = await net.headers(upstream, {})
+        lists = endpoints(upstream.dialect).models
+        path = (lists.project_path if upstream.project else "") or lists.path
+        if not path:
+            return
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                place = addressing.place(upstream, path)
+                async with await net.client.request(addressing.address(upstream), "GET", place, own, b"") as answer:
+                    await answer.read(LARGEST)
+        except (TimeoutError, TransportError):
+            return  # whether the upstream is there shows when it is asked
+        if answer.status in (401, 403):
+            where = f"the key in {upstream.key_env}" if upstream.key_env else "the key"
+            problem = f"the upstream refuses {where} (status {answer.status}). Set a valid key, and start again"
+            raise ConfigError("model", self.name, problem=problem)
 
     async def close(self) -> None:
         """Nothing to close: the connections belong to `Net`."""
@@ -221,6 +242,9 @@ class RehearsalModel:
             yield event
         if answer.breaks_off:
             yield Fault("upstream_bad", "rehearsal: the stream breaks off, as the script says", 502)
+
+    async def check(self) -> None:
+        """The rehearsal needs no key."""
 
     async def close(self) -> None:
         """There is nothing to close."""

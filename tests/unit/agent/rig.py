@@ -104,6 +104,9 @@ class Scripted:
         answers = sum([turn.role == "assistant" for turn in request.turns])
         return self._script[min(answers, len(self._script) - 1)]
 
+    async def check(self) -> None:
+        """It can be asked."""
+
     async def close(self) -> None:
         """Nothing is open."""
 

@@ -1,0 +1,32 @@
+"""`dragoman chat`: a conversation with a model that has tools, in this folder.
+
+`chat_run.py` does the work. It is loaded only when the command runs, because the runtime is an extra.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .agent_options import agent_options
+
+
+@click.command(epilog="Example: dragoman chat --model anthropic/claude-sonnet-4-5")
+@click.argument("prompt", nargs=-1)
+@agent_options
+def chat(**given: Any) -> None:
+    """Talk with a model that has tools: it reads, searches, edits and runs commands in this folder.
+
+    The prompt, if there is one, is the first message. On a terminal Enter sends a message, and Alt-Enter begins a new
+    line. Ctrl-C stops the answer, Ctrl-D ends the chat. /help lists the commands of the chat. `@FILE` adds a file to a
+    message, `!COMMAND` runs a command of your own. Where standard input is no terminal, each line is a message.
+    """
+    try:
+        from .ask_run import AskOptions
+        from .chat_run import run
+    except ModuleNotFoundError as error:
+        raise click.ClickException(
+            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
+        ) from None
+    run(AskOptions(as_json=False, **given))

@@ -1,0 +1,161 @@
+"""Owns the commands of a chat: lines that begin with `/`. Each command is a method; its docstring is its help text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from ..canon import parts as canon
+from ..dialects import installed, is_known
+from ..errors import ConfigError
+from ..runtime.agent import Agent
+from ..runtime.edit_journal import undo
+from ..runtime.upstream_request import exported
+from ..store import Store
+from .chat_output import ChatOutput, tokens
+from .terminal_output import visible
+
+
+class EndOfChat(Exception):
+    """The person ends the chat."""
+
+
+class ChatCommands:
+    """The commands, for one agent."""
+
+    def __init__(self, agent: Agent, console: Console, output: ChatOutput, store: Store | None, folder: Path) -> None:
+        self._agent, self._console, self._output, self._store, self._folder = agent, console, output, store, folder
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """All commands, with their slash."""
+        return ["/" + name for name, _ in cls._all()]
+
+    @classmethod
+    def _all(cls) -> Iterator[tuple[str, Callable[..., Any]]]:
+        for name, found in vars(cls).items():
+            if name.startswith("do_"):
+                yield name[3:], found
+
+    async def run(self, line: str) -> None:
+        """Run a command. ConfigError where it is unknown or fails; EndOfChat where it ends the chat."""
+        word, _, rest = line[1:].partition(" ")
+        method = getattr(self, f"do_{word}", None)
+        if method is None:
+            raise ConfigError("command", "/" + word, tuple(self.names()))
+        done = method(rest.strip())
+        if inspect.isawaitable(done):
+            await done
+
+    def _print(self, text: str, style: str = "") -> None:
+        self._console.print(Text(visible(text), style=style))
+
+    def do_help(self, rest: str) -> None:
+        """List the commands."""
+        for name, method in self._all():
+            self._print(f"/{name:9} {inspect.getdoc(method)}")
+        self._print("@FILE      Add a file to a message.")
+        self._print("!COMMAND   Run a command of your own. The model sees its output with your next message.")
+
+    async def do_model(self, rest: str) -> None:
+        """Show the model, or change to another: /model gemini/gemini-3-pro. The conversation continues."""
+        if rest:
+            before, self._agent.model = self._agent.model, rest
+            try:
+                await self._agent.check()
+            except ConfigError:
+                self._agent.model = before
+                raise
+        self._print(self._agent.model, "bold")
+
+    def do_tools(self, rest: str) -> None:
+        """List the tools."""
+        for tool in self._agent.toolbox:
+            self._print(f"{tool.name:24} {tool.description.strip().partition(chr(10))[0][:90]}")
+        if not len(self._agent.toolbox):
+            self._print("no tools")
+
+    def do_mcp(self, rest: str) -> None:
+        """Show the MCP servers."""
+        servers = self._agent.servers.status() if self._agent.servers is not None else ()
+        for one in servers:
+            self._print(f"{one.name:24} {'connected' if one.connected else one.failure}")
+        if not servers:
+            self._print("no MCP server (--mcp FILE names a file with servers)")
+
+    def do_losses(self, rest: str) -> None:
+        """List everything that did not cross to the upstream or back."""
+        for loss in self._output.losses:
+            self._print(str(loss), "yellow" if loss.severity != "info" else "dim")
+        if not self._output.losses:
+            self._print("nothing was lost")
+
+    def do_wire(self, rest: str) -> None:
+        """Show the conversation as a request: /wire anthropic. Without a dialect: as the upstream gets it."""
+        dialect = rest or self._agent.dialect or installed()[0]
+        if not is_known(dialect):
+            raise ConfigError("dialect", dialect, tuple(installed()))
+        body, losses = exported(self._agent.session.request(), dialect, self._agent.model.partition("/")[2])
+        text = msgspec.json.format(body, indent=2).decode()
+        self._console.print(Syntax(visible(text), "json", word_wrap=True, background_color="default"))
+        for loss in losses:
+            self._print(str(loss), "yellow")
+
+    def do_undo(self, rest: str) -> None:
+        """Take back the edits of files since your last message that led to some."""
+        if self._store is None:
+            raise ConfigError("undo", "", problem="edits are not kept with --no-store")
+        done = undo(self._store, self._agent.session, (self._folder,))
+        for path in done.files:
+            self._print(f"taken back: {path}", "green")
+        for command in done.commands:
+            self._print(f"not taken back, because it was a command: {command}", "yellow")
+
+    async def do_compact(self, rest: str) -> None:
+        """Replace the earlier turns by a summary."""
+        happenings = await self._agent.compact()
+        for happening in happenings:
+            self._output.tell(happening)
+        if not happenings:
+            self._print("the conversation is too short to be compressed")
+
+    def do_save(self, rest: str) -> None:
+        """Write the conversation to a file: /save talk.md for people, /save talk.json for `Session.from_json`."""
+        if not rest:
+            raise ConfigError("save", "", problem="name a file: /save talk.md")
+        path = (self._folder / Path(rest).expanduser()).resolve()
+        session = self._agent.session
+        data = session.to_json() if path.suffix == ".json" else "\n\n".join(_transcript(self._agent)).encode()
+        try:
+            with path.open("xb") as file:  # never over another file
+                file.write(data)
+        except OSError as error:
+            raise ConfigError("save", str(path), problem=error.strerror or str(error)) from error
+        self._print(f"saved: {path}", "green")
+
+    def do_usage(self, rest: str) -> None:
+        """Show the tokens of the last answer, and of the history."""
+        self._print(f"last answer: {tokens(self._output.usage)}; history: {self._agent.session.held:,} tokens")
+
+    def do_exit(self, rest: str) -> None:
+        """End the chat (also Ctrl-D)."""
+        raise EndOfChat
+
+
+def _transcript(agent: Agent) -> Iterator[str]:
+    for turn in agent.session.turns:
+        for part in turn.parts:
+            if isinstance(part, canon.Text):
+                yield f"**{turn.role}**\n\n{part.text}"
+            elif isinstance(part, canon.ToolCall):
+                yield f"**call** `{part.name}`\n\n```json\n{part.arguments}\n```"
+            elif isinstance(part, canon.ToolResult):
+                text = "\n".join([one.text for one in part.parts if isinstance(one, canon.Text)])
+                yield f"**{'error' if part.is_error else 'result'}** of `{part.name}`\n\n```\n{text}\n```"

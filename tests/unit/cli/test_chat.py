@@ -1,0 +1,190 @@
+"""`dragoman chat`: in a real terminal, and in a pipe."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+from click.testing import CliRunner
+
+from dragoman.canon import Media, Text
+from dragoman.cli.chat_commands import ChatCommands
+from dragoman.cli.chat_message import message_parts
+from dragoman.cli.chat_output import _complete
+from dragoman.cli.main import main
+from dragoman.errors import ConfigError
+
+PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+_COMMAND = "from dragoman.cli.main import main; main()"
+_PROMPT = re.compile(r"> ?(\x1b\[[0-9;?]*[a-zA-Z]|\x08)*$")
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[=>]|\r")
+
+
+class Terminal:
+    """A chat in a terminal of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
+        # The terminal of the tests does not answer questions about the place of the cursor.
+        quiet = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        env = {**kept, **quiet, "HOME": str(folder.parent)}
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-c", _COMMAND, "chat", *options],
+            cwd=str(folder),
+            env=env,  # type: ignore[arg-type]
+            encoding="utf-8",
+            timeout=60,
+            dimensions=(40, 100),
+        )
+        self.expect("/help lists the commands")
+
+    def expect(self, text: str) -> str:
+        """What is shown up to a text."""
+        self.child.expect(text)
+        return _CONTROL.sub("", self.child.before + self.child.after)
+
+    def type(self, line: str) -> None:
+        """Type a message, once the chat waits for one."""
+        self.child.expect(_PROMPT)
+        self.child.send(line + "\r")
+
+    def answer(self, word: str) -> None:
+        """Type an answer to a question."""
+        self.child.send(word + "\r")
+
+    def end(self) -> int:
+        """End the chat with Ctrl-D; its exit code."""
+        self.child.expect(_PROMPT)
+        self.child.sendeof()
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return int(self.child.exitstatus or 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "notes.txt").write_text("A dragoman was an interpreter.\n")
+    return made
+
+
+@pytest.fixture
+def terminal(folder: Path) -> Iterator[Terminal]:
+    made = Terminal(folder)
+    yield made
+    made.child.close(force=True)
+
+
+def test_a_chat_with_a_call_an_approval_and_an_undo(terminal: Terminal, folder: Path) -> None:
+    terminal.type(f"Read the file {folder}/notes.txt")
+    shown = terminal.expect("tokens out")
+    assert "read_file" in shown and "A dragoman was an interpreter." in shown
+    terminal.type(f'Call write_file with {{"file_path": "{folder}/new.txt", "content": "hello"}}')
+    assert "Create" in terminal.expect(re.escape("[n]o:"))
+    assert not (folder / "new.txt").exists()
+    terminal.answer("y")
+    terminal.expect("tokens out")
+    assert (folder / "new.txt").read_text() == "hello"
+    terminal.type("/undo")
+    terminal.expect("taken back")
+    assert not (folder / "new.txt").exists()
+    assert terminal.end() == 0
+
+
+def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, folder: Path) -> None:
+    terminal.type("run the shell command `touch started; sleep 60`")
+    terminal.expect(re.escape("[n]o:"))
+    terminal.answer("y")
+    while not (folder / "started").exists():
+        time.sleep(0.05)
+    terminal.child.sendintr()
+    terminal.expect("stopped")
+    terminal.type("Hello")
+    terminal.expect("tokens out")
+    assert terminal.end() == 0
+
+
+def test_several_lines_and_the_history_of_the_user(terminal: Terminal, folder: Path) -> None:
+    terminal.type("one\x1b\rtwo")
+    assert "one two" in terminal.expect("tokens out").replace("\n", " ")
+    terminal.end()
+    kept = folder.parent / ".local" / "share" / "dragoman" / "chat_history"
+    assert "+one\n+two" in kept.read_text() and kept.stat().st_mode & 0o077 == 0
+
+
+def test_a_wrong_key_is_named_before_the_first_turn(folder: Path) -> None:
+    done = CliRunner(env={"HOME": str(folder), "OPENAI_API_KEY": ""}).invoke(
+        main, ["chat", "--model", "openai/gpt-5", "--no-store"], input="Hello\n"
+    )
+    assert done.exit_code == 2 and "OPENAI_API_KEY" in done.stderr and done.stdout == ""
+
+
+def piped(folder: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> tuple[str, str]:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("DRAGOMAN_MODEL", "rehearsal/rules")
+    done = CliRunner().invoke(main, ["chat"], input=lines)
+    assert done.exit_code == 0, done.output
+    return done.stdout, done.stderr
+
+
+def test_a_chat_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "What does @notes.txt hold?\n!echo from me\nAnd now?\n/usage\n/losses\n/nonsense\n"
+    out, err = piped(folder, monkeypatch, lines)
+    assert "A dragoman was an interpreter" in out and "last answer:" in out and "nothing was lost" in out
+    assert "from me" in err and "/nonsense" in err
+
+
+@pytest.mark.parametrize("name", ["talk.md", "talk.json"])
+def test_a_chat_is_saved_and_never_over_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    out, err = piped(folder, monkeypatch, f"Hello\n/save {name}\n/save {name}\n")
+    assert "Hello" in (folder / name).read_text()
+    assert out.count("saved:") == 1 and "File exists" in err
+
+
+def test_the_wire_and_the_tools(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, _ = piped(folder, monkeypatch, "Hello\n/wire gemini\n/tools\n/mcp\n/model\n/compact\n/exit\nnever\n")
+    assert '"contents"' in out and "read_file" in out and "no MCP server" in out and "too short" in out
+    assert "never" not in out
+
+
+def test_every_command_has_a_help_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, _ = piped(folder, monkeypatch, "/help\n")
+    for name in ChatCommands.names():
+        assert re.search(rf"{name}\s+\S+", out)
+
+
+def test_files_in_a_message(folder: Path) -> None:
+    (folder / "a picture.png").write_bytes(PICTURE)
+    text, notes, picture = message_parts(
+        'Look at @notes.txt, and @"a picture.png" for user@example.com @nobody', folder
+    )
+    assert isinstance(text, Text) and text.text.startswith("Look at @notes.txt")
+    assert isinstance(notes, Text) and "A dragoman was an interpreter." in notes.text
+    assert isinstance(picture, Media) and picture.mime == "image/png"
+    (dropped,) = message_parts(f"'{folder}/a picture.png' ", folder)
+    assert isinstance(dropped, Media)
+    rest, pasted = message_parts("See data:image/png;base64,iVBORw0K here", folder)
+    assert rest == Text("See [image] here") and pasted == Media("image", "image/png", "iVBORw0K")
+
+
+def test_a_file_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.cli.chat_message.LARGEST", 3)
+    with pytest.raises(ConfigError, match="smaller file"):
+        message_parts("@notes.txt", folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [("one", ""), ("one\n\ntwo", "one\n\n"), ("```\na\n\nb", ""), ("```\na\n\nb\n```\n\nc", "```\na\n\nb\n```\n\n")],
+)
+def test_complete_paragraphs(text: str, complete: str) -> None:
+    assert text[: _complete(text)] == complete
