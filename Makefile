@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
+# Compiled modules are kept, also where the environment forbids it: tests start the gateway and the commands as processes
+# of their own, and each of them would compile the whole package again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean changes release coverage
 
 help:  ## Show this list
