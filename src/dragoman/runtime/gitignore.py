@@ -2,7 +2,7 @@
 
 By hand because it must be git's answer: of 200 random pattern lists against one tree, pathspec 1.1 differed from
 `git ls-files` in nine, since it also matches below what a pattern matches; this differed in none of 400, with nested
-files too (tests/unit/runtime/test_walk.py compares with a real git).
+files too (tests/unit/runtime/test_file_walk.py compares with a real git).
 """
 
 from __future__ import annotations

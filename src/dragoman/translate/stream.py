@@ -275,7 +275,7 @@ class _Restorer:
         part = event.part
         shape = shape_of(part, self._answers.absent) if self._answers.absent else None
         if shape is not None:
-            from ..codec.strict_null_removal import AbsentRemover as Remover  # late, as in wayback.py
+            from ..codec.strict_null_removal import AbsentRemover as Remover  # late, as in restore.py
 
             self._open[event.index] = Remover(shape)
         if not isinstance(part, ToolCall):

@@ -1,4 +1,4 @@
-"""The register of loss codes: every code is explained and well formed. `tests/repo/test_losses.py` looks for its uses."""
+"""The register of loss codes: every code is explained and well formed. `tests/repo/test_losses.py` finds their uses."""
 
 from __future__ import annotations
 
