@@ -13,11 +13,11 @@ from dragoman import FaultError
 from tests.generated import laws
 from tests.generated.sources import drawn
 from tests.generated.streams import streams
+from tests.laws.legal import kin
 from tests.oracles import grammar, official, published
 from tests.oracles.official import is_fault
 from tests.oracles.schema import load
 from tests.recorded.cases import CREATED, EVERY, PAIRS, cases
-from tests.recorded.test_matrix import kin
 
 # What is left, and why. Each entry: target dialect, pattern of a finding, reason.
 EXCUSED = (
