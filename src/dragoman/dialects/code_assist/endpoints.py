@@ -21,8 +21,7 @@ from ...endpoints.records import (
 )
 from ..gemini.endpoints import ENDPOINTS as GEMINI
 from ..gemini.endpoints import VERBS, total_tokens, wants_array
-from .request import with_project
-from .wire import NAME
+from . import NAME
 
 _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
@@ -69,6 +68,19 @@ def _client() -> Client:
     from .conformance_client import CLIENT  # only the conformance kit needs it
 
     return CLIENT
+
+
+def with_project(body: bytes, project: str | None) -> bytes:
+    """A written request with the user's Google Cloud project in it, or without any, as the free tier demands.
+
+    Translation knows no accounts: it leaves the project out, or as the client sent it. The caller puts it in.
+    """
+    fields = json_text.fields(body)
+    fields.pop("project", None)
+    if project is None:
+        return json_text.encode(fields)
+    first = {"model": fields.pop("model")} if "model" in fields else {}
+    return json_text.encode({**first, "project": json_text.raw(project), **fields})
 
 
 ENDPOINTS = Endpoints(
