@@ -6,8 +6,11 @@ Shrinking a failure can take minutes, so `house` shows it as it was found. HYPOT
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
@@ -30,3 +33,15 @@ if PROFILE in ("house", "again") and hasattr(providers, "_get_local_constants"):
     # Hypothesis mixes constants into its examples that it finds in the modules loaded so far: which tests ran before in
     # the same process would decide what is tried.
     providers._get_local_constants = lambda: providers._local_constants
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, and hide from it what was collected: modules and tests live until the end,
+    and each pass over them costs time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

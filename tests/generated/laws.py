@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -16,23 +16,13 @@ from dragoman.canon.fold import fold
 from dragoman.dialects import get, names
 from tests.generated.drawer import MARK
 from tests.generated.sources import Drawn, marked
-from tests.oracles import conversation, official
+from tests.laws import round_trip
+from tests.laws.legal import passes_with_its_faults, unlawful
+from tests.laws.round_trip import answer, broken, request_there_and_back, stream, streamed_back
 from tests.recorded import markers
-from tests.recorded.cases import CREATED, Case, context, events, written_again
+from tests.recorded.cases import CREATED, Case, Kind, context, events, written_again
 from tests.recorded.compare import differences, placeless
-from tests.recorded.roundtrip import request_differences, response_differences
 from tests.recorded.spelling import canonical, normal
-from tests.recorded.test_matrix import kin
-from tests.recorded.test_round_trip import (
-    BROKEN,
-    answer,
-    read,
-    request_there_and_back,
-    sent_back,
-    streamed_back,
-    unloaded,
-)
-from tests.recorded.test_round_trip import stream as streamed
 
 Json = Any
 MODEL = "some-model"
@@ -43,11 +33,6 @@ def translated(one: Drawn, target: str, body: bytes | None = None) -> Translatio
     if one.kind == "request":
         return dragoman.translate_request(body, source=one.dialect, target=target, model=MODEL)
     return dragoman.translate_response(body, source=one.dialect, target=target, created=CREATED)
-
-
-def judged(dialect: str, kind: str, body: bytes) -> list[str]:
-    check = official.check_request if kind == "request" else official.check_response
-    return check(dialect, body, extensions=True)
 
 
 def identity(one: Drawn) -> list[str]:
@@ -189,47 +174,28 @@ def _named(at: tuple[str | int, ...], losses: frozenset[Loss]) -> bool:
     return excused("/" + "/".join(leaf), tuple(losses))
 
 
+def as_case(one: Drawn) -> Case:
+    """The drawn document, as the laws take it."""
+    return Case(one.id, one.dialect, cast(Kind, one.kind), one.body, MODEL)
+
+
 def legal(one: Drawn, out: Translation, target: str) -> list[str]:
     """In another dialect it is what that dialect's official judge calls legal, and a conversation by its rules."""
-    if kin(one.dialect, target) and judged(one.dialect, one.kind, one.body):
-        return []
-    found = judged(target, one.kind, out.body)
-    if one.kind == "request":
-        own = conversation.check_conversation(one.dialect, one.value, model=MODEL)
-        topics = {finding.topic for finding in own}
-        broken = conversation.check_conversation(target, out.json(), model=MODEL)
-        found += [str(finding) for finding in broken if finding.rule != "-" and finding.topic not in topics]
-    return found
+    case = as_case(one)
+    return [] if passes_with_its_faults(case, target) else unlawful(case, out, target, MODEL)
 
 
-def round_trip(one: Drawn, target: str) -> list[str]:
+def came_back(one: Drawn, target: str) -> list[str]:
     """A to B to A is A minus the reported losses."""
-    source = one.dialect
+    case = as_case(one)
     if one.kind == "request":
-        there, back = request_there_and_back(Case(one.id, source, "request", one.body, MODEL), target)
-        return request_differences(
-            read(source, one.body), read(target, there.body), read(source, back.body), there.losses, back.losses
-        )
-    first = answer(source, one.body, target)
-    if broken(first):
-        return []
-    gone = dragoman.translate_response(one.body, source=source, target=target, created=CREATED)
-    under = context(target, source)
-    came = get(target).read_response(gone.body, under)
-    last = sent_back(came, target, source, under)
-    middle = unloaded(came, source, context(target, source))
-    return response_differences(first, middle, last, gone.losses, under.losses.all())
+        return round_trip.request(case, target, request_there_and_back(case, target))
+    return [] if broken(answer(one.dialect, one.body, target)) else round_trip.response(case, target)
 
 
-def stream_round_trip(one: Drawn, target: str) -> list[str]:
+def stream_came_back(one: Drawn, target: str) -> list[str]:
     first = fold(events(one.dialect, one.value, target=target))
     if isinstance(first, Fault) or broken(first):
         return []
-    there, losses = streamed(one.dialect, target, one.value)
+    there, losses = stream(one.dialect, target, one.value)
     return streamed_back(first, one.dialect, target, there, losses)
-
-
-def broken(response: Response) -> bool:
-    """An answer that says of itself, or of one of its alternatives, that it broke down: words stand for it then."""
-    stops = (response.stop, *[one.stop for one in response.alternatives])
-    return any(stop.reason in BROKEN for stop in stops)

@@ -8,6 +8,7 @@ from dragoman import FaultError
 from tests.generated import laws
 from tests.generated.known import settled
 from tests.generated.sources import SOURCES, Drawn, drawn
+from tests.laws import legal
 from tests.recorded.cases import DIALECTS, PAIRS
 
 KINDS = ("request", "response")
@@ -26,7 +27,7 @@ def test_what_is_drawn_is_legal(dialect: str, kind: str) -> None:
     check(
         "legal source",
         f"{dialect} {kind}",
-        {one.id: laws.judged(dialect, kind, one.body) for one in drawn(dialect, kind)},
+        {one.id: legal.judged(dialect, kind, one.body) for one in drawn(dialect, kind)},
     )
 
 
@@ -70,7 +71,7 @@ def test_every_leaf_is_heard(source: str, target: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_it_comes_back_but_for_the_losses(source: str, target: str, kind: str) -> None:
-    failures = {one.id: laws.round_trip(one, target) for one in drawn(source, kind) if not failed(one)}
+    failures = {one.id: laws.came_back(one, target) for one in drawn(source, kind) if not failed(one)}
     check("round trip", f"{source} to {target} {kind}", failures)
 
 

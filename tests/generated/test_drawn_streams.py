@@ -12,12 +12,13 @@ from tests.generated import laws
 from tests.generated.sources import Drawn, drawn, marked
 from tests.generated.streams import asides, streams
 from tests.generated.test_drawn import check, failed
+from tests.laws.legal import kin
+from tests.laws.round_trip import broken
 from tests.oracles import grammar
 from tests.recorded import markers
 from tests.recorded.cases import CREATED, DIALECTS, PAIRS, context, events, fed
 from tests.recorded.compare import differences
 from tests.recorded.spelling import gathered
-from tests.recorded.test_matrix import kin
 from tests.recorded.test_streams import crlf, cuts
 
 # Byte by byte is slow: every so many streams.
@@ -46,7 +47,7 @@ def _differs(one: Drawn, steps: list[laws.Event]) -> list[str]:
     whole = get(one.dialect).read_response(one.body, context(one.dialect, one.dialect))
     end = fold(steps)
     if isinstance(end, Fault):
-        return [] if laws.broken(whole) else [f"a fault: {end.message}"]
+        return [] if broken(whole) else [f"a fault: {end.message}"]
     return differences(gathered(one.dialect, whole), gathered(one.dialect, end))
 
 
@@ -90,7 +91,7 @@ def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_stream_comes_back_but_for_the_losses(source: str, target: str) -> None:
-    found = {one.id: laws.stream_round_trip(one, target) for one in _some(source, target)}
+    found = {one.id: laws.stream_came_back(one, target) for one in _some(source, target)}
     check("stream round trip", f"{source} to {target}", found)
 
 

@@ -1,7 +1,7 @@
 """`python -m tests.manifest.compare COMMIT` (`make same BASE=COMMIT`): translates all documents with the library of
 another commit and with the library of this folder, and shows where the outcomes differ. Exits 1 if any outcome differs.
 
-The documents and the comparison are those of this folder; of the other commit only `src` is used. DRAGOMAN_MEMORY=off
+The documents and the comparison are those of this folder; of the other commit only `src` is used. DRAGOMAN_FAST=0
 compares without the memory.
 """
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import dragoman
 from dragoman import DragomanError, FaultError, WireError
-from dragoman.canon import Event, Fault, Finish, Response
+from dragoman.canon import Event, Fault, Finish, Request, Response
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
+from tests.property.each import each
 from tests.property.strategies import requests, responses, values
 from tests.property.test_laws import answer, told, write
 from tests.recorded.events import findings
@@ -53,14 +54,14 @@ def read_all(dialect: str, body: bytes) -> None:
             assert str(error)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(body=st.binary(max_size=200))
+@each("dialect", DIALECTS)
 def test_any_bytes_give_a_value_or_a_wire_error(dialect: str, body: bytes) -> None:
     read_all(dialect, body)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(value=values)
+@each("dialect", DIALECTS)
 def test_any_json_gives_a_value_or_a_wire_error(dialect: str, value: Json) -> None:
     read_all(dialect, json.dumps(value).encode())
 
@@ -93,15 +94,27 @@ odd = (
 )
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@given(request=requests(), data=st.data())
+Change = tuple[int, Json]
+"""Which place of a document gets another value, and the value. The number is reduced to the places that there are."""
+
+
+def changes(count: int) -> st.SearchStrategy[list[Change]]:
+    return st.lists(st.tuples(st.integers(0, 2**16), odd), min_size=count, max_size=count)
+
+
+def changed_once(document: Json, change: Change) -> Json:
+    there = places(document)
+    return changed(document, there[change[0] % len(there)], change[1])
+
+
+@given(request=requests(), changes=changes(4))
+@each("dialect", DIALECTS)
 def test_a_request_with_one_odd_value_crosses_or_is_a_wire_error(
-    dialect: str, request: object, data: st.DataObject
+    dialect: str, request: Request, changes: list[Change]
 ) -> None:
-    document = json.loads(write(dialect, request)[0])  # type: ignore[arg-type]
-    for _ in range(4):
-        at = data.draw(st.sampled_from(places(document)), label="place")
-        body = json.dumps(changed(document, at, data.draw(odd, label="value")), default=str).encode()
+    document = json.loads(write(dialect, request)[0])
+    for change in changes:
+        body = json.dumps(changed_once(document, change), default=str).encode()
         for target in DIALECTS:
             try:
                 out = dragoman.translate_request(body, source=dialect, target=target)
@@ -111,15 +124,14 @@ def test_a_request_with_one_odd_value_crosses_or_is_a_wire_error(
                 assert target == dialect or isinstance(out.json(), dict)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@given(response=responses(several=True), data=st.data())
+@given(response=responses(several=True), changes=changes(4))
+@each("dialect", DIALECTS)
 def test_an_answer_with_one_odd_value_crosses_or_is_an_error_of_ours(
-    dialect: str, response: Response, data: st.DataObject
+    dialect: str, response: Response, changes: list[Change]
 ) -> None:
     document = json.loads(answer(dialect, response)[0])
-    for _ in range(4):
-        at = data.draw(st.sampled_from(places(document)), label="place")
-        body = json.dumps(changed(document, at, data.draw(odd, label="value")), default=str).encode()
+    for change in changes:
+        body = json.dumps(changed_once(document, change), default=str).encode()
         for target in DIALECTS:
             try:
                 out = dragoman.translate_response(body, source=dialect, target=target, created=5)

@@ -4,7 +4,6 @@ silently."""
 from __future__ import annotations
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.oracles import conversation, grammar, official
+from tests.property.each import each
 from tests.property.strategies import requests, responses
 from tests.recorded.compare import differences, placeless
 from tests.recorded.events import findings
@@ -53,8 +53,8 @@ def nothing(found: list[str]) -> None:
     assert not found, "; ".join(found[:3])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(request=requests())
+@each("dialect", DIALECTS)
 def test_requests_are_legal_and_come_back_but_for_the_losses(dialect: str, request: Request) -> None:
     body, losses = write(dialect, request)
     assert (body, losses) == write(dialect, request)
@@ -79,8 +79,8 @@ def unpaired(request: Request) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(request=requests(), other=st.sampled_from(DIALECTS))
+@each("dialect", DIALECTS)
 def test_requests_stay_the_same_in_their_own_dialect_and_settle_in_others(
     dialect: str, other: str, request: Request
 ) -> None:
@@ -114,8 +114,8 @@ def _with_own_id(part: Part) -> Part:
     return msgspec.structs.replace(part, id=from_chat_client(part.id)) if isinstance(part, ToolCall) else part
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(response=responses())
+@each("dialect", DIALECTS)
 def test_responses_are_legal_and_come_back_but_for_the_losses(dialect: str, response: Response) -> None:
     body, losses = answer(dialect, response)
     nothing(official.check_response(dialect, body, extensions=True))
@@ -123,17 +123,15 @@ def test_responses_are_legal_and_come_back_but_for_the_losses(dialect: str, resp
     nothing(response_differences(response, response, brought_back(back), losses, ()))
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@given(response=responses(), data=st.data())
-def test_streams_are_legal_and_the_same_however_they_are_cut(
-    dialect: str, response: Response, data: st.DataObject
-) -> None:
+@given(response=responses(), cuts=st.sets(st.integers(0, 2**16), max_size=8))
+@each("dialect", DIALECTS)
+def test_streams_are_legal_and_the_same_however_they_are_cut(dialect: str, response: Response, cuts: set[int]) -> None:
     raw, losses = told(dialect, response)
     nothing(judged(dialect, raw))
     whole = events_of(dialect, [raw])
     nothing(findings(whole))
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(raw)), max_size=8), label="cuts"))
-    pieces = [raw[start:end] for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
+    places = sorted([cut * len(raw) >> 16 for cut in cuts])
+    pieces = [raw[start:end] for start, end in zip([0, *places], [*places, len(raw)], strict=True)]
     assert events_of(dialect, pieces) == whole
     assert events_of(dialect, [raw[i : i + 1] for i in range(len(raw))]) == whole
     back = fold(whole)
@@ -169,8 +167,8 @@ def events_of(dialect: str, chunks: list[bytes]) -> list[Event]:
     return [event for chunk in chunks for event in reader.feed(chunk)] + reader.close()
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(response=responses(several=True), other=st.sampled_from(DIALECTS))
+@each("dialect", DIALECTS)
 def test_any_answer_crosses_as_a_whole_and_as_a_stream(dialect: str, other: str, response: Response) -> None:
     body, _ = answer(dialect, response)
     try:
@@ -183,8 +181,8 @@ def test_any_answer_crosses_as_a_whole_and_as_a_stream(dialect: str, other: str,
     nothing(judged(other, stream.feed(told(dialect, response)[0]) + stream.close()))
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(request=requests(), other=st.sampled_from(DIALECTS))
+@each("dialect", DIALECTS)
 def test_calls_find_their_tools_back(dialect: str, other: str, request: Request) -> None:
     """Whatever a tool is called on the way, the client sees the name it declared, and free text where it said so."""
     asked = dragoman.translate_request(write(dialect, request)[0], source=dialect, target=other, model="m")

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 
 from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
+from tests.property.each import each
 from tests.property.strategies import requests, responses
 from tests.recorded import markers
 
@@ -88,8 +88,8 @@ def missing(places: dict[str, list[Path]], body: bytes, context: Context) -> lis
     return markers.silent(markers.Marked(body, places), body, context.losses.all())
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(request=requests())
+@each("dialect", DIALECTS)
 def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
     request, places = marked(request)
     context = Context("elsewhere", dialect)
@@ -98,8 +98,8 @@ def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
     assert not lost, "; ".join(lost[:3])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(response=responses())
+@each("dialect", DIALECTS)
 def test_responses_lose_nothing_silently(dialect: str, response: Response) -> None:
     marker = Marker()
     parts = [marker.part(part, ("parts", i)) for i, part in enumerate(response.parts)]

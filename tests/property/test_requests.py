@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import Any
 from unittest.mock import patch
@@ -18,6 +19,7 @@ from dragoman.translate.request import Options, make_options
 from dragoman.translate.with_fast_memories import known_beginning, translate_with
 from tests.oracles.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, Words, broken, legal
+from tests.property.each import each
 from tests.property.strategies import requests
 from tests.property.test_laws import write
 from tests.property.test_repair import spelled
@@ -46,19 +48,19 @@ def check(body: bytes, source: str, target: str, repair: str | None) -> None:
             assert became(body, chosen, sighted=known) == first
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
 @given(request=requests(), repair=st.sampled_from([None, "report"]))
+@each("source, target", PAIRS)
 def test_any_request(source: str, target: str, request: Request, repair: str | None) -> None:
     check(write(source, request)[0], source, target, repair)
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
 @given(
     steps=st.one_of(st.builds(Words).flatmap(legal), st.sampled_from(sorted(WAYS)).flatmap(broken)),
     repair=st.sampled_from([None, "report"]),
 )
+@each("source, target", PAIRS)
 def test_a_history_that_is_broken_or_not(source: str, target: str, steps: list[Step], repair: str | None) -> None:
-    check(spelled(source, steps, ids=True), source, target, repair)
+    check(spelled(source, copy.deepcopy(steps), ids=True), source, target, repair)
 
 
 @pytest.mark.parametrize("changes", [{"repair": "refuse"}, {"binary": "summarise"}])

@@ -27,9 +27,23 @@ print(json.dumps(found))
 """
 
 
+ENDPOINTS = """
+import sys
+from dragoman.dialects import endpoints, installed
+for name in installed():
+    endpoints(name)
+import json
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
 def loaded(used: tuple[str, ...]) -> list[str]:
     """The modules a fresh process has loaded after the import, and after using some dialects."""
-    program = PROGRAM.format(dialects=list(used))
+    return printed(PROGRAM.format(dialects=list(used)))
+
+
+def printed(program: str) -> list[str]:
+    """What a program prints in a fresh process."""
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     found: list[str] = json.loads(done.stdout)
     return found
@@ -46,6 +60,12 @@ def test_using_every_dialect_loads_no_network_module_either() -> None:
     modules = loaded((*dialects(), "detect"))
     assert "dragoman.dialects.openai_chat" in modules
     assert set(modules) & NETWORK == set()
+
+
+def test_the_endpoints_of_all_dialects_load_no_reader_and_no_writer() -> None:
+    """A gateway needs them all when it starts; what it translates is known with the first request."""
+    modules = [name for name in printed(ENDPOINTS) if name.startswith("dragoman.dialects.") and name.count(".") == 3]
+    assert modules == [f"dragoman.dialects.{name.replace('-', '_')}.endpoints" for name in dialects()]
 
 
 def test_the_public_names_are_those_of_all_and_at_most_forty() -> None:

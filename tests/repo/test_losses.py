@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from dragoman.canon import loss_codes
 from dragoman.canon.loss_codes import CODES
 from tests.repo.sources import SOURCE, modules
 
@@ -28,7 +29,7 @@ def _mentioned() -> set[str]:
     return {
         node.value
         for path, tree in modules(SOURCE)
-        if path.name != "codes.py"
+        if str(path) != loss_codes.__file__
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }

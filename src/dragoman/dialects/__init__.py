@@ -53,7 +53,17 @@ def get(name: str) -> Dialect:
 
 @lru_cache(maxsize=64)
 def endpoints(name: str) -> Endpoints:
-    """How servers serve the dialect called `name`, and how clients call it."""
+    """How servers serve the dialect called `name`, and how clients call it.
+
+    The file `endpoints.py` of a folder is read alone: a gateway needs the endpoints of all dialects when it starts, and
+    the readers and writers of few.
+    """
+    from importlib.util import find_spec  # late, like pkgutil
+
+    folder = f"{__name__}.{name.replace('-', '_')}"
+    if name in names() and find_spec(f"{folder}.endpoints") is not None:
+        found: Endpoints = import_module(f"{folder}.endpoints").ENDPOINTS
+        return found
     return get(name).endpoints()
 
 

@@ -41,7 +41,7 @@ class CodeAssistProjects:
                 if not found:
                     return body
                 self._known[account] = found
-        from ..dialects.code_assist import with_project  # Few gateways use this dialect.
+        from ..dialects.code_assist.endpoints import with_project  # Few gateways use this dialect.
 
         return with_project(body, self._known[account])
 

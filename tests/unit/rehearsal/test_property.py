@@ -20,6 +20,7 @@ from dragoman.rehearsal.argument_extraction import Extraction, json_values, mask
 from dragoman.rehearsal.schema_instances import NOTHING, Maker
 from dragoman.rehearsal.text_replies import reply
 from tests.oracles import grammar, official
+from tests.property.each import each
 from tests.property.strategies import requests
 from tests.recorded.events import findings
 from tests.unit.rehearsal.desk import events, streamed, tool, user, written
@@ -189,9 +190,9 @@ def _honoured(asked: Request, found: Response) -> None:
         assert not isinstance(part, Text) or not any(stop in part.text for stop in asked.settings.stop)
 
 
-@pytest.mark.parametrize("dialect", names())
 @settings(house, max_examples=25)
 @given(asked=requests(), model=st.sampled_from([*rehearsal.models(), "some-model"]))
+@each("dialect", names())
 def test_any_answer_is_legal_in_any_dialect(dialect: str, asked: Request, model: str) -> None:
     asked = msgspec.structs.replace(asked, model=model)
     rehearsed = rehearsal.answer(asked, seals="ignored")

@@ -28,7 +28,7 @@ from ...endpoints.records import (
     TokenCounts,
     UpstreamForm,
 )
-from .wire import NAME
+from . import NAME
 
 _SIGNS = ("anthropic-version", "x-api-key")
 _COUNTED = frozenset(

@@ -12,8 +12,8 @@ from msgspec import Raw, Struct
 
 from ...codec.admit import Admitter
 from ...codec.dialect_extras import Fields
+from . import NAME as NAME
 
-NAME = "anthropic"
 NONE = Raw()
 
 

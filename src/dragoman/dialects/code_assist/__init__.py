@@ -1,103 +1,21 @@
-"""The dialect of Gemini Code Assist: Gemini's generateContent in an envelope, as Google's OAuth clients send it.
+"""Gemini Code Assist: the envelope around generateContent that Google's OAuth clients speak.
 
-The API is internal and undocumented. Every rule in this folder is read from the sources of gemini-cli (0.56 nightly,
-2026-08).
+The record is imported at first use: a gateway needs only the endpoints when it starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-from ...dialect import Dialect, Endpoint
-from ...rules.rule import Rule
-from ..gemini import DIALECT as GEMINI
-from ..gemini.hosted_calls import write_hosted
-from ..gemini.hosted_tools import VERTEX
-from .fast import FAST
-from .faults import is_answer, read_fault, write_fault
-from .request import read_request, with_project, write_request
-from .response import read_response, write_response, write_results
-from .stream_end import StreamEnd
-from .stream_reader import StreamReader
-from .stream_writer import StreamWriter
-from .tools import read_tools, write_tools
-from .wire import NAME
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...dialect import Dialect
 
-__all__ = ["DIALECT", "with_project"]
-
-
-def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Reasons to believe that a document is a Code Assist document, each with a weight: the envelope, and Gemini's
-    reasons for the inner document. A fault has no envelope, so it is detected as Gemini's.
-    """
-    found: list[tuple[int, str]] = []
-    for key, marks in (
-        ("request", ("user_prompt_id", "project", "enabled_credit_types")),
-        ("response", ("traceId", "consumedCredits", "remainingCredits")),
-    ):
-        inner = document.get(key)
-        if not isinstance(inner, dict):
-            continue
-        held = GEMINI.evidence(inner)
-        if held:
-            found.append((6, key))
-            found.extend([(points, f"{key}.{reason}") for points, reason in held])
-            found.extend([(3, mark) for mark in marks if mark in document])
-            if "session_id" in inner:
-                found.append((3, f"{key}.session_id"))
-    return found
+NAME = "code-assist"
 
 
-def rules() -> tuple[Rule, ...]:
-    """The lint rules of this dialect (GCA-...)."""
-    # Late: translation never needs the rules.
-    from .rules import RULES
+def __getattr__(name: str) -> Dialect:
+    if name != "DIALECT":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .dialect import DIALECT
 
-    return RULES
-
-
-def endpoints() -> Endpoints:
-    """How the gateway serves this dialect."""
-    from .endpoints import ENDPOINTS  # late: translation never needs them
-
-    return ENDPOINTS
-
-
-DIALECT = Dialect(
-    name=NAME,
-    title="Gemini Code Assist",
-    framing="sse",
-    read_request=read_request,
-    write_request=write_request,
-    fast=FAST,
-    read_response=read_response,
-    write_response=write_response,
-    reader=StreamReader,
-    writer=StreamWriter,
-    stream_end=StreamEnd,
-    read_tools=read_tools,
-    write_tools=write_tools,
-    read_fault=read_fault,
-    write_fault=write_fault,
-    is_answer=is_answer,
-    broken_calls="word",
-    write_results=write_results,
-    evidence=evidence,
-    hosted=VERTEX,
-    write_hosted=write_hosted,
-    ends=GEMINI.ends,
-    logprobs=GEMINI.logprobs,
-    sealed=GEMINI.sealed,
-    echoes=GEMINI.echoes,
-    origin=GEMINI.name,
-    rules=rules,
-    endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
-    endpoints=endpoints,
-    requirements=GEMINI.requirements,
-    kin=(GEMINI.name,),
-    noise=GEMINI.noise,
-)
+    return DIALECT

@@ -21,8 +21,7 @@ from ...endpoints.records import (
 )
 from ..gemini.endpoints import ENDPOINTS as GEMINI
 from ..gemini.endpoints import VERBS, total_tokens, wants_array
-from .request import with_project
-from .wire import NAME
+from . import NAME
 
 _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
@@ -69,6 +68,20 @@ def _client() -> Client:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
+
+
+def with_project(body: bytes, project: str | None) -> bytes:
+    """A written request with the user's Google Cloud project, or without a project.
+
+    Onboarding to the free tier fails with "Precondition Failed" if a project is set (gemini-cli 0.56, 2026-08).
+    Translation knows no accounts: it leaves the project out, or unchanged if the client sent one. The caller sets it.
+    """
+    fields = json_text.fields(body)
+    fields.pop("project", None)
+    if project is None:
+        return json_text.encode(fields)
+    first = {"model": fields.pop("model")} if "model" in fields else {}
+    return json_text.encode({**first, "project": json_text.raw(project), **fields})
 
 
 ENDPOINTS = Endpoints(

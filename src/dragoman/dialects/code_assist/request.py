@@ -197,17 +197,3 @@ def _prompt_id(request: Request) -> str:
         elif turn.role == "assistant" and words:
             steps += 1
     return hashed("".join([str(steps), *reversed(words)]), "prompt_")
-
-
-def with_project(body: bytes, project: str | None) -> bytes:
-    """A written request with the user's Google Cloud project, or without a project.
-
-    Onboarding to the free tier fails with "Precondition Failed" if a project is set (gemini-cli 0.56, 2026-08).
-    Translation knows no accounts: it leaves the project out, or unchanged if the client sent one. The caller sets it.
-    """
-    fields = json_text.fields(body)
-    fields.pop("project", None)
-    if project is None:
-        return json_text.encode(fields)
-    first = {"model": fields.pop("model")} if "model" in fields else {}
-    return json_text.encode({**first, "project": json_text.raw(project), **fields})

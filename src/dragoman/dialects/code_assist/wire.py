@@ -16,8 +16,8 @@ from ...codec.dialect_extras import Fields
 from ...context import Context
 from ...errors import WireError
 from ..gemini import wire as gemini
+from . import NAME as NAME
 
-NAME = "code-assist"
 GEMINI = gemini.NAME
 NONE = gemini.NONE
 

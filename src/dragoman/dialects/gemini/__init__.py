@@ -1,141 +1,21 @@
-"""The dialect of Gemini generateContent (Developer API and Vertex): the record of its functions, and the evidence by
-which it is detected.
+"""Gemini generateContent: the Developer API and Vertex.
+
+The record is imported at first use: a gateway needs only the endpoints when it starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place, listed
-from ...rules.rule import Rule
-from .fast import FAST
-from .faults import is_answer, read_fault, write_fault
-from .hosted_calls import write_hosted
-from .hosted_tools import HOSTED
-from .request import read_request, write_request
-from .response import read_response, write_response, write_results
-from .stream_end import StreamEnd
-from .stream_reader import StreamReader, StreamWriter
-from .tools import read_tools, write_tools
-from .wire import NAME
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...dialect import Dialect
+
+NAME = "gemini"
 
 
-def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Reasons to believe that a document is a Gemini document, each with a weight."""
-    found: list[tuple[int, str]] = []
-    contents = document.get("contents")
-    if isinstance(contents, list):
-        found.append((5, "contents[]"))
-        if any(isinstance(content, dict) and "parts" in content for content in contents):
-            found.append((4, "contents[].parts"))
-    elif isinstance(contents, str) or (isinstance(contents, dict) and "parts" in contents):
-        found.append((5, "contents as one text or one turn"))
-    for key in ("generationConfig", "generation_config", "systemInstruction", "system_instruction", "safetySettings"):
-        if key in document:
-            found.append((5, key))
-    for key in ("toolConfig", "tool_config", "cachedContent"):
-        if key in document:
-            found.append((3, key))
-    for tool in listed(document, "tools"):
-        if isinstance(tool, dict) and ("functionDeclarations" in tool or "function_declarations" in tool):
-            found.append((6, "tools[].functionDeclarations"))
-            break
-    if isinstance(document.get("candidates"), list):
-        found.append((6, "candidates[]"))
-    for key in ("usageMetadata", "promptFeedback", "modelVersion"):
-        if key in document:
-            found.append((4, key))
-    error = document.get("error")
-    if isinstance(error, dict) and isinstance(error.get("status"), str) and isinstance(error.get("code"), int):
-        found.append((5, "error.status beside a numeric code"))
-    return found
+def __getattr__(name: str) -> Dialect:
+    if name != "DIALECT":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .dialect import DIALECT
 
-
-def rules() -> tuple[Rule, ...]:
-    """The lint rules of this dialect (GEM-...)."""
-    # Late: translation never needs the rules.
-    from .rules import RULES
-
-    return RULES
-
-
-def endpoints() -> Endpoints:
-    """How the gateway serves this dialect."""
-    from .endpoints import ENDPOINTS  # late: translation never needs them
-
-    return ENDPOINTS
-
-
-DIALECT = Dialect(
-    name=NAME,
-    title="Gemini generateContent",
-    turns="contents",
-    framing="sse",
-    read_request=read_request,
-    write_request=write_request,
-    read_response=read_response,
-    write_response=write_response,
-    fast=FAST,
-    reader=StreamReader,
-    writer=StreamWriter,
-    stream_end=StreamEnd,
-    read_tools=read_tools,
-    write_tools=write_tools,
-    read_fault=read_fault,
-    write_fault=write_fault,
-    is_answer=is_answer,
-    broken_calls="word",
-    write_results=write_results,
-    evidence=evidence,
-    ends=AnswerPlaces(("finishReason",), ("usageMetadata",), ("candidates",)),
-    logprobs=Place(NAME, "chosen", "logprobsResult", "candidates"),
-    hosted=HOSTED,
-    write_hosted=write_hosted,
-    # Gemini 3 puts a signature on the first functionCall of each step, and may put one on other parts (docs "Thought
-    # signatures", 2026-10).
-    sealed=frozenset({"reasoning", "call", "text"}),
-    # Not on thoughts: gemini-cli strips thoughts from its history (gemini-cli 0.56 sources, 2026-08).
-    echoes=frozenset({"call", "text"}),
-    rules=rules,
-    endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
-    endpoints=endpoints,
-    requirements=HistoryRequirements(
-        "contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})
-    ),
-    splice_model=False,
-    kin=("code-assist",),
-    noise=frozenset(
-        {
-            "safetyRatings",
-            "avgLogprobs",
-            "tokenCount",
-            "finishMessage",
-            "confidenceScores",
-            "placeId",
-            "license",
-            "publicationDate",
-            "searchEntryPoint",
-            "webSearchQueries",
-            "imageSearchQueries",
-            "retrievalQueries",
-            "retrievalMetadata",
-            "promptFeedback",
-            "modelStatus",
-            "promptTokensDetails",
-            "candidatesTokensDetails",
-            "cacheTokensDetails",
-            "toolUsePromptTokensDetails",
-            "toolUsePromptTokenCount",
-            "responseTokenCount",
-            "responseTokensDetails",
-            "trafficType",
-            "serviceTier",
-            "store",
-            "behavior",
-        }
-    ),
-)
+    return DIALECT

@@ -28,7 +28,7 @@ from ...endpoints.records import (
     UpstreamForm,
     count_request,
 )
-from .wire import NAME
+from . import NAME
 
 VERBS: dict[str, tuple[str, bool | None]] = {
     "generateContent": ("generate", False),

@@ -20,8 +20,8 @@ from msgspec import Raw, Struct
 from ...codec.admit import Admitted, Admitter
 from ...codec.dialect_extras import Fields
 from ...errors import WireError
+from . import NAME as NAME
 
-NAME = "gemini"
 KIN = frozenset({NAME, "code-assist"})
 """The dialects that hold this document, bare or in an envelope. Values that other dialects cannot hold are restored for
 these.

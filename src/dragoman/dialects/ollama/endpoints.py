@@ -21,7 +21,7 @@ from ...endpoints.records import (
     StreamForm,
     UpstreamForm,
 )
-from .wire import NAME
+from . import NAME
 
 
 def _entry(model: Model, publisher: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import ClassVar
 from msgspec import Raw, Struct
 
 from ...codec.admit import Admitter
+from . import NAME as NAME
 
-NAME = "ollama"
 NONE = Raw()
 
 

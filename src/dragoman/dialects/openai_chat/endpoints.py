@@ -21,7 +21,7 @@ from ...endpoints.records import (
     StreamForm,
     UpstreamForm,
 )
-from .wire import NAME
+from . import NAME
 
 _AZURE = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions\Z")
 

@@ -13,8 +13,8 @@ from msgspec import Raw, Struct, field
 from ...codec.admit import Admitter
 from ...codec.dialect_extras import Fields
 from ...errors import WireError
+from . import NAME as NAME
 
-NAME = "openai-chat"
 KIN = frozenset({NAME, "openrouter"})
 """Dialects that write the extras of this dialect."""
 NOISE = frozenset(

@@ -24,7 +24,7 @@ from ...endpoints.records import (
     TokenCounts,
     UpstreamForm,
 )
-from .wire import NAME
+from . import NAME
 
 _STORED = re.compile(r"/v1/(?P<verb>responses|conversations)(?:/(?P<rest>.+))?\Z")
 _COUNTED = frozenset(

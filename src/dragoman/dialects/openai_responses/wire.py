@@ -13,8 +13,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...codec.admit import Admitter
 from ...codec.dialect_extras import Fields
+from . import NAME as NAME
 
-NAME = "openai-responses"
 NONE = Raw()
 
 

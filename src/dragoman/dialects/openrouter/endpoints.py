@@ -21,7 +21,7 @@ from ...endpoints.records import (
     UpstreamForm,
 )
 from ..openai_chat.endpoints import ENDPOINTS as CHAT
-from .wire import NAME
+from . import NAME
 
 _PARAMETERS = [
     "frequency_penalty",

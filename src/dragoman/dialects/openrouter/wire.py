@@ -16,8 +16,8 @@ from ...codec.admit import Admitter, Unknown
 from ...codec.dialect_extras import Fields
 from ...context import Context
 from ..openai_chat import wire as chat
+from . import NAME as NAME
 
-NAME = "openrouter"
 PREFERENCES = "provider"
 CHAT = chat.NAME
 NONE = chat.NONE

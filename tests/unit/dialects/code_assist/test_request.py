@@ -13,7 +13,8 @@ from dragoman.canon.request import Request, Settings
 from dragoman.canon.turns import Turn
 from dragoman.codec import packed_seals
 from dragoman.context import Context
-from dragoman.dialects.code_assist import DIALECT, with_project
+from dragoman.dialects.code_assist import DIALECT
+from dragoman.dialects.code_assist.endpoints import with_project
 from dragoman.facts.profile import Profile
 
 from .desk import NAME, SEAL, again, read, said, wrapped, write

@@ -8,7 +8,8 @@ import pytest
 
 import dragoman
 from dragoman.canon.events import Fault
-from dragoman.dialects.openrouter import DIALECT, attribution
+from dragoman.dialects.openrouter import DIALECT
+from dragoman.dialects.openrouter.attribution_headers import attribution
 from dragoman.dialects.openrouter.faults import _KINDS, _TYPES
 
 
