@@ -99,6 +99,38 @@ def test_no_more_than_four_cache_marks_reach_messages(source: str) -> None:
     assert kept == ["q2", "q3", "q4", "q5"]
 
 
+@pytest.mark.parametrize("source", ["anthropic", "openrouter", "openai-responses"])
+def test_claude_behind_chat_gets_anthropics_cache_marks_four_at_most(source: str) -> None:
+    name, mark = ("cache_control", {"type": "ephemeral", "ttl": "1h"})
+    if source == "openai-responses":
+        name, mark = ("prompt_cache_breakpoint", {"mode": "explicit", "ttl": "12h"})
+    kind = "input_text" if source == "openai-responses" else "text"
+    turns: list[Any] = []
+    for i in range(6):
+        turns.append({"role": "user", "content": [{"type": kind, "text": f"q{i}", name: mark}]})
+        turns.append({"role": "assistant", "content": f"a{i}"})
+    turns.append({"role": "user", "content": "last"})
+    body = {"model": "m", "max_tokens": 9, "input" if source == "openai-responses" else "messages": turns}
+    done = to("openai-chat", body, source, model="anthropic/claude-sonnet-4-6")
+    marked = [message["content"] for message in done.json()["messages"] if "cache_control" in str(message)]
+    anthropics = {"type": "ephemeral", "ttl": "1h"}
+    assert marked == [[{"type": "text", "text": f"q{i}", "cache_control": anthropics}] for i in range(2, 6)]
+    assert len([code for code, _ in lost(done) if code == "cache.dropped"]) == 2
+    for model, host in (("gpt-4o", None), ("claude-sonnet-4-6", "copilot"), ("claude-sonnet-4-6", "google")):
+        assert b"cache_control" not in to("openai-chat", body, source, model=model, host=host).body
+
+
+def test_a_cache_mark_on_a_result_reaches_claude_behind_chat() -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}
+    mark = {"type": "ephemeral"}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "r", "cache_control": mark}
+    turns = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    tools = [{"name": "f", "input_schema": {"type": "object"}}]
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}, *turns], "tools": tools}
+    done = to("openai-chat", body, "anthropic", model="claude-sonnet-4-6")
+    assert done.json()["messages"][-1]["content"] == [{"type": "text", "text": "r", "cache_control": mark}]
+
+
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in ("openai-chat", "gemini")])
 def test_several_answers_are_asked_for_or_reported(source: str, target: str) -> None:
     done = to(target, written(Request(ASKED, "m", settings=Settings(n=3)), source), source)

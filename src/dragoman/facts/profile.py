@@ -43,6 +43,8 @@ class Profile(Struct, frozen=True):
     hosted_beside_functions: bool = True
     cache_marks: bool = False
     """Explicit cache breakpoints on parts are taken."""
+    cache_control: bool = False
+    """Anthropic's cache marks on parts are taken (on Chat Completions)."""
     chat_tools: Literal["ok", "effort_none", "refused"] = "ok"
     """Function tools on Chat Completions: taken, only without reasoning, or not at all."""
     quiet_efforts: tuple[str, ...] = ()

@@ -34,6 +34,7 @@ from ...context import Context
 from . import wire
 from .audio_writer import is_sound, write_sounds
 from .hosted_calls import DETAIL
+from .message_marks import takes_marks, written_mark
 from .reasoning_details import (
     FIELD,
     is_carrier,
@@ -311,7 +312,7 @@ def read_annotations(
 def write_content(parts: tuple[Part, ...], context: Context) -> Any:
     """A string when there is nothing but one text, else a list of parts."""
     text = plain_text(parts)
-    if text is None and len(parts) == 1 and parts[0].cache is not None and not _takes_marks(context):
+    if text is None and len(parts) == 1 and parts[0].cache is not None and not takes_marks(context):
         context.lose("cache.dropped", parts[0].at)
         parts = (msgspec.structs.replace(parts[0], cache=None),)
         text = plain_text(parts)
@@ -356,28 +357,8 @@ def _write_part(part: Part, context: Context) -> Any:
     out = restore(out, part.extra, wire.NAME)
     out.pop(_FIELD, None)
     if part.cache is not None and CACHE_CONTROL not in out:
-        mark = breakpoint_mark(part.cache, part.at, context)
-        if mark is not None:
-            out["prompt_cache_breakpoint"] = mark
+        out.update(written_mark(part.cache, part.at, context))
     return out
-
-
-def _takes_marks(context: Context) -> bool:
-    return not context.gates(wire.NAME) or context.profile.cache_marks
-
-
-def breakpoint_mark(ttl: str, at: Path, context: Context) -> dict[str, str] | None:
-    """A cache mark with the lifetime Chat has for it; None for models that take no marks (before gpt-5.6)."""
-    if not _takes_marks(context):
-        context.lose("cache.dropped", at)
-        return None
-    mark = {"mode": "explicit"}
-    if ttl:
-        own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
-        if own != ttl:
-            context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
-        mark["ttl"] = own
-    return mark
 
 
 _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "document": "file"}

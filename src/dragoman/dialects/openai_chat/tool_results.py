@@ -12,7 +12,8 @@ from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
 from ...context import Context
 from . import wire
-from .message import breakpoint_mark, write_content
+from .message import write_content
+from .message_marks import written_mark
 from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."
@@ -58,8 +59,8 @@ def _write_result(result: ToolResult, moved: list[Part], context: Context) -> di
     if result.structured:
         context.lose("result.structured.as_text", result.at)
     if result.cache is not None:
-        mark = breakpoint_mark(result.cache, result.at, context)
-        content = content if mark is None else _with_mark(content, mark)
+        mark = written_mark(result.cache, result.at, context)
+        content = _with_mark(content, mark) if mark else content
     message = {"role": "tool", "tool_call_id": call_id, "content": content}
     return message if result.extra is None else restore(message, result.extra, wire.NAME)
 
@@ -78,10 +79,10 @@ def _orphan_head(result: ToolResult) -> str:
     return f"[result{of}{call}{', failed' if result.is_error else ''}]"
 
 
-def _with_mark(content: Any, mark: dict[str, str]) -> Any:
+def _with_mark(content: Any, mark: dict[str, Any]) -> Any:
     """Content with a cache mark on its last part."""
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    last = {**parts[-1], "prompt_cache_breakpoint": mark}
+    last = {**parts[-1], **mark}
     return [*parts[:-1], last]
 
 
