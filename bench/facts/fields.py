@@ -282,6 +282,29 @@ def enforced_schema(value: Json, path: Path, facts: Facts) -> None:
             facts.implied.add((kind, value[key]))
 
 
+def cache_mark(value: Json, path: Path, facts: Facts) -> None:
+    """A cache mark, and how long it holds where that is not the provider's default."""
+    if isinstance(value, dict):
+        facts.put("cache", "mark", (*path, "type"))
+        if value.get("ttl") not in (None, "5m", "30m"):
+            facts.put("cache.ttl", _LIFETIMES.get(value["ttl"], value["ttl"]), (*path, "ttl"))
+        for key, inner in value.items():
+            if key not in ("type", "mode", "ttl"):
+                facts.leaves("other", inner, (*path, key))
+
+
+_LIFETIMES = {"12h": "1h"}
+"""OpenAI's longest lifetime, which is the counterpart of Anthropic's."""
+
+
+def detail(value: Json, path: Path, facts: Facts) -> None:
+    """How closely an image is looked at, in OpenAI's words."""
+    held = value.get("level") if isinstance(value, dict) else value
+    word = str(held or "").removeprefix("MEDIA_RESOLUTION_").lower()
+    if word not in ("", "auto", "unspecified"):
+        facts.put("media.detail", word, path)
+
+
 HOSTED = {
     "web_search": (
         "web_search",
@@ -427,7 +450,8 @@ def hosted_options(value: Json, path: Path, facts: Facts) -> None:
     """The options of such a tool. The only type of a location or of a container is no option."""
     for leaf, at in leaves(value, path):
         if "cache_control" in at:
-            facts.put("cache", leaf, at)
+            if at[-1] == "type":
+                facts.put("cache", "mark", at)
         elif at[-1] != "type" and (at[-1], leaf) not in _NOTHING_SAID:
             bearer = isinstance(leaf, str) and leaf.startswith("Bearer ")
             facts.put("tool.hosted.option", leaf.removeprefix("Bearer ") if bearer else leaf, at)
