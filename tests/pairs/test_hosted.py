@@ -456,3 +456,24 @@ def test_a_search_that_nobody_would_run_is_left_out(target: str) -> None:
     assert [(loss.code, loss.path) for loss in done.losses if loss.severity != "info"] == [
         ("tool.hosted.dropped", "/tools/0")
     ]
+
+
+def test_image_generation_crosses_between_responses_and_openrouter() -> None:
+    options = {"quality": "low", "size": "1024x1024", "output_format": "jpeg", "output_compression": 90}
+    body = {"model": "m", "input": "draw", "tools": [{"type": "image_generation", "partial_images": 2, **options}]}
+    there = to("openrouter", body, "openai-responses", model="openai/gpt-5")
+    assert there.json()["tools"] == [{"type": "openrouter:image_generation", "parameters": options}]
+    assert [(loss.code, loss.path) for loss in there.losses] == [
+        ("tool.hosted.option.dropped", "/tools/0/partial_images"),
+        ("tool.hosted.mapped", "/tools/0"),
+    ]
+    back = to("openai-responses", there.json(), "openrouter", model="gpt-5")
+    assert back.json()["tools"] == [{"type": "image_generation", **options}]
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5.6-sol", "claude-sonnet-4-6"])
+def test_image_generation_goes_only_to_models_that_are_known_to_take_it(model: str) -> None:
+    tools = [{"type": "openrouter:image_generation"}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "draw"}], "tools": tools}
+    done = to("openai-responses", body, "openrouter", model=model)
+    assert "tools" not in done.json() and "tool.hosted.dropped" in {loss.code for loss in done.losses}

@@ -99,6 +99,16 @@ def test_no_more_than_four_cache_marks_reach_messages(source: str) -> None:
     assert kept == ["q2", "q3", "q4", "q5"]
 
 
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("source", ["openai-chat", "openrouter", "gemini", "ollama"])
+def test_a_model_that_has_no_log_probabilities_loses_both_settings_of_them(source: str, target: str) -> None:
+    if source == target:
+        return
+    body = written(Request(ASKED, "m", settings=Settings(logprobs=True, top_logprobs=2)), source)
+    done = to(target, body, source, model="gpt-5.6-sol")
+    assert len([code for code, _ in lost(done) if code == "logprobs.dropped"]) == 2
+
+
 @pytest.mark.parametrize("source", ["anthropic", "openrouter", "openai-responses"])
 def test_claude_behind_chat_gets_anthropics_cache_marks_four_at_most(source: str) -> None:
     name, mark = ("cache_control", {"type": "ephemeral", "ttl": "1h"})

@@ -98,6 +98,12 @@ FORMS: Mapping[str, Any] = {
     "approval": Any,
     "deferred": bool,
     "live": bool,
+    "quality": str,
+    "size": str,
+    "background": str,
+    "output_format": str,
+    "output_compression": int,
+    "moderation": str,
 }
 """The common names of options, and their form. What has another form there is not understood."""
 
@@ -396,6 +402,10 @@ def kinds(pattern: str) -> re.Pattern[str]:
 def plain_options(names: Mapping[str, str]) -> dict[str, Option]:
     """Options that stand at these paths ("filters/allowed_domains") in their common form."""
     return {name: Option(tuple(path.split("/"))) for name, path in names.items()}
+
+
+IMAGES = ("quality", "size", "background", "output_format", "output_compression", "moderation")
+"""Options of a tool that makes images, which are OpenAI's and stand under the same names elsewhere."""
 
 
 def location(path: str) -> dict[str, Option]:

@@ -57,6 +57,8 @@ class Profile(Struct, frozen=True):
     """Deferred tools and the search for them are taken."""
     hosted_shell: bool = False
     """A shell in a container is taken (on Responses)."""
+    image_generation: bool = False
+    """The hosted tool that makes images is taken (on Responses)."""
     web_search_options: bool = False
     """Chat Completions with a search of its own."""
     format_beside_tools: bool = True
