@@ -302,3 +302,47 @@ def test_reasoning_that_only_the_other_server_holds_is_left_out_with_the_id_that
     kept = own(LATER, lambda name: [EARLIER[0], sealed, EARLIER[1]])
     assert kept.json()["input"][1:3] == [sealed, EARLIER[1]]
     assert not kept.losses
+
+
+def _looked_at(resolution: str, *media: str, source: str = "gemini", words: str = "look") -> Any:
+    parts = [{"inlineData": {"mimeType": mime, "data": "iVBORw0KGgo="}} for mime in media]
+    config = {"mediaResolution": resolution}
+    body = {"contents": [{"role": "user", "parts": [{"text": words}, *parts]}], "generationConfig": config}
+    return {"model": "gemini-3-flash", "project": "p", "request": body} if source == "code-assist" else body
+
+
+@pytest.mark.parametrize("source", ["gemini", "code-assist"])
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "openrouter"])
+def test_the_resolution_of_all_media_stands_on_each_image(source: str, target: str) -> None:
+    done = to(target, _looked_at("MEDIA_RESOLUTION_LOW", "image/png", "image/jpeg", source=source), source)
+    assert done.body.count(b'"detail":"low"') == 2
+    assert not any("mediaResolution" in loss.path for loss in done.losses)
+    none = to(target, _looked_at("MEDIA_RESOLUTION_MEDIUM", "image/png", source=source), source)
+    assert any("mediaResolution" in loss.path for loss in none.losses)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+def test_a_resolution_that_holds_for_a_document_too_is_reported(target: str) -> None:
+    done = to(target, _looked_at("MEDIA_RESOLUTION_HIGH", "image/png", "application/pdf"), "gemini")
+    assert b'"detail":"high"' in done.body
+    assert ("field.dropped", "/generationConfig/mediaResolution") in lost(done)
+
+
+def test_a_resolution_holds_for_an_image_that_comes_later() -> None:
+    first = _looked_at("MEDIA_RESOLUTION_LOW", words="long " * 200)
+    later = _looked_at("MEDIA_RESOLUTION_LOW", "image/png", words="long " * 200)
+    for _ in range(3):
+        to("openai-chat", first, "gemini")
+        assert to("openai-chat", later, "gemini").body.count(b'"detail":"low"') == 1
+
+
+def test_the_form_of_images_reaches_openrouter() -> None:
+    form = {"aspectRatio": "16:9", "imageSize": "2K"}
+    config = {"responseModalities": ["TEXT", "IMAGE"], "imageConfig": form}
+    body = {"contents": [{"role": "user", "parts": [{"text": "draw"}]}], "generationConfig": config}
+    done = to("openrouter", body, "gemini", model="google/gemini-2.5-flash-image")
+    assert done.json()["image_config"] == {"aspect_ratio": "16:9", "image_size": "2K"}
+    assert done.losses == ()
+    plain = to("openrouter", body, "gemini", model="google/gemini-2.5-flash")
+    assert "image_config" not in plain.json()
+    assert ("field.dropped", "/generationConfig/imageConfig") in lost(plain)
