@@ -220,6 +220,11 @@ CODES: dict[str, Code] = {
         "runs the tool at home, or the caller does, which asked for stand-ins.",
         "anthropic web_search to ollama with stand_ins=True: the function google_web_search.",
     ),
+    "tool.examples.as_text": _a(
+        "info",
+        "Examples of a tool's arguments stand in the description of the tool.",
+        "anthropic input_examples to openai-chat.",
+    ),
     "tool.custom.wrapped": _a(
         "info",
         "A free-text tool became a function with one string, input; its grammar stands in the description.",
