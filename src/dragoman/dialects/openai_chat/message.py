@@ -27,7 +27,7 @@ from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import NULL, carried, gather, misplaced, restore
 from ...codec.failed_answers import decoded_once
-from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
+from ...codec.media import as_text, data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
@@ -366,6 +366,10 @@ _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "d
 
 def write_media(media: Media, context: Context) -> dict[str, Any] | None:
     own = context.source == wire.NAME
+    if media.kind == "document" and not own:
+        words = as_text(media, context)
+        if words is not None:
+            return {"type": "text", "text": words}
     if context.host is not None:
         fact = context.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
         if fact is False or (isinstance(fact, str) and (media.data or media.url)):
@@ -410,6 +414,10 @@ def _at_address(media: Media, kind: str, context: Context) -> dict[str, Any]:
 
 def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | None:
     if media.data:
+        if not own and context.target == wire.NAME and media.mime != "application/pdf":
+            # 400 "Expected a base64-encoded data URL with an application/pdf MIME type": openai/openai-dotnet issue 613
+            # (2025-08-19), trpc-group/trpc-agent-go issue 1816 (2026-05-18).
+            return None
         name = media.name or "document" + {"application/pdf": ".pdf", "text/plain": ".txt"}.get(media.mime, "")
         return {"type": "file", "file": {"filename": name, "file_data": data_url(media.mime, media.data)}}
     name_field = {"filename": media.name} if media.name else {}

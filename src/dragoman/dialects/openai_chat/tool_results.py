@@ -10,6 +10,7 @@ from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
+from ...codec.media import as_text
 from ...context import Context
 from . import wire
 from .message import write_content
@@ -91,7 +92,8 @@ def _result_content(result: ToolResult, call_id: str, moved: list[Part], context
     for part in result.parts:
         # What this dialect's client wrote itself stays: some hosts do take it.
         if isinstance(part, Media) and not (context.source == wire.NAME and part.at):
-            texts.append(_move(part, call_id, moved, context))
+            words = None if context.binary == "summarise" else as_text(part, context)
+            texts.append(_move(part, call_id, moved, context) if words is None else Text(words, at=part.at))
         else:
             texts.append(part)
     return write_content(tuple(texts), context)
