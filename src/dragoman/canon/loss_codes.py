@@ -97,7 +97,8 @@ CODES: dict[str, Code] = {
     ),
     "part.as_text": _a(
         "warning",
-        "A part that only the source dialect knows crossed as the text in it.",
+        "A part that only the source dialect knows crossed as the text in it. In a request the severity is info: the "
+        "model reads the same words.",
         "An anthropic search_result block to openai-chat.",
     ),
     "hosted.dropped": _d(

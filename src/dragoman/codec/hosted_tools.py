@@ -98,6 +98,7 @@ FORMS: Mapping[str, Any] = {
     "approval": Any,
     "deferred": bool,
     "live": bool,
+    "callers": list[str],
     "quality": str,
     "size": str,
     "background": str,
@@ -107,7 +108,13 @@ FORMS: Mapping[str, Any] = {
 }
 """The common names of options, and their form. What has another form there is not understood."""
 
-NOTHING_SAID: Mapping[str, Any] = {"approval": "never", "context_size": "medium", "deferred": False, "live": True}
+NOTHING_SAID: Mapping[str, Any] = {
+    "approval": "never",
+    "context_size": "medium",
+    "deferred": False,
+    "live": True,
+    "callers": ["direct"],
+}
 """Options whose value is what holds anyway where there is no such option."""
 
 _SECRET_HEADER = "authorization"

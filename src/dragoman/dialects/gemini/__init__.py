@@ -112,6 +112,7 @@ DIALECT = Dialect(
             "license",
             "publicationDate",
             "searchEntryPoint",
+            "includeServerSideToolInvocations",  # other upstreams show what their tools did unasked
             "webSearchQueries",
             "imageSearchQueries",
             "retrievalQueries",
