@@ -329,7 +329,7 @@ HOSTED = {
     "files": ("file_search", "filesearch"),
     "mcp": ("mcp",),
 }
-_NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"))
+_NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"), ("allowed_callers", "direct"))
 """Options that say what holds anyway where there is no such option."""
 
 
@@ -423,7 +423,7 @@ def hosted_item(value: Json, path: Path, facts: Facts) -> None:
     elif isinstance(value, str) and value[:1] in ("{", "[") and isinstance(decoded(value), dict | list):
         hosted_item(decoded(value), path, facts)
     elif value not in _DEFAULTS:
-        key = next((step for step in reversed(path) if not step.isdigit()), "")
+        key = _named(path)
         facts.put("hosted.seal" if key.startswith("encrypted") else _PAGES.get(key, "hosted"), value, path)
 
 
@@ -452,9 +452,14 @@ def hosted_options(value: Json, path: Path, facts: Facts) -> None:
         if "cache_control" in at:
             if at[-1] == "type":
                 facts.put("cache", "mark", at)
-        elif at[-1] != "type" and (at[-1], leaf) not in _NOTHING_SAID:
+        elif at[-1] != "type" and (_named(at), leaf) not in _NOTHING_SAID:
             bearer = isinstance(leaf, str) and leaf.startswith("Bearer ")
             facts.put("tool.hosted.option", leaf.removeprefix("Bearer ") if bearer else leaf, at)
+
+
+def _named(path: Path) -> str:
+    """The last step of a path that is a name."""
+    return next((step for step in reversed(path) if not step.isdigit()), "")
 
 
 def searched(value: Json, path: Path, facts: Facts) -> None:

@@ -55,6 +55,7 @@ ROWS = (
     Row(("format.name", "format.description"), (_ANTHROPIC, *_GOOGLE, _OLLAMA), "a format has no name"),
     Row(("format",), _ANY, "the model takes no such format", r"format\.as_text|schema\.keyword"),
     Row(("tool.strict",), (_OLLAMA,), "no tool is held to its schema"),
+    Row(("choice",), (_OLLAMA,), "no tool choice"),
     Row(("tool.schema",), (*_GOOGLE, _OLLAMA), "the server's schema has no such word", r"schema\.keyword\.dropped"),
     Row(("tool.option",), _NO_SEARCH_FOR_TOOLS, "no search for tools", r"tool\.deferred|hosted\.dropped tool_search"),
     Row(
