@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .compare import VERDICTS
 from .dialects import MAIN
-from .measure import KINDS, PAIRS, Tally, measure
+from .measure import KINDS, PAIRS, Class, Tally, measure
 
 Tallies = dict[tuple[str, str, str], Tally]
 
@@ -25,9 +25,10 @@ def main() -> None:
         for number, (source, target) in enumerate(pairs):
             if number % 6 == 0:
                 print(f"{kind}s of {source} ...", file=sys.stderr)
-            tallies[kind, source, target] = measure(kind, source, target)
+            tallies[kind, source, target] = measure(kind, source, target, served=options.served)
     if options.silent or options.list:
-        _print_classes(tallies, ("silent",) if options.silent else ("declared", "approximated", "silent"))
+        verdicts = ("silent",) if options.silent else ("declared", "approximated", "silent")
+        _print_classes(tallies, verdicts, work=options.work)
     else:
         _print_shares(tallies, kinds, pairs)
     _print_crashes(tallies)
@@ -41,6 +42,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--list", action="store_true", help="print what did not arrive by code and place")
     parser.add_argument("--silent", action="store_true", help="the same, only what no loss reports")
+    parser.add_argument("--work", action="store_true", help="with --list: only what the target has a place for")
+    parser.add_argument("--served", action="store_true", help="requests for a model that the target's upstreams serve")
     parser.add_argument("--json", metavar="FILE", help="write the figures to a file too")
     return parser.parse_args()
 
@@ -55,7 +58,10 @@ def _wanted(pair: tuple[str, str], wanted: list[str] | None) -> bool:
 def _print_shares(tallies: Tallies, kinds: list[str], pairs: list[tuple[str, str]]) -> None:
     for kind in kinds:
         print(f"\n{kind}s: facts, and what became of them in %")
-        print(f"{'':36}{'facts':>8}{'kept':>8}{'approx.':>9}{'declared':>9}{'silent':>8}{'crashes':>8}   other facts")
+        print(
+            f"{'':36}{'facts':>8}{'kept':>8}{'approx.':>9}{'declared':>9}{'silent':>8}{'no place':>9}"
+            f"{'of rest':>8}{'crashes':>8}   other facts"
+        )
         for source, target in pairs:
             _print_row(f"{source} to {target}", [tallies[kind, source, target]])
         main = [tallies[kind, *pair] for pair in pairs if set(pair) <= set(MAIN)]
@@ -71,6 +77,9 @@ def _print_row(name: str, tallies: list[Tally]) -> None:
     total = sum(verdicts.values()) or 1
     shares = [100 * verdicts[verdict] / total for verdict in VERDICTS]
     figures = f"{shares[0]:8.2f}{shares[1]:9.2f}{shares[2]:9.2f}{shares[3]:8.3f}"
+    unplaced = sum([sum(one.no_place.values()) for one in tallies])
+    rest = 100 * verdicts["kept"] / (total - unplaced or 1)
+    figures += f"{100 * unplaced / total:9.2f}{rest:8.2f}"
     crashes = sum([len(one.crashes) for one in tallies])
     print(f"{name:36}{total:8}{figures}{crashes:8}   {others['declared']} declared, {others['silent']} silent")
 
@@ -84,15 +93,18 @@ def _print_kinds(tallies: list[Tally]) -> None:
     print(f"kept by kind: {', '.join(shares)}")
 
 
-def _print_classes(tallies: Tallies, verdicts: tuple[str, ...]) -> None:
-    classes = sum([one.classes for one in tallies.values()], Counter())
+def _print_classes(tallies: Tallies, verdicts: tuple[str, ...], *, work: bool) -> None:
+    classes: Counter[Class] = sum([one.classes for one in tallies.values()], Counter())
+    if work:
+        classes = Counter({found: n for found, n in classes.items() if not found.no_place and found.kind != "other"})
     examples = {found: text for one in reversed(tallies.values()) for found, text in one.examples.items()}
     for verdict in verdicts:
         chosen = [(found, count) for found, count in classes.most_common() if found.verdict == verdict]
         print(f"\n{verdict}: {sum([count for _, count in chosen])} in {len(chosen)} classes")
         for found, count in chosen:
             print(f"{count:7} {found.code or '-':24} {found.kind:20} {found.source} {found.path}")
-            print(f"{'':8}{examples[found]}")
+            why = f"; no place: {found.no_place}" if found.no_place else ""
+            print(f"{'':8}{examples[found]}{why}")
 
 
 def _print_crashes(tallies: Tallies) -> None:
@@ -102,7 +114,14 @@ def _print_crashes(tallies: Tallies) -> None:
 
 def _figures(tallies: Tallies) -> list[dict[str, object]]:
     return [
-        {"kind": kind, "source": source, "target": target, **tally.verdicts, "crashes": len(tally.crashes)}
+        {
+            "kind": kind,
+            "source": source,
+            "target": target,
+            **tally.verdicts,
+            "no_place": sum(tally.no_place.values()),
+            "crashes": len(tally.crashes),
+        }
         for (kind, source, target), tally in tallies.items()
     ]
 

@@ -14,6 +14,7 @@ from .fields import (
     Table,
     arguments,
     budget,
+    cache_mark,
     compaction,
     decoded,
     effort,
@@ -85,7 +86,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
         strict(facts, (*path, "strict"))
     for key, inner in value.items():
         if key == "cache_control":
-            facts.leaves("cache", inner, (*path, key))
+            cache_mark(inner, (*path, key), facts)
         elif key not in ("type", "name", "description", "input_schema", "strict"):
             facts.leaves("tool.option", inner or None, (*path, key))
 
@@ -190,9 +191,10 @@ REQUEST = Reader(
         "mcp_servers/*": hosted_options,
         "context_management/edits/*/type": compaction,
         "context_management/edits/*/trigger/type": "-",
+        "context_management/edits/*:compact_20260112/trigger/value": "setting.compaction",
         "tool_choice": _choice,
         "tools/*": _tool,
-        "**/cache_control": "cache",
+        "**/cache_control": cache_mark,
     },
 )
 

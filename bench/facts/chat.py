@@ -12,6 +12,8 @@ from .fields import (
     Table,
     arguments,
     budget,
+    cache_mark,
+    detail,
     effort,
     excluded,
     format_schema,
@@ -140,7 +142,7 @@ def tool(value: Json, path: Path, facts: Facts) -> None:
     function(held, at, facts)
     for key, inner in value.items():
         if key == "cache_control":
-            facts.leaves("cache", inner, (*path, key))
+            cache_mark(inner, (*path, key), facts)
         elif key not in ("type", "function", "custom"):
             facts.leaves("tool.option", inner or None, (*path, key))
 
@@ -186,7 +188,7 @@ _MESSAGE: Table = {
     "content/*:thinking/closed": "-",
     "content/*/image_url": media,
     "content/*/image_url/url": media,
-    "content/*/image_url/detail": unless("auto", kind="media.detail"),
+    "content/*/image_url/detail": detail,
     "content/*/video_url/url": media,
     "content/*/document_url": media,
     "content/*/document_name": "media.name",
@@ -286,8 +288,8 @@ REQUEST = Reader(
         "function_call": choice,
         "tools/*": tool,
         "functions/*": function,
-        "**/cache_control": "cache",
-        "**/prompt_cache_breakpoint": "cache",
+        "**/cache_control": cache_mark,
+        "**/prompt_cache_breakpoint": cache_mark,
         "**/thought_signature": "seal",
     },
 )

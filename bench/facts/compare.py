@@ -111,6 +111,10 @@ class Target:
             return fact.value in self._seals
         return False
 
+    def reads(self, fact: Fact) -> bool:
+        """Whether the value of the fact stands in a text."""
+        return bare(fact.value) in self._all
+
     def mentions(self, fact: Fact) -> bool:
         """Whether the value of the fact is at another place in the target."""
         if fact.kind in TEXTS and bare(fact.value) in self._all:
@@ -141,10 +145,14 @@ def unpacked(text: str) -> str:
     return " ".join([seal.data for seal in found if seal is not None])
 
 
-def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, stream: bool = False) -> list[Judged]:
+def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, kind: str = "request") -> list[Judged]:
     """The verdict on each fact. A loss reports a fact when its path is the fact's path or a parent of it."""
+    stream = kind == "stream"
     reported = [(loss, _steps(loss.path, stream)) for loss in losses if loss.effect != "invented"]
-    judged = [_verdict(fact, target, reported, stream) for fact in source]
+    found = [(fact, _covering(fact, reported, stream)) for fact in source]
+    # Facts that no loss reports find their values first: of two equal values, the reported one is the lost one.
+    found.sort(key=lambda one: one[1] is not None)
+    judged = [_verdict(fact, loss, target, kind) for fact, loss in found]
     # Some hosts send one thought under two names, and a loss names one of them.
     known = {one.fact.value for one in judged if one.fact.kind == "thought" and one.verdict != "silent"}
     repeated = [one for one in judged if one.verdict == "silent" and one.fact.kind == "thought"]
@@ -152,14 +160,22 @@ def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, str
     return [one for one in judged if one.fact.path not in dropped]
 
 
-def _verdict(fact: Fact, target: Target, reported: list[tuple[Loss, Path]], stream: bool) -> Judged:
-    if target.holds(fact):
-        return Judged(fact, "kept")
+READ_BY_MODEL = ("hosted", "hosted.tool", "citation.url", "citation.title", "citation.quote")
+"""Kinds of facts of a hosted use. In a history the model alone reads them: the same words in a text are the fact."""
+
+
+def _covering(fact: Fact, reported: list[tuple[Loss, Path]], stream: bool) -> Loss | None:
+    """The loss that reports a fact, the nearest one of several."""
     at = _normal(fact.path, stream)
     covering = [(len(path), loss) for loss, path in reported if _covers(loss, path, fact, at)]
+    return max(covering, key=lambda one: one[0])[1] if covering else None
+
+
+def _verdict(fact: Fact, loss: Loss | None, target: Target, kind: str) -> Judged:
+    if target.holds(fact) or (kind == "request" and fact.kind in READ_BY_MODEL and target.reads(fact)):
+        return Judged(fact, "kept")
     moved = target.mentions(fact)
-    if covering:
-        loss = max(covering, key=lambda found: found[0])[1]
+    if loss is not None:
         approximated = loss.effect == "approximated" or moved
         return Judged(fact, "approximated" if approximated else "declared", loss)
     return Judged(fact, "kept" if moved else "silent")

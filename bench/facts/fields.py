@@ -280,6 +280,29 @@ def enforced_schema(value: Json, path: Path, facts: Facts) -> None:
             facts.implied.add((kind, value[key]))
 
 
+def cache_mark(value: Json, path: Path, facts: Facts) -> None:
+    """A cache mark, and how long it holds where that is not the provider's default."""
+    if isinstance(value, dict):
+        facts.put("cache", "mark", (*path, "type"))
+        if value.get("ttl") not in (None, "5m", "30m"):
+            facts.put("cache.ttl", _LIFETIMES.get(value["ttl"], value["ttl"]), (*path, "ttl"))
+        for key, inner in value.items():
+            if key not in ("type", "mode", "ttl"):
+                facts.leaves("other", inner, (*path, key))
+
+
+_LIFETIMES = {"12h": "1h"}
+"""OpenAI's longest lifetime, which is the counterpart of Anthropic's."""
+
+
+def detail(value: Json, path: Path, facts: Facts) -> None:
+    """How closely an image is looked at, in OpenAI's words."""
+    held = value.get("level") if isinstance(value, dict) else value
+    word = str(held or "").removeprefix("MEDIA_RESOLUTION_").lower()
+    if word not in ("", "auto", "unspecified"):
+        facts.put("media.detail", word, path)
+
+
 HOSTED = {
     "web_search": (
         "web_search",
@@ -304,7 +327,7 @@ HOSTED = {
     "files": ("file_search", "filesearch"),
     "mcp": ("mcp",),
 }
-_NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"))
+_NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"), ("allowed_callers", "direct"))
 """Options with their default value."""
 
 
@@ -400,7 +423,7 @@ def hosted_item(value: Json, path: Path, facts: Facts) -> None:
     elif isinstance(value, str) and value[:1] in ("{", "[") and isinstance(decoded(value), dict | list):
         hosted_item(decoded(value), path, facts)
     elif value not in _DEFAULTS:
-        key = next((step for step in reversed(path) if not step.isdigit()), "")
+        key = _named(path)
         facts.put("hosted.seal" if key.startswith("encrypted") else _PAGES.get(key, "hosted"), value, path)
 
 
@@ -427,10 +450,16 @@ def hosted_options(value: Json, path: Path, facts: Facts) -> None:
     """The options of such a tool. The only possible type of a location or of a container is no option."""
     for leaf, at in leaves(value, path):
         if "cache_control" in at:
-            facts.put("cache", leaf, at)
-        elif at[-1] != "type" and (at[-1], leaf) not in _NOTHING_SAID:
+            if at[-1] == "type":
+                facts.put("cache", "mark", at)
+        elif at[-1] != "type" and (_named(at), leaf) not in _NOTHING_SAID:
             bearer = isinstance(leaf, str) and leaf.startswith("Bearer ")
             facts.put("tool.hosted.option", leaf.removeprefix("Bearer ") if bearer else leaf, at)
+
+
+def _named(path: Path) -> str:
+    """The last step of a path that is a name."""
+    return next((step for step in reversed(path) if not step.isdigit()), "")
 
 
 def searched(value: Json, path: Path, facts: Facts) -> None:

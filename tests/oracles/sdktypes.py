@@ -22,6 +22,12 @@ _TEXT = {"type": "string"}
 _ANY: Json = {}
 
 # Fields that Chat-compatible servers add to assistant messages and calls. OpenAI itself has none of them.
+_MARK: Json = {
+    "type": "object",
+    "properties": {"type": {"enum": ["ephemeral"]}, "ttl": {"enum": ["5m", "1h"]}},
+    "required": ["type"],
+    "additionalProperties": False,
+}
 _EXTENSIONS = {"reasoning": _ANY, "reasoning_content": _ANY, "reasoning_details": _ANY, "extra_content": _ANY}
 
 
@@ -42,6 +48,10 @@ def chat_request(extensions: bool = False) -> Judge:
     if extensions:
         extra(names, "ChatCompletionAssistantMessageParam", **_EXTENSIONS)
         extra(names, "ChatCompletionMessageFunctionToolCallParam", extra_content=_ANY)
+        # Hosts of Claude take Anthropic's cache marks.
+        for part in ("Text", "Image", "InputAudio"):
+            extra(names, f"ChatCompletionContentPart{part}Param", cache_control=_MARK)
+        extra(names, "File", cache_control=_MARK)
     return Judge(closed(schema))
 
 

@@ -214,3 +214,19 @@ def test_what_an_environment_says_beside_its_type_is_reported() -> None:
     place = ("field.dropped", "/input/1/environment/skills")
     assert place in lost(to("anthropic", _asked("shell", call), SOURCE))
     assert place not in lost(to("anthropic", _asked("shell", SHELL_CALL), SOURCE))
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "code-assist", "ollama", "openrouter"])
+def test_computer_use_is_a_function_that_states_the_screen(target: str) -> None:
+    tool = {"name": "computer", "display_width_px": 1024, "display_height_px": 768}
+    body: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}]}
+
+    def done(kind: str, **more: Any) -> dragoman.Translation:
+        asked = {**body, "tools": [{"type": kind, **tool, **more}]}
+        return to(target, asked, "anthropic")
+
+    later = done("computer_20250124")
+    assert b"1024 by 768 pixels" in later.body and b'"scroll"' in later.body and b'"zoom"' not in later.body
+    assert {loss.code for loss in later.losses if loss.path.startswith("/tools")} == {"tool.hosted.as_function"}
+    assert b'"zoom"' in done("computer_20251124", enable_zoom=True).body
+    assert b'"scroll"' not in done("computer_20241022").body

@@ -152,3 +152,29 @@ def test_the_old_field_of_a_choice_is_named_in_the_report(said: Any, code: str) 
     functions = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
     out = translate_request(asked(HI, functions=functions, function_call=said), source="openai-chat", target="ollama")
     assert [path for found, path, _ in lost(out) if found == code] == ["/function_call"]
+
+
+EXAMPLED = {
+    "name": "f",
+    "description": "Finds.",
+    "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}},
+    "input_examples": [{"city": "Lima"}, {"city": "Oslo"}],
+}
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "code-assist", "ollama", "openrouter"])
+def test_examples_of_arguments_stand_in_the_description(target: str) -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [HI], "tools": [EXAMPLED]}
+    done = translate_request(body, source="anthropic", target=target, model="m")
+    whole = r'"Finds.\n\nExamples of arguments:\n{\"city\":\"Lima\"}\n{\"city\":\"Oslo\"}"'
+    assert whole.encode() in done.body
+    assert ("tool.examples.as_text", "/tools/0/input_examples", "info") in lost(done)
+    assert not any(code == "field.dropped" for code, _, _ in lost(done))
+
+
+def test_examples_that_make_a_description_too_long_are_left_out() -> None:
+    tool = {**EXAMPLED, "description": "x" * 1000}
+    body = {"model": "m", "max_tokens": 9, "messages": [HI], "tools": [tool]}
+    done = translate_request(body, source="anthropic", target="openai-chat", model="m")
+    assert b"Lima" not in done.body and b'"' + b"x" * 1000 + b'"' in done.body
+    assert ("field.dropped", "/tools/0/input_examples", "warning") in lost(done)

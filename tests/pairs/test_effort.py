@@ -136,3 +136,10 @@ def test_efforts_by_the_rows_of_the_models(model: str, effort: str, sent: str) -
     body = {"model": "m", "messages": HI, "reasoning_effort": effort}
     done = dragoman.translate_request(body, source="openai-chat", target="openai-responses", model=model)
     assert done.json()["reasoning"]["effort"] == sent
+
+
+@pytest.mark.parametrize(("effort", "thinking"), [("none", {"type": "disabled"}), ("high", {"type": "adaptive"})])
+def test_haiku_5_5_thinks_unless_it_is_told_not_to(effort: str, thinking: dict[str, str]) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "q"}], "reasoning_effort": effort}
+    done = dragoman.translate_request(body, source="openai-chat", target="anthropic", model="claude-haiku-5-5")
+    assert done.json()["thinking"]["type"] == thinking["type"]

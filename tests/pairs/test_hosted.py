@@ -456,3 +456,43 @@ def test_a_search_that_nobody_would_run_is_left_out(target: str) -> None:
     assert [(loss.code, loss.path) for loss in done.losses if loss.severity != "info"] == [
         ("tool.hosted.dropped", "/tools/0")
     ]
+
+
+def test_image_generation_crosses_between_responses_and_openrouter() -> None:
+    options = {"quality": "low", "size": "1024x1024", "output_format": "jpeg", "output_compression": 90}
+    body = {"model": "m", "input": "draw", "tools": [{"type": "image_generation", "partial_images": 2, **options}]}
+    there = to("openrouter", body, "openai-responses", model="openai/gpt-5")
+    assert there.json()["tools"] == [{"type": "openrouter:image_generation", "parameters": options}]
+    assert [(loss.code, loss.path) for loss in there.losses] == [
+        ("tool.hosted.option.dropped", "/tools/0/partial_images"),
+        ("tool.hosted.mapped", "/tools/0"),
+    ]
+    back = to("openai-responses", there.json(), "openrouter", model="gpt-5")
+    assert back.json()["tools"] == [{"type": "image_generation", **options}]
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5.6-sol", "claude-sonnet-4-6"])
+def test_image_generation_goes_only_to_models_that_are_known_to_take_it(model: str) -> None:
+    tools = [{"type": "openrouter:image_generation"}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "draw"}], "tools": tools}
+    done = to("openai-responses", body, "openrouter", model=model)
+    assert "tools" not in done.json() and "tool.hosted.dropped" in {loss.code for loss in done.losses}
+
+
+@pytest.mark.parametrize(("callers", "reported"), [(["direct"], False), (["code_execution_20260120"], True)])
+def test_that_the_model_itself_may_call_a_hosted_tool_is_no_loss(callers: list[str], reported: bool) -> None:
+    tool = {"type": "web_search_20260209", "name": "web_search", "allowed_callers": callers}
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}], "tools": [tool]}
+    done = to("openai-responses", body, "anthropic")
+    assert ("tool.hosted.option.dropped" in codes(done)) is reported
+
+
+def test_a_use_in_a_history_that_crosses_as_text_is_no_warning() -> None:
+    use = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tides"}}
+    page = {"type": "web_search_result", "url": "https://a.example", "title": "Tides", "encrypted_content": "e"}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]}
+    turns = [{"role": "assistant", "content": [use, found]}, {"role": "user", "content": "and then?"}]
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}, *turns]}
+    done = to("openai-chat", body, "anthropic")
+    assert b"https://a.example" in done.body
+    assert {loss.severity for loss in done.losses if loss.code == "part.as_text"} == {"info"}

@@ -99,6 +99,48 @@ def test_no_more_than_four_cache_marks_reach_messages(source: str) -> None:
     assert kept == ["q2", "q3", "q4", "q5"]
 
 
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("source", ["openai-chat", "openrouter", "gemini", "ollama"])
+def test_a_model_that_has_no_log_probabilities_loses_both_settings_of_them(source: str, target: str) -> None:
+    if source == target:
+        return
+    body = written(Request(ASKED, "m", settings=Settings(logprobs=True, top_logprobs=2)), source)
+    done = to(target, body, source, model="gpt-5.6-sol")
+    assert len([code for code, _ in lost(done) if code == "logprobs.dropped"]) == 2
+
+
+@pytest.mark.parametrize("source", ["anthropic", "openrouter", "openai-responses"])
+def test_claude_behind_chat_gets_anthropics_cache_marks_four_at_most(source: str) -> None:
+    name, mark = ("cache_control", {"type": "ephemeral", "ttl": "1h"})
+    if source == "openai-responses":
+        name, mark = ("prompt_cache_breakpoint", {"mode": "explicit", "ttl": "12h"})
+    kind = "input_text" if source == "openai-responses" else "text"
+    turns: list[Any] = []
+    for i in range(6):
+        turns.append({"role": "user", "content": [{"type": kind, "text": f"q{i}", name: mark}]})
+        turns.append({"role": "assistant", "content": f"a{i}"})
+    turns.append({"role": "user", "content": "last"})
+    body = {"model": "m", "max_tokens": 9, "input" if source == "openai-responses" else "messages": turns}
+    done = to("openai-chat", body, source, model="anthropic/claude-sonnet-4-6")
+    marked = [message["content"] for message in done.json()["messages"] if "cache_control" in str(message)]
+    anthropics = {"type": "ephemeral", "ttl": "1h"}
+    assert marked == [[{"type": "text", "text": f"q{i}", "cache_control": anthropics}] for i in range(2, 6)]
+    assert len([code for code, _ in lost(done) if code == "cache.dropped"]) == 2
+    for model, host in (("gpt-4o", None), ("claude-sonnet-4-6", "copilot"), ("claude-sonnet-4-6", "google")):
+        assert b"cache_control" not in to("openai-chat", body, source, model=model, host=host).body
+
+
+def test_a_cache_mark_on_a_result_reaches_claude_behind_chat() -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}
+    mark = {"type": "ephemeral"}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "r", "cache_control": mark}
+    turns = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    tools = [{"name": "f", "input_schema": {"type": "object"}}]
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}, *turns], "tools": tools}
+    done = to("openai-chat", body, "anthropic", model="claude-sonnet-4-6")
+    assert done.json()["messages"][-1]["content"] == [{"type": "text", "text": "r", "cache_control": mark}]
+
+
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in ("openai-chat", "gemini")])
 def test_several_answers_are_asked_for_or_reported(source: str, target: str) -> None:
     done = to(target, written(Request(ASKED, "m", settings=Settings(n=3)), source), source)
@@ -260,3 +302,47 @@ def test_reasoning_that_only_the_other_server_holds_is_left_out_with_the_id_that
     kept = own(LATER, lambda name: [EARLIER[0], sealed, EARLIER[1]])
     assert kept.json()["input"][1:3] == [sealed, EARLIER[1]]
     assert not kept.losses
+
+
+def _looked_at(resolution: str, *media: str, source: str = "gemini", words: str = "look") -> Any:
+    parts = [{"inlineData": {"mimeType": mime, "data": "iVBORw0KGgo="}} for mime in media]
+    config = {"mediaResolution": resolution}
+    body = {"contents": [{"role": "user", "parts": [{"text": words}, *parts]}], "generationConfig": config}
+    return {"model": "gemini-3-flash", "project": "p", "request": body} if source == "code-assist" else body
+
+
+@pytest.mark.parametrize("source", ["gemini", "code-assist"])
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "openrouter"])
+def test_the_resolution_of_all_media_stands_on_each_image(source: str, target: str) -> None:
+    done = to(target, _looked_at("MEDIA_RESOLUTION_LOW", "image/png", "image/jpeg", source=source), source)
+    assert done.body.count(b'"detail":"low"') == 2
+    assert not any("mediaResolution" in loss.path for loss in done.losses)
+    none = to(target, _looked_at("MEDIA_RESOLUTION_MEDIUM", "image/png", source=source), source)
+    assert any("mediaResolution" in loss.path for loss in none.losses)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+def test_a_resolution_that_holds_for_a_document_too_is_reported(target: str) -> None:
+    done = to(target, _looked_at("MEDIA_RESOLUTION_HIGH", "image/png", "application/pdf"), "gemini")
+    assert b'"detail":"high"' in done.body
+    assert ("field.dropped", "/generationConfig/mediaResolution") in lost(done)
+
+
+def test_a_resolution_holds_for_an_image_that_comes_later() -> None:
+    first = _looked_at("MEDIA_RESOLUTION_LOW", words="long " * 200)
+    later = _looked_at("MEDIA_RESOLUTION_LOW", "image/png", words="long " * 200)
+    for _ in range(3):
+        to("openai-chat", first, "gemini")
+        assert to("openai-chat", later, "gemini").body.count(b'"detail":"low"') == 1
+
+
+def test_the_form_of_images_reaches_openrouter() -> None:
+    form = {"aspectRatio": "16:9", "imageSize": "2K"}
+    config = {"responseModalities": ["TEXT", "IMAGE"], "imageConfig": form}
+    body = {"contents": [{"role": "user", "parts": [{"text": "draw"}]}], "generationConfig": config}
+    done = to("openrouter", body, "gemini", model="google/gemini-2.5-flash-image")
+    assert done.json()["image_config"] == {"aspect_ratio": "16:9", "image_size": "2K"}
+    assert done.losses == ()
+    plain = to("openrouter", body, "gemini", model="google/gemini-2.5-flash")
+    assert "image_config" not in plain.json()
+    assert ("field.dropped", "/generationConfig/imageConfig") in lost(plain)

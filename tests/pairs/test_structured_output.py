@@ -141,3 +141,13 @@ def test_a_repeated_request_is_mapped_back_every_time() -> None:
     for _ in range(3):
         shape, sent = _translated("anthropic", "openai-chat", OPTIONAL)
         assert shape["strict"] is True and sent.absent
+
+
+@pytest.mark.parametrize("shape", [{"type": "grammar", "grammar": "root ::= [a-z]+"}, {"type": "python"}])
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "gemini", "code-assist", "ollama"])
+def test_a_format_that_openrouter_alone_has_is_reported_and_not_sent(shape: dict[str, str], target: str) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "a " * 200}], "response_format": shape}
+    for _ in range(3):
+        done = dragoman.translate_request(body, source="openrouter", target=target, model="m")
+        assert ("field.dropped", "/response_format") in {(loss.code, loss.path) for loss in done.losses}
+        assert shape["type"].encode() not in done.body

@@ -96,7 +96,7 @@ CASES: list[Case] = [
         to="code-assist",
         body=anthropic(user(), tools=[{**use_tool(), "input_examples": [{"path": "a.txt"}]}]),
         nowhere=["input_examples"],
-        losses=["field.dropped"],
+        losses=["tool.examples.as_text"],
     ),
     Asked(
         source="vllm-project/vllm#57324",

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from bench.facts import dialects
-from bench.facts.compare import Target, judge
-from bench.facts.fields import Facts
+from bench.facts.compare import Judged, Target, judge
+from bench.facts.fields import Fact, Facts
+from bench.facts.places import no_place
 
 from dragoman import Loss
 
@@ -330,3 +331,55 @@ _MCP = {"type": "mcp", "server_label": "a", "server_url": "https://a.example", "
 def test_other_words_for_the_same(of: str, source: Any, to: str, target: Any) -> None:
     assert verdicts(source, target, of=of, to=to) == {}
     assert set(verdicts(source, {}, of=of, to=to).values()) == {"silent"}
+
+
+def test_of_two_equal_values_the_reported_one_is_the_lost_one() -> None:
+    mark = {"type": "ephemeral"}
+    blocks = [
+        {"type": "text", "text": "a", "cache_control": mark},
+        {"type": "text", "text": "b", "cache_control": mark},
+    ]
+    source = {"messages": [{"role": "user", "content": blocks}]}
+    parts = [
+        {"type": "text", "text": "a"},
+        {"type": "text", "text": "b", "prompt_cache_breakpoint": {"mode": "explicit"}},
+    ]
+    target = {"messages": [{"role": "user", "content": parts}]}
+    loss = Loss("cache.dropped", "dropped", "info", "/messages/0/content/0")
+    place = "messages/0/content/0/cache_control/type"
+    assert verdicts(source, target, (loss,), of="anthropic") == {place: "declared"}
+    assert list(verdicts(source, target, of="anthropic").values()) == ["silent"]
+
+
+def test_a_hosted_use_in_a_history_is_kept_as_text_and_in_an_answer_is_not() -> None:
+    use = {"type": "server_tool_use", "id": "a", "name": "web_search", "input": {"query": "harbour tides"}}
+    source = read("anthropic", {"messages": [{"role": "assistant", "content": [use]}]})
+    text = {"messages": [{"role": "assistant", "content": "[web_search: harbour tides]"}]}
+    loss = Loss("part.as_text", "approximated", "info", "/messages/0/content/0")
+
+    def found(kind: str) -> set[str]:
+        target = Target(read("openai-chat", text), json.dumps(text).encode())
+        return {one.verdict for one in judge(source, target, (loss,), kind=kind) if one.fact.kind == "hosted"}
+
+    assert found("request") == {"kept"}
+    assert found("answer") == {"approximated"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "loss", "target", "unplaced"),
+    [
+        (("seal", "c2VhbA=="), ("seal.dropped", ""), "openai-chat", True),
+        (("setting.stop", "END"), ("stop.dropped", ""), "openai-responses", True),
+        (("text", "hello"), ("part.dropped", ""), "openai-responses", False),
+        (("media", "AAAA"), ("media.dropped", "video/mp4"), "anthropic", True),
+        (("media", "AAAA"), ("media.dropped", "image/png"), "anthropic", False),
+        (("media", "file+1"), ("media.dropped", "document"), "anthropic", True),
+        (("tool.hosted", "web_search"), ("tool.hosted.dropped", "web_search"), "anthropic", False),
+        (("tool.hosted", "files"), ("tool.hosted.dropped", "file_search"), "anthropic", True),
+    ],
+)
+def test_a_fact_has_a_place_unless_the_list_says_otherwise(
+    fact: tuple[str, str], loss: tuple[str, str], target: str, unplaced: bool
+) -> None:
+    reported = Loss(loss[0], "dropped", "warning", "/a", loss[1])
+    assert bool(no_place(Judged(Fact(*fact, ("a",)), "declared", reported), target)) is unplaced

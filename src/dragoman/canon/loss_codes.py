@@ -101,7 +101,8 @@ CODES: dict[str, Code] = {
     ),
     "part.as_text": _a(
         "warning",
-        "A part that only the source dialect knows was written as the text in the part.",
+        "A part that only the source dialect knows was written as the text in the part. In a request the severity is "
+        "info: the model reads the same words.",
         "An anthropic search_result block to openai-chat.",
     ),
     "hosted.dropped": _d(
@@ -227,6 +228,11 @@ CODES: dict[str, Code] = {
         "The target's upstream has no such tool: the model is offered a function instead. The client runs it if the "
         "client also runs the original tool; else the caller runs it, who asked for stand-ins.",
         "anthropic web_search to ollama with stand_ins=True: the function google_web_search.",
+    ),
+    "tool.examples.as_text": _a(
+        "info",
+        "Examples of a tool's arguments stand in the description of the tool.",
+        "anthropic input_examples to openai-chat.",
     ),
     "tool.custom.wrapped": _a(
         "info",

@@ -98,10 +98,23 @@ FORMS: Mapping[str, Any] = {
     "approval": Any,
     "deferred": bool,
     "live": bool,
+    "callers": list[str],
+    "quality": str,
+    "size": str,
+    "background": str,
+    "output_format": str,
+    "output_compression": int,
+    "moderation": str,
 }
 """The common names of options, and their form. An option with another form is reported as unknown."""
 
-NOTHING_SAID: Mapping[str, Any] = {"approval": "never", "context_size": "medium", "deferred": False, "live": True}
+NOTHING_SAID: Mapping[str, Any] = {
+    "approval": "never",
+    "context_size": "medium",
+    "deferred": False,
+    "live": True,
+    "callers": ["direct"],
+}
 """Values that an option has anyway if it is absent."""
 
 _SECRET_HEADER = "authorization"
@@ -399,6 +412,10 @@ def kinds(pattern: str) -> re.Pattern[str]:
 def plain_options(names: Mapping[str, str]) -> dict[str, Option]:
     """Options at these paths ("filters/allowed_domains") in their common form."""
     return {name: Option(tuple(path.split("/"))) for name, path in names.items()}
+
+
+IMAGES = ("quality", "size", "background", "output_format", "output_compression", "moderation")
+"""Options of a tool that makes images, which are OpenAI's and stand under the same names elsewhere."""
 
 
 def location(path: str) -> dict[str, Option]:

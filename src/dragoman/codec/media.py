@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+
 import msgspec
 
 from ..canon.parts import Media, MediaKind, Part, Text, ToolResult
 from ..canon.turns import Turn
+from ..context import Context
 
 _BY_EXTENSION = {
     "png": "image/png",
@@ -89,6 +92,28 @@ def unknown_to_openai(media: Media, source: str) -> bool:
         return not media.url.startswith(("https://", "http://"))
     # OpenAI's file ids begin with file- or assistant-.
     return bool(media.file) and not media.file.startswith(("file-", "assistant-"))
+
+
+_TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
+
+
+def words_of(media: Media) -> str | None:
+    """The words of a text document that is at hand; None for any other media."""
+    if not media.data or not (media.mime.startswith("text/") or media.mime in _TEXTUAL):
+        return None
+    try:
+        return base64.b64decode(media.data, validate=True).decode()
+    except ValueError:
+        return None
+
+
+def as_text(media: Media, context: Context) -> str | None:
+    """A text document as the text that says so, where there is no place for documents; None for any other media."""
+    words = words_of(media) if media.kind == "document" else None
+    if words is None:
+        return None
+    context.lose("media.retyped", media.at, f"{media.mime} is sent as text")
+    return f"[document{f': {media.name}' if media.name else ''}]\n{words}"
 
 
 def missing(media: Media) -> str:

@@ -45,6 +45,8 @@ class Profile(Struct, frozen=True):
     hosted_beside_functions: bool = True
     cache_marks: bool = False
     """The model takes explicit cache breakpoints on parts."""
+    cache_control: bool = False
+    """The model takes Anthropic's cache marks on parts (Chat Completions)."""
     chat_tools: Literal["ok", "effort_none", "refused"] = "ok"
     """Function tools on Chat Completions: accepted, accepted only without reasoning, or refused."""
     quiet_efforts: tuple[str, ...] = ()
@@ -57,6 +59,8 @@ class Profile(Struct, frozen=True):
     """The model takes deferred tools and tool search."""
     hosted_shell: bool = False
     """The model takes a shell in a container (Responses)."""
+    image_generation: bool = False
+    """The model takes the hosted tool that makes images (Responses)."""
     web_search_options: bool = False
     """The model searches the web by itself on Chat Completions."""
     format_beside_tools: bool = True

@@ -248,7 +248,7 @@ def test_where_no_results_of_others_are_taken_a_search_is_text(target: str) -> N
     said = "[the web was searched for: sky; blue]\\n[result]\\n- https://e.com/a\\n[end of the result]"
     assert said in out.body.decode() and b"server_tool_use" not in out.body
     assert [str(loss) for loss in out.losses if "hosted" in loss.code or "as_text" in loss.code] == [
-        "warning: part.as_text at /input/1: web_search_call"
+        "info: part.as_text at /input/1: web_search_call"
     ]
 
 

@@ -1,5 +1,5 @@
-"""Owns the tools that Anthropic defines and the client runs (bash, text editor, memory). They become functions for
-other dialects.
+"""Owns the tools that Anthropic defines and the client runs (bash, text editor, memory, computer). They become
+functions for other dialects.
 
 Claude knows their arguments from training, so a client declares only their type. Their calls and results are ordinary
 blocks. With the arguments written out, another model can call them. Source: Anthropic's documentation of these tools
@@ -44,6 +44,47 @@ def _row(family: str, kinds: str, description: str, properties: dict[str, Any], 
     return Row(NAME, family, family, re.compile(f"{family}|{kinds}"), quiet=quiet, function=function)
 
 
+_POINT = {"type": "array", "items": {"type": "integer"}, "description": "x and y in pixels, from the upper left."}
+_SCREEN = ("display_width_px", "display_height_px", "display_number", "enable_zoom")
+_FIRST_ACTIONS = (
+    *("screenshot", "cursor_position", "mouse_move", "left_click", "right_click", "middle_click", "double_click"),
+    *("left_click_drag", "type", "key"),
+)
+_LATER_ACTIONS = ("triple_click", "left_mouse_down", "left_mouse_up", "scroll", "hold_key", "wait")
+_LATER = ("scroll_direction", "scroll_amount", "duration")
+"""Not known to clients of the first version, computer_20241022."""
+_COMPUTER: dict[str, Any] = {
+    "coordinate": {**_POINT, "description": "For clicks, moves, drags and scrolls: " + _POINT["description"]},  # type: ignore[operator]
+    "start_coordinate": {**_POINT, "description": "For left_click_drag: where it begins."},
+    "text": {"type": "string", "description": "For type: the text. For key and hold_key: the keys, as in ctrl+s."},
+    "scroll_direction": {"type": "string", "enum": ["up", "down", "left", "right"]},
+    "scroll_amount": {"type": "integer", "description": "For scroll: how many steps."},
+    "duration": {"type": "number", "description": "For hold_key and wait: seconds."},
+}
+
+
+def _computer(value: Any) -> Tool | None:
+    """Computer use, for a model that does not know its actions by heart. The size of the screen stands in the words."""
+    name = value.get("name") if isinstance(value, dict) else None
+    if not isinstance(name, str) or not name:
+        return None
+    actions, properties = list(_FIRST_ACTIONS), dict(_COMPUTER)
+    if value.get("type") == "computer_20241022":
+        properties = {word: said for word, said in _COMPUTER.items() if word not in _LATER}
+    else:
+        actions += _LATER_ACTIONS
+    if value.get("enable_zoom") is True:
+        actions.append("zoom")
+        region = {"type": "array", "items": {"type": "integer"}, "description": "For zoom: left, top, right, bottom."}
+        properties["region"] = region
+    width, height = value.get("display_width_px"), value.get("display_height_px")
+    size = f" of {width} by {height} pixels" if isinstance(width, int) and isinstance(height, int) else ""
+    said = f"Uses mouse and keyboard on a screen{size}, and takes screenshots of it. Take one before you click."
+    whole = {"action": {"type": "string", "enum": actions}, **properties}
+    schema = encode({"type": "object", "properties": whole, "required": ["action"]}).decode()
+    return Tool(name, said, schema)
+
+
 STANDARD = (
     _row(
         "bash",
@@ -70,5 +111,13 @@ STANDARD = (
             "new_path": {"type": "string", "description": "For rename."},
         },
         ["command"],
+    ),
+    Row(
+        NAME,
+        "computer",
+        "computer",
+        re.compile(r"computer|computer_\d{8}"),
+        quiet=frozenset({"type", "name", "cache_control", *_SCREEN}),
+        function=_computer,
     ),
 )

@@ -146,6 +146,7 @@ DIALECT = Dialect(
         {
             "service_tier",
             "eager_input_streaming",
+            "allowed_callers",  # elsewhere the model calls the tool itself
             "inference_geo",
             "speed",
             "cache_creation",

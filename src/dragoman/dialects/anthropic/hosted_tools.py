@@ -30,6 +30,7 @@ def _allowed(configs: dict[str, Any]) -> list[str]:
 
 
 _DOMAINS = {"max_uses": "max_uses", "allowed_domains": "allowed_domains", "blocked_domains": "blocked_domains"}
+_CALLERS = {"callers": Option(("allowed_callers",))}
 
 HOSTED = (
     Row(
@@ -39,7 +40,7 @@ HOSTED = (
         # execution (anthropic 2.8.0).
         "web_search_20250305",
         kinds(r"web_search_\d{8}"),
-        options={**plain_options(_DOMAINS), **location("user_location")},
+        options={**plain_options(_DOMAINS), **_CALLERS, **location("user_location")},
         fixed={"type": "web_search_20250305", "name": "web_search"},
         beside={"user_location": {"type": "approximate"}},
         quiet=frozenset({"type", "name", "cache_control"}),
@@ -50,7 +51,7 @@ HOSTED = (
         "web_fetch",
         "web_fetch_20250910",
         kinds(r"web_fetch_\d{8}"),
-        options=plain_options({**_DOMAINS, "max_content_tokens": "max_content_tokens"}),
+        options={**plain_options({**_DOMAINS, "max_content_tokens": "max_content_tokens"}), **_CALLERS},
         fixed={"type": "web_fetch_20250910", "name": "web_fetch"},
         quiet=frozenset({"type", "name", "cache_control"}),
         force={"type": "tool", "name": "web_fetch"},
@@ -60,6 +61,7 @@ HOSTED = (
         "code_execution",
         "code_execution_20250825",
         kinds(r"code_execution_\d{8}"),
+        options=_CALLERS,
         fixed={"type": "code_execution_20250825", "name": "code_execution"},
         quiet=frozenset({"type", "name", "cache_control"}),
     ),

@@ -94,10 +94,13 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
         # A tool without `type`, or of the type custom, is the client's; all others are Anthropic's (anthropic 2.8.0).
         if (tool.type is None or tool.type == "custom") and tool.name is not None:
             mark = tool.cache_control
+            description = tool.description or ""
+            if tool.input_examples and context.target != wire.NAME:
+                description = _with_examples(tool, at, context)
             out.append(
                 Tool(
                     tool.name,
-                    tool.description or "",
+                    description,
                     json_text.text(tool.input_schema) if tool.input_schema else None,
                     tool.strict,
                     False,
@@ -118,6 +121,27 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
                 value = json_text.raw(restore(json_text.plain(value), extra, context.source))
             out.append(HostedTool(wire.NAME, json_text.kind(value), value, at))
     return tuple(out)
+
+
+_LONGEST_DESCRIPTION = 1024
+"""Chat refuses a longer one on some models ("string too long", seen by many clients since 2024), so that examples are
+added up to there."""
+
+
+def _with_examples(tool: wire.ToolDef, at: Path, context: Context) -> str:
+    """The description with the examples of arguments, which no other dialect has a field for. What does not fit stays
+    in its field, and is reported as one that only this dialect has."""
+    said = tool.description or ""
+    examples = json_text.plain(tool.input_examples)
+    if not isinstance(examples, list) or not examples:
+        return said
+    lines = [json_text.encode(example).decode() for example in examples]
+    whole = "\n".join([*([said, ""] if said else []), "Examples of arguments:", *lines])
+    if len(whole) > _LONGEST_DESCRIPTION:
+        return said
+    tool.input_examples = wire.NONE
+    context.lose("tool.examples.as_text", (*at, "input_examples"))
+    return whole
 
 
 def _tool_extra(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown) -> Extra | None:

@@ -119,6 +119,7 @@ DIALECT = Dialect(
             "license",
             "publicationDate",
             "searchEntryPoint",
+            "includeServerSideToolInvocations",  # other upstreams show the work of their tools unasked
             "webSearchQueries",
             "imageSearchQueries",
             "retrievalQueries",

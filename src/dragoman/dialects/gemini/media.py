@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Extra, Media, Path, Seal
+from ...canon.parts import Extra, Media, Part, Path, Seal, ToolResult
+from ...canon.turns import Turn
 from ...codec.media import guess_mime, kind_of, missing, note, proper
 from ...context import Context
 from . import wire
@@ -99,3 +101,39 @@ def _write_detail(media: Media, out: dict[str, Any], nested: bool, context: Cont
         out["mediaResolution"] = {"level": level}
     elif media.detail != "auto":
         context.lose("media.detail.dropped", media.at, media.detail)
+
+
+_DETAILED = frozenset({"openai-chat", "openai-responses", "openrouter"})
+"""Other dialects whose images say each for itself how closely they are looked at."""
+
+
+def with_details(turns: tuple[Turn, ...], resolution: Raw, context: Context) -> tuple[tuple[Turn, ...], bool]:
+    """The turns with the resolution that holds for all media on each image, for dialects that have it there, and
+    whether nothing is left to report. New turns in any case, so that no memory keeps the request without them."""
+    detail = read_detail(resolution) if context.target in _DETAILED else ""
+    if not detail:
+        return turns, False
+    out: list[Turn] = []
+    others = False
+    for turn in turns:
+        parts: list[Part] = []
+        for part in turn.parts:
+            if isinstance(part, ToolResult):
+                others = others or any(_is_no_image(one) for one in part.parts)
+                inner = tuple([_detailed(one, detail) for one in part.parts])
+                parts.append(part if inner == part.parts else msgspec.structs.replace(part, parts=inner))
+            else:
+                others = others or _is_no_image(part)
+                parts.append(_detailed(part, detail))
+        out.append(turn if tuple(parts) == turn.parts else msgspec.structs.replace(turn, parts=tuple(parts)))
+    return tuple(out), not others
+
+
+def _detailed(part: Part, detail: str) -> Part:
+    if isinstance(part, Media) and part.kind == "image" and not part.detail:
+        return msgspec.structs.replace(part, detail=detail)
+    return part
+
+
+def _is_no_image(part: Part) -> bool:
+    return isinstance(part, Media) and part.kind != "image"

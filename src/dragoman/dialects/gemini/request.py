@@ -21,10 +21,11 @@ from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .history_writer import History, OwnTurns, begins_with_model
+from .media import with_details
 from .message import read_parts, write_part
 from .original_values import put_back, with_field
 from .sdk_form import admit_request
-from .settings import read_settings, settings_extras, without_level, write_settings
+from .settings import image_form, read_settings, settings_extras, without_level, write_settings
 from .tools import CHOICE_AT, MEMO, VALIDATED, read_choice, write_choice
 from .validated_mode import strict_tools, write_mode
 
@@ -127,15 +128,24 @@ def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: 
             if all(isinstance(tool, HostedTool) for tool in tools):
                 context.keep(CHOICE_AT, {"mode": json_text.raw(config.functionCallingConfig.mode)})
     settings = read_settings(request, context)
-    return Request(turns, request.model or "", tools, choice, settings, None, _read_extras(request, context, unknown))
+    generation = request.generationConfig
+    detailed = False
+    if generation is not None and generation.mediaResolution:
+        turns, detailed = with_details(turns, generation.mediaResolution, context)
+    extra = _read_extras(request, context, unknown, detailed=detailed)
+    return Request(turns, request.model or "", tools, choice, settings, None, extra)
 
 
-def _read_extras(request: wire.GenerateRequest, context: Context, unknown: Unknown) -> Extra | None:
+def _read_extras(
+    request: wire.GenerateRequest, context: Context, unknown: Unknown, *, detailed: bool = False
+) -> Extra | None:
     more = None
     if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
         more = carried(request, wire.REQUEST_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
     told, silent = settings_extras(request, context)
+    if detailed:
+        told.pop(("generationConfig", "mediaResolution"), None)
     config = request.toolConfig
     if config is not None:
         for name in ("retrievalConfig", "includeServerSideToolInvocations"):
@@ -152,6 +162,11 @@ def _read_extras(request: wire.GenerateRequest, context: Context, unknown: Unkno
             context.keep(at[:-1], {str(at[-1]): value})
         for at, value in {**told, **silent}.items():
             extra = with_field(extra, "/".join([str(step) for step in at]), value)
+    generation = request.generationConfig
+    if generation is not None and generation.imageConfig:
+        form = image_form(generation, context)[0]
+        if form:
+            extra = {**(extra or {}), context.target: {"image_config": json_text.raw(form)}}
     return extra
 
 

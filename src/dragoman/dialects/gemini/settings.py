@@ -120,6 +120,27 @@ def _asks_for_images(config: wire.GenerationConfig, context: Context) -> bool:
     return isinstance(words, list) and "IMAGE" in words and all(word in ("TEXT", "IMAGE") for word in words)
 
 
+_IMAGE_FORM = {
+    "aspectRatio": "aspect_ratio",
+    "aspect_ratio": "aspect_ratio",
+    "imageSize": "image_size",
+    "image_size": "image_size",
+}
+"""What Gemini says of the images it makes, and the same in OpenRouter's `image_config` (its guide to image generation,
+2026-11)."""
+
+
+def image_form(config: wire.GenerationConfig, context: Context) -> tuple[dict[str, Raw], Raw]:
+    """The form of the wished images as OpenRouter has it, and what is left of the field."""
+    held = config.imageConfig
+    if not _asks_for_images(config, context) or not json_text.is_object(held):
+        return {}, held
+    fields = json_text.fields(held)
+    form = {_IMAGE_FORM[name]: value for name, value in fields.items() if name in _IMAGE_FORM}
+    rest = {name: value for name, value in fields.items() if name not in _IMAGE_FORM}
+    return form, json_text.raw(rest) if rest else wire.NONE
+
+
 _NOTHING = Settings(at=_AT)
 _EMPTY = wire.GenerationConfig()
 
@@ -198,6 +219,8 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
     for name, value in (_carried(config) or {}).items():
         if name == "responseFormat" and _read_format(config, context) is None:
             value = _read_text_format(config, context)[1]
+        elif name == "imageConfig":
+            value = image_form(config, context)[1]
         if value:
             told[_CONFIG, name] = value
     if config.responseModalities and not _asks_for_images(config, context):

@@ -13,7 +13,7 @@ from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import gather
-from ...codec.media import missing
+from ...codec.media import as_text, missing
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
@@ -160,6 +160,10 @@ def _write_part(part: Text | Media, said: Said, context: Context) -> None:
         if image is not None:
             said.images.append(image)
             said.ends = bool(said.words)
+            return
+        words = as_text(part, context)
+        if words is not None:
+            said.words.append(words)
             return
         context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
         said.words.append(missing(part))

@@ -12,7 +12,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, misplaced
-from ...codec.media import note
+from ...codec.media import as_text, note
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
@@ -152,6 +152,8 @@ def _write_inside(result: ToolResult, moved: list[Part], context: Context) -> tu
             texts.append(note(part))
         elif mine and (image := write_image(part, context)) is not None:
             images.append(image)
+        elif (words := as_text(part, context)) is not None:
+            texts.append(words)
         else:
             texts.append(_move(part, result, moved, context))
     if len(texts) > 1:

@@ -27,6 +27,7 @@ from ...context import Context
 from ...facts.host import Host
 from . import wire
 from .message import field_mark, marked_field
+from .message_marks import takes_anthropics
 from .reasoning_details import FIELD, is_entry
 from .tools import CACHE_CONTROL, NAMES, with_own
 
@@ -213,7 +214,8 @@ class _Suit:
     def _unmarked(self, part: Part) -> Part:
         """The part without a cache mark that the host refuses."""
         fields = (part.extra or {}).get(wire.NAME, {})
-        if not self._refused(f"content[].{CACHE_CONTROL if CACHE_CONTROL in fields else _MARK}"):
+        anthropics = CACHE_CONTROL in fields or takes_anthropics(self._context)
+        if not self._refused(f"content[].{CACHE_CONTROL if anthropics else _MARK}"):
             return part
         self._lose("cache.dropped", part.at)
         left = {name: value for name, value in fields.items() if name != CACHE_CONTROL}

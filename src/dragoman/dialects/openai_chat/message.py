@@ -27,13 +27,14 @@ from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import NULL, carried, gather, misplaced, restore
 from ...codec.failed_answers import decoded_once
-from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
+from ...codec.media import as_text, data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
 from .audio_writer import is_sound, write_sounds
 from .hosted_calls import DETAIL
+from .message_marks import takes_marks, written_mark
 from .reasoning_details import (
     FIELD,
     is_carrier,
@@ -322,7 +323,7 @@ def read_annotations(
 def write_content(parts: tuple[Part, ...], context: Context) -> Any:
     """A string if there is only one text, else a list of parts."""
     text = plain_text(parts)
-    if text is None and len(parts) == 1 and parts[0].cache is not None and not _takes_marks(context):
+    if text is None and len(parts) == 1 and parts[0].cache is not None and not takes_marks(context):
         context.lose("cache.dropped", parts[0].at)
         parts = (msgspec.structs.replace(parts[0], cache=None),)
         text = plain_text(parts)
@@ -367,29 +368,8 @@ def _write_part(part: Part, context: Context) -> Any:
     out = restore(out, part.extra, wire.NAME)
     out.pop(_FIELD, None)
     if part.cache is not None and CACHE_CONTROL not in out:
-        mark = breakpoint_mark(part.cache, part.at, context)
-        if mark is not None:
-            out["prompt_cache_breakpoint"] = mark
+        out.update(written_mark(part.cache, part.at, context))
     return out
-
-
-def _takes_marks(context: Context) -> bool:
-    return not context.gates(wire.NAME) or context.profile.cache_marks
-
-
-def breakpoint_mark(ttl: str, at: Path, context: Context) -> dict[str, str] | None:
-    """A cache mark with a lifetime of Chat; None for models that take no marks (before gpt-5.6)."""
-    if not _takes_marks(context):
-        context.lose("cache.dropped", at)
-        return None
-    mark = {"mode": "explicit"}
-    if ttl:
-        # OpenAI knows 30m and 12h (openai 3.49.0, 2026-11); Anthropic's 5m and 1h go to the nearest of the two.
-        own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
-        if own != ttl:
-            context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
-        mark["ttl"] = own
-    return mark
 
 
 _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "document": "file"}
@@ -398,6 +378,10 @@ _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "d
 def write_media(media: Media, context: Context) -> dict[str, Any] | None:
     """A content part for media; None if Chat, the host or the model does not accept it."""
     own = context.source == wire.NAME
+    if media.kind == "document" and not own:
+        words = as_text(media, context)
+        if words is not None:
+            return {"type": "text", "text": words}
     if context.host is not None:
         fact = context.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
         if fact is False or (isinstance(fact, str) and (media.data or media.url)):
@@ -443,6 +427,10 @@ def _at_address(media: Media, kind: str, context: Context) -> dict[str, Any]:
 
 def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | None:
     if media.data:
+        if not own and context.target == wire.NAME and media.mime != "application/pdf":
+            # 400 "Expected a base64-encoded data URL with an application/pdf MIME type": openai/openai-dotnet issue 613
+            # (2025-08-19), trpc-group/trpc-agent-go issue 1816 (2026-05-18).
+            return None
         name = media.name or "document" + {"application/pdf": ".pdf", "text/plain": ".txt"}.get(media.mime, "")
         return {"type": "file", "file": {"filename": name, "file_data": data_url(media.mime, media.data)}}
     name_field = {"filename": media.name} if media.name else {}

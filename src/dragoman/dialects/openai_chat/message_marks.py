@@ -1,11 +1,13 @@
-"""Owns cache marks on whole messages and on calls, which clients of LiteLLM and OpenRouter send beside marks on parts.
+"""Owns cache marks: marks that are written on parts, and marks that are read from whole messages and from calls.
 
-Such a mark applies after the last part of the message. It is read only for other dialects.
+Clients of LiteLLM and OpenRouter send marks on messages and calls beside marks on parts. Such a mark applies after the
+last part of the message. It is read only for other dialects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -17,6 +19,7 @@ from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.dialect_extras import NULL
 from ...context import Context
+from . import wire
 from .tools import CACHE_CONTROL, lifetime
 
 
@@ -74,3 +77,64 @@ def _marked(part: Part, marks: Mapping[Path, Raw], at: Path, context: Context) -
         return part  # its own mark covers the same prefix
     context.marks[part.at] = (*at, CACHE_CONTROL)
     return msgspec.structs.replace(part, cache=lifetime(marks[at]))
+
+
+_BREAKPOINT = "prompt_cache_breakpoint"
+# OpenAI knows 30m and 12h (openai 3.49.0, 2026-11); Anthropic knows 5m and 1h. Each goes to the nearest of the other.
+_LIFETIMES = {"5m": "30m", "1h": "12h"}
+_ANTHROPICS_LIFETIMES = {"30m": "5m", "12h": "1h", "24h": "1h"}
+_MOST = 4
+"""Marks of Anthropic's form in one request: the limit of Claude behind any host."""
+
+
+def takes_marks(context: Context) -> bool:
+    """Whether the model takes marks on parts."""
+    return not context.gates(wire.NAME) or context.profile.cache_marks or takes_anthropics(context)
+
+
+def takes_anthropics(context: Context) -> bool:
+    """Whether marks of other dialects are written in Anthropic's form."""
+    return context.profile.cache_control and context.source != wire.NAME and context.target == wire.NAME
+
+
+def capped_marks(request: Request, context: Context) -> Request:
+    """The request with no more marks than Claude takes. The first ones go: a later mark covers all before it."""
+    marked = [part for turn in request.turns for part in turn.parts if _is_written(part)]
+    if len(marked) <= _MOST:
+        return request
+    gone = {id(part) for part in marked[:-_MOST]}
+    turns = []
+    for turn in request.turns:
+        parts = [_without_mark(part, context) if id(part) in gone else part for part in turn.parts]
+        turns.append(msgspec.structs.replace(turn, parts=tuple(parts)))
+    return msgspec.structs.replace(request, turns=tuple(turns))
+
+
+def _is_written(part: Part) -> bool:
+    """Whether a part is written with a mark. The mark of a result stands on its last text."""
+    if isinstance(part, ToolResult):
+        return part.cache is not None or any(inner.cache is not None for inner in part.parts)
+    return part.cache is not None and isinstance(part, Text | Media)
+
+
+def _without_mark(part: Part, context: Context) -> Part:
+    context.lose("cache.dropped", part.at, f"more than {_MOST} marks")
+    if isinstance(part, ToolResult):
+        inner = [msgspec.structs.replace(one, cache=None) for one in part.parts]
+        return msgspec.structs.replace(part, cache=None, parts=tuple(inner))
+    return msgspec.structs.replace(part, cache=None)
+
+
+def written_mark(ttl: str, at: Path, context: Context) -> dict[str, Any]:
+    """The field for a cache mark, with the lifetime that there is for it; nothing for models that take no marks."""
+    if not takes_marks(context):
+        context.lose("cache.dropped", at)
+        return {}
+    anthropics = takes_anthropics(context)
+    own = (_ANTHROPICS_LIFETIMES if anthropics else _LIFETIMES).get(ttl, ttl)
+    if own != ttl:
+        context.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+    mark = {"type": "ephemeral"} if anthropics else {"mode": "explicit"}
+    if own:
+        mark["ttl"] = own
+    return {CACHE_CONTROL if anthropics else _BREAKPOINT: mark}

@@ -25,7 +25,7 @@ from .history_writer import say_json, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
-from .message_marks import take_marks, with_marks
+from .message_marks import capped_marks, take_marks, takes_anthropics, with_marks
 from .settings import read_extras, read_settings, take_options, take_shared, write_settings
 from .tool_results import answer_for, write_results_messages
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
@@ -272,6 +272,8 @@ class RequestWriter(PlainDocument):
             context.suited = context.suited or host is not None
         if host is not None:
             request = suited(request, host, context)
+        if strict.cache_control and takes_anthropics(context):
+            request = capped_marks(request, context)
         if not strict.late_system or (host is not None and not host.late_system):
             from .message_order import system_first  # late: few models and hosts are strict
 

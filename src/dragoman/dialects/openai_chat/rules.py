@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...canon.parts import Path
-from ...facts.profile import DEFAULT_PROFILE
+from ...facts.profile import DEFAULT_PROFILE, Profile
 from ...rules.helpers import (
     MANY_TOOLS,
     OPENAI_NAME,
@@ -327,6 +327,14 @@ def numbers_within_range(subject: Subject) -> Iterator[Breach]:
     yield from beyond(subject.document, _RANGES)
 
 
+def _is_unknown(profile: Profile) -> bool:
+    """Whether nothing is known of the model but that its hosts take cache marks, which concerns no other rule."""
+    return profile in (DEFAULT_PROFILE, _MARKED)
+
+
+_MARKED = Profile(cache_control=True)
+
+
 @rule("OAC-025", "error", "request", "tools")
 def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
     """The `parameters` of a function are an object schema, and every array in it says its `items`; strict or not.
@@ -340,7 +348,7 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
 
     Source: OpenAI's function calling guide, not looked up again.
     """
-    severity: Level | None = "warning" if subject.profile == DEFAULT_PROFILE else None
+    severity: Level | None = "warning" if _is_unknown(subject.profile) else None
     for at, tool in _tools(subject):
         for breach in loose_subset(tool.get("parameters"), (*at, "parameters")):
             yield Breach(breach.at, breach.message, breach.fix, severity)
@@ -358,7 +366,7 @@ def search_needs_a_search_model(subject: Subject) -> Iterator[Breach]:
 
     Source: recorded as openai-chat-84df84332022, one model: a warning. The models are rows of `profiles.json`.
     """
-    known = subject.profile != DEFAULT_PROFILE and not subject.profile.web_search_options
+    known = not _is_unknown(subject.profile) and not subject.profile.web_search_options
     if known and given(subject.document, "web_search_options"):
         yield Breach(("web_search_options",), f"{subject.model} does not search", "ask a search model, or leave it out")
 

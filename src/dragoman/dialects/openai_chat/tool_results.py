@@ -12,9 +12,11 @@ from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
+from ...codec.media import as_text
 from ...context import Context
 from . import wire
-from .message import breakpoint_mark, write_content
+from .message import write_content
+from .message_marks import written_mark
 from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."
@@ -67,8 +69,8 @@ def _write_result(result: ToolResult, moved: list[Part], context: Context) -> di
         # A result is text only (openai 3.49.0, 2026-11).
         context.lose("result.structured.as_text", result.at)
     if result.cache is not None:
-        mark = breakpoint_mark(result.cache, result.at, context)
-        content = content if mark is None else _with_mark(content, mark)
+        mark = written_mark(result.cache, result.at, context)
+        content = _with_mark(content, mark) if mark else content
     message = {"role": "tool", "tool_call_id": call_id, "content": content}
     return message if result.extra is None else restore(message, result.extra, wire.NAME)
 
@@ -87,10 +89,10 @@ def _orphan_head(result: ToolResult) -> str:
     return f"[result{of}{call}{', failed' if result.is_error else ''}]"
 
 
-def _with_mark(content: Any, mark: dict[str, str]) -> Any:
+def _with_mark(content: Any, mark: dict[str, Any]) -> Any:
     """Content with a cache mark on its last part."""
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    last = {**parts[-1], "prompt_cache_breakpoint": mark}
+    last = {**parts[-1], **mark}
     return [*parts[:-1], last]
 
 
@@ -99,7 +101,8 @@ def _result_content(result: ToolResult, call_id: str, moved: list[Part], context
     for part in result.parts:
         # Media that a client of this dialect wrote stay: some hosts accept them.
         if isinstance(part, Media) and not (context.source == wire.NAME and part.at):
-            texts.append(_move(part, call_id, moved, context))
+            words = None if context.binary == "summarise" else as_text(part, context)
+            texts.append(_move(part, call_id, moved, context) if words is None else Text(words, at=part.at))
         else:
             texts.append(part)
     return write_content(tuple(texts), context)

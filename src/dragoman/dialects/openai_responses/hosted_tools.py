@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...codec.hosted_tools import Option, Row, kinds, location, plain_options
+from ...codec.hosted_tools import IMAGES, Option, Row, kinds, location, plain_options
 from .client_tool_search import as_function
 from .client_tools import ROWS, SHELL_ROW
 from .max_tool_calls import OPTION as MAX_USES
@@ -47,6 +47,16 @@ HOSTED = (
         kinds("code_interpreter"),
         fixed={"type": "code_interpreter", "container": {"type": "auto"}},
         force={"type": "code_interpreter"},
+    ),
+    Row(
+        NAME,
+        "image_generation",
+        "image_generation",
+        kinds("image_generation"),
+        options=plain_options({name: name for name in IMAGES}),
+        fixed={"type": "image_generation"},
+        force={"type": "image_generation"},
+        needs="image_generation",
     ),
     Row(
         NAME,

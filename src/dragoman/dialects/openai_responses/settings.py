@@ -177,8 +177,9 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
 
 def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], context: Context) -> None:
     if refused:
-        name = "logprobs" if settings.logprobs else "top_logprobs"
-        context.lose("logprobs.dropped", settings.at.get(name, ()))
+        for value, name in ((settings.logprobs or None, "logprobs"), (settings.top_logprobs, "top_logprobs")):
+            if value is not None:
+                context.lose("logprobs.dropped", settings.at.get(name, ()), name)
         return
     if settings.logprobs:
         out["include"] = [LOGPROBS]

@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
-from ...codec.hosted_tools import Row, kinds, location, plain_options
+from ...codec.hosted_tools import IMAGES, Row, kinds, location, plain_options
 from .wire import NAME
 
 PLUGINS = "plugins"
@@ -58,6 +58,18 @@ HOSTED = (
         options=plain_options(_below(_FETCH)),
         fixed={"type": "openrouter:web_fetch"},
         force={"type": "openrouter:web_fetch"},
+        quiet=frozenset({"type"}),
+    ),
+    # Any model may call it; its options are those of `image_config`, and a model in OpenRouter's spelling (guide to
+    # the image generation server tool, 2026-11).
+    Row(
+        NAME,
+        "image_generation",
+        "openrouter:image_generation",
+        kinds("openrouter:image_generation"),
+        options=plain_options(_below({name: name for name in IMAGES})),
+        fixed={"type": "openrouter:image_generation"},
+        force={"type": "openrouter:image_generation"},
         quiet=frozenset({"type"}),
     ),
     Row(

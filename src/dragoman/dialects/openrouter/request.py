@@ -36,6 +36,8 @@ from .settings import (
 from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_search, tools_homed
 
 _own_fields = wire.MESSAGE_OWN.values
+_OWN_FORMATS = frozenset({"grammar", "python"})
+"""Formats of answers that Chat does not have: OpenAI's schema of a request has text and two of JSON (2026-11)."""
 
 
 def read_request(body: bytes, context: Context) -> Request:
@@ -100,6 +102,10 @@ class RequestReader(chat.RequestReader):
     def finish(self, head: wire.ChatRequest, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
         """Read the rest with Chat's reader, then add the fields of this dialect."""
         context, taken = self._context, self._taken or {}
+        shape = head.response_format
+        if shape is not None and shape.type in _OWN_FORMATS and context.target == wire.CHAT:
+            context.lose("field.dropped", ("response_format",), shape.type)
+            head.response_format = None
         read = super().finish(head, turns)
         context.source = wire.NAME
         if self._marks:

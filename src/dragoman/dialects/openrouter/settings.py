@@ -36,6 +36,8 @@ _ELSEWHERE = {
 }
 """Fields of this dialect that one other dialect has too, and their places there."""
 _CACHE_OPTIONS = "prompt_cache_options"
+IMAGE_CONFIG = "image_config"
+_IMAGE_FORM_AT: Path = ("generationConfig", "imageConfig")
 _DOUBLED = frozenset({"user", "max_tokens"})
 """Older or second names of fields that are written anyway."""
 
@@ -168,9 +170,14 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
         changes["top_k"] = None
         whole = int(settings.top_k)
         fields["top_k"] = json_text.raw(whole if whole == settings.top_k else settings.top_k)
+    form = (request.extra or {}).get(wire.NAME, {}).get(IMAGE_CONFIG)
     if settings.images and context.profile.image_output:
         fields["modalities"] = json_text.raw(["image", "text"])
+        if form is not None:
+            fields[IMAGE_CONFIG] = form
     elif settings.images:
+        if form is not None:
+            context.lose("field.dropped", _IMAGE_FORM_AT, "the model is not known to make images")
         # OpenRouter answers 404 for any other model: "No endpoints found that support the requested output modalities"
         # (2026-09).
         context.lose("field.dropped", at.get("images", ()), "the model is not known to make images")

@@ -58,10 +58,11 @@ def test_a_client_tool_is_read_with_its_exact_schema() -> None:
 
 
 def test_fields_of_a_client_tool_that_only_messages_has_are_kept_and_reported() -> None:
-    tools, lost = _read({"name": "f", "input_schema": {}, "defer_loading": True, "input_examples": [{}], "odd": 1})
+    tool = {"name": "f", "input_schema": {}, "defer_loading": True, "eager_input_streaming": True, "odd": 1}
+    tools, lost = _read(tool)
     assert tools[0].deferred
-    assert tools[0].extra == {MESSAGES: {"input_examples": Raw(b"[{}]"), "odd": Raw(b"1")}}
-    assert lost == [("field.dropped", "/tools/0/input_examples"), ("field.dropped", "/tools/0/odd")]
+    assert tools[0].extra == {MESSAGES: {"eager_input_streaming": Raw(b"true"), "odd": Raw(b"1")}}
+    assert lost == [("field.dropped", "/tools/0/eager_input_streaming"), ("field.dropped", "/tools/0/odd")]
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,14 @@ def test_the_authors_name_is_written() -> None:
             [],
         ),
         (
-            Media("document", "text/csv", "aGk=", name="t.csv"),
-            {"type": "file", "file": {"filename": "t.csv", "file_data": "data:text/csv;base64,aGk="}},
-            [],
+            Media("document", "text/csv", "aGk=", name="t.csv", at=("p",)),
+            {"type": "text", "text": "[document: t.csv]\nhi"},
+            [("media.retyped", "/p")],
+        ),
+        (
+            Media("document", "application/msword", "aGk=", name="t.doc", at=("p",)),
+            {"type": "text", "text": "[application/msword attached here could not be sent: t.doc]"},
+            [("media.dropped", "/p")],
         ),
         (
             Media("document", file="file-1", name="a.pdf", at=("p",)),

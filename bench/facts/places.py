@@ -1,0 +1,95 @@
+"""Owns the list of what a target has no place for: facts that no translator can carry there, with the reason.
+
+A fact of this list still counts as approximated or declared. The command prints its share apart, so that what is left
+of the losses is work to do. The evidence for each row stands in the README of the target's dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .compare import Judged
+
+_CHAT, _RESPONSES, _ANTHROPIC, _OLLAMA = "openai-chat", "openai-responses", "anthropic", "ollama"
+_GOOGLE = ("gemini", "code-assist")
+_OPENAI = (_CHAT, _RESPONSES)
+_NO_SEARCH_FOR_TOOLS = (_CHAT, *_GOOGLE, _OLLAMA)
+_ANY: tuple[str, ...] = ()
+
+
+class Row(NamedTuple):
+    """Facts without a place: by their kind, the target, and words in what the loss says."""
+
+    kinds: tuple[str, ...]
+    targets: tuple[str, ...]
+    why: str
+    said: str = ""
+    """A pattern in the code and detail of the loss, as `code detail`."""
+    value: str = ""
+    """A pattern with which the value of the fact must begin."""
+
+
+ROWS = (
+    Row(("seal", "hosted.seal", "citation.seal"), _ANY, "a seal is bound to the upstream that made it"),
+    Row(("state",), _ANY, "what another upstream has stored cannot be named here"),
+    Row(("cache",), (*_GOOGLE, _OLLAMA), "no cache marks in a request"),
+    Row(("cache",), _OPENAI, "marks stand on parts that are sent in, not on tools and calls", r"cache\.dropped on a "),
+    Row(("cache",), _OPENAI, "marks are for gpt-5.6 and later, and for Claude on Chat", r"cache\.dropped $"),
+    Row(("setting.cache_key",), (*_GOOGLE, _ANTHROPIC, _OLLAMA), "no such field"),
+    Row(("setting.stop", "setting.n"), (_RESPONSES,), "no such field"),
+    Row(("setting.seed",), (_RESPONSES, _ANTHROPIC), "no such field"),
+    Row(("setting.n",), (_ANTHROPIC, _OLLAMA, "openrouter"), "one answer to a request"),
+    Row(("setting.logprobs", "setting.top_logprobs"), (_ANTHROPIC,), "no log probabilities"),
+    Row(("setting.top_k", "setting.min_p"), (*_OPENAI, _ANTHROPIC, *_GOOGLE), "no such field, or refused by the model"),
+    Row(("setting.presence_penalty", "setting.frequency_penalty"), (_RESPONSES, _ANTHROPIC), "no such field"),
+    Row(("setting.parallel",), (*_GOOGLE, _OLLAMA), "no such field"),
+    Row(("setting.budget",), (*_OPENAI, _OLLAMA), "effort is a word there"),
+    Row(("setting.verbosity",), (_ANTHROPIC, *_GOOGLE, _OLLAMA), "no such field"),
+    Row(("setting.user", "setting.metadata"), (*_GOOGLE, _ANTHROPIC, _OLLAMA), "no such field"),
+    Row(("setting.tier",), (*_GOOGLE, _ANTHROPIC, _OLLAMA), "no such tier"),
+    Row(("setting.thoughts",), (_CHAT, _OLLAMA), "thoughts are shown or hidden by the host"),
+    Row(("setting.compaction",), (_CHAT, *_GOOGLE, _OLLAMA), "no history is compacted"),
+    Row(("setting",), _ANY, "the model refuses the setting", r"(?:sampling|logprobs|stop)\.dropped"),
+    Row(("setting.limit",), _ANY, "the model's or the server's limit", r"limit\.(?:raised|lowered)"),
+    Row(("format.name", "format.description"), (_ANTHROPIC, *_GOOGLE, _OLLAMA), "a format has no name"),
+    Row(("format",), _ANY, "the model takes no such format", r"format\.as_text|schema\.keyword"),
+    Row(("tool.strict",), (_OLLAMA,), "no tool is held to its schema"),
+    Row(("choice",), (_OLLAMA,), "no tool choice"),
+    Row(("tool.schema",), (*_GOOGLE, _OLLAMA), "the server's schema has no such word", r"schema\.keyword\.dropped"),
+    Row(("tool.option",), _NO_SEARCH_FOR_TOOLS, "no search for tools", r"tool\.deferred|hosted\.dropped tool_search"),
+    Row(
+        ("tool.hosted", "hosted"),
+        (_CHAT, _OLLAMA),
+        "the upstream runs no such tool",
+        r"hosted\.(?:dropped|as_function)",
+    ),
+    Row(
+        ("tool.hosted", "hosted"),
+        (_RESPONSES, _ANTHROPIC, *_GOOGLE, "openrouter"),
+        "the upstream runs no tool of that family",
+        r"hosted\.(?:dropped|as_function) (?:advisor|computer|image_generation|file_?search|memory|text_editor|bash"
+        r"|local_shell|apply_patch|google_?maps|retrieval|enterprise|mcp|tool_search|skills|shell|url_?context|web_fetch)",
+    ),
+    Row(("media",), _ANY, "the upstream takes no such media", r"media\.dropped (?:audio|video)"),
+    Row(("media",), _ANY, "a file of another provider", value=r"file[+/]|assistant\+|gs:|https://generativelanguage\."),
+    Row(("media.name",), _GOOGLE, "a part has no name on this API"),
+    Row(("media.detail",), (_ANTHROPIC, _OLLAMA, "gemini", "code-assist"), "no detail of single parts"),
+    Row(("thought",), (_CHAT, _RESPONSES, _ANTHROPIC, *_GOOGLE), "a thought goes back only under its upstream's seal"),
+    Row(("citation",), _ANY, "a history has no citations of another upstream's pages", r"citation\.dropped"),
+    Row(("author",), (_ANTHROPIC, *_GOOGLE, _RESPONSES), "a turn has no name"),
+)
+
+
+def no_place(judged: Judged, target: str) -> str:
+    """Why the target has no place for a fact that did not arrive; "" where it has one."""
+    loss = judged.loss
+    said = f"{loss.code} {loss.detail}" if loss is not None else ""
+    for row in ROWS:
+        if row.targets and target not in row.targets:
+            continue
+        if not any(judged.fact.kind == kind or judged.fact.kind.startswith(f"{kind}.") for kind in row.kinds):
+            continue
+        if re.search(row.said, said) and re.match(row.value, judged.fact.value):
+            return row.why
+    return ""
