@@ -367,7 +367,7 @@ def test_the_listing_of_a_server_is_no_loss_that_a_user_must_know() -> None:
     listed = {"id": "mcpl_1", "type": "mcp_list_tools", "server_label": "srv", "tools": []}
     done = dragoman.translate_response({**_answer(RESPONSES), "output": [listed]}, source=RESPONSES, target=MESSAGES)
     assert [(loss.code, loss.severity) for loss in done.losses if loss.path == "/output/0"] == [
-        ("hosted.dropped", "info")
+        ("hosted.mapped", "info")
     ]
 
 

@@ -147,6 +147,38 @@ def own_id(prefix: str, call_id: str) -> str:
     return call_id.removeprefix(prefix + MARK)
 
 
+OTHER = "use_"
+"""Stands in front of the mark in the id of a use that a dialect wrote in its form for tools of MCP servers, because
+the tool is one that only its own dialect has."""
+
+
+def generic_id(prefix: str, call: HostedCall) -> str:
+    """The id of a use that is written as if the tool were one of an MCP server: it says whether the tool is one."""
+    return foreign_id(prefix if call.family == "mcp" else prefix + OTHER, use_id(call))
+
+
+def is_other(prefix: str, call_id: str) -> bool:
+    """Whether an id is that of a use of a tool that only another dialect has."""
+    return call_id.startswith(prefix + OTHER + MARK)
+
+
+def asked_object(call: HostedCall) -> dict[str, Any]:
+    """The arguments of a use as an object. Those of a tool that only one dialect has may be a text."""
+    return members(call.arguments) or ({"input": call.arguments} if call.arguments.strip(" {}") else {})
+
+
+def full_name(call: HostedCall) -> str:
+    """The name of a used tool, with its MCP server in front where it has one."""
+    name = call.name or call.family or call.kind
+    return f"{call.server}/{name}" if call.server else name
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The server and the tool of a name that `full_name` made."""
+    server, _, tool = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
+    return server, tool
+
+
 def made_elsewhere(part: Opaque) -> bool:
     """Whether a hosted part of the target's dialect stands for one of another dialect: its upstream never made it."""
     return isinstance(part, HostedCall | HostedResult) and MARK_BYTES in bytes(part.value)

@@ -28,6 +28,14 @@ def output(result: HostedResult | None) -> str:
     return stacked([stdout(result), result.stderr if result is not None else ""])
 
 
+def came_back(result: HostedResult | None) -> str:
+    """The same. Of a tool that only its own dialect has, where no text is known: what the dialect's JSON says."""
+    words = output(result)
+    if words or result is None or result.family or result.sources or held_elsewhere(result):
+        return words
+    return said_in(json_text.plain(result.value))
+
+
 def stdout(result: HostedResult | None) -> str:
     """The same without what a program wrote to its standard error."""
     return stacked([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])

@@ -14,8 +14,11 @@ from msgspec import Raw
 from ...canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Part, Path, Seal, Text
 from ...codec import json_text
 from ...codec.hosted_calls import (
+    OTHER,
     drop,
     foreign_id,
+    generic_id,
+    is_other,
     legal_id,
     mapped,
     members,
@@ -71,14 +74,22 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
         text = read_program(name, text)
     elif family == "tool_search":
         text = read_query(text)
-    call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "id"))
-    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, word(block, "server_name"), at=at)
+    family, call_id = _own(family, word(block, "id"))
+    server = word(block, "server_name") if family else ""
+    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, server, at=at)
+
+
+def _own(family: str, call_id: str) -> tuple[str, str]:
+    """The family of a use and its id, without what was put in front of it for the client."""
+    if family == "mcp" and is_other(_MCP_PREFIX, call_id):
+        return "", own_id(_MCP_PREFIX + OTHER, call_id)
+    return family, own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, call_id)
 
 
 def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     block = json_text.plain(value)
     family = _FAMILIES.get(kind.removesuffix(_RESULT), "")
-    call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "tool_use_id"))
+    given, (family, call_id) = family, _own(family, word(block, "tool_use_id"))
     content = block.get("content")
     failed = block.get("is_error") is True or word(content, "type").endswith("_error")
     sources: tuple[Citation, ...] = ()
@@ -96,7 +107,7 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
         out = read_output(content, (*at, "content"))
         run = (out.stderr, out.exit_code)
         parts, failed = out.parts, out.failed
-    elif family == "mcp":
+    elif given == "mcp":
         parts = read_mcp_content(content, (*at, "content"))
     tools = read_found(content) if family == "tool_search" else ()
     return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, tools, *run, at=at)
@@ -133,8 +144,10 @@ def _parts(
 ) -> tuple[Part, ...]:
     """The blocks as parts, with an id: a marked one for a client, one of the legal form for an upstream."""
     use, found, left = blocks
-    prefix = _MCP_PREFIX if call.family == "mcp" else _PREFIX
-    call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, use_id(call))
+    if use["type"] == "mcp_tool_use":
+        call_id = generic_id(_MCP_PREFIX, call)
+    else:
+        call_id = legal_id(_PREFIX, call.id) if request else foreign_id(_PREFIX, use_id(call))
     mapped(call, result, context, f"{use['type']} and {found['type']}", left, request=request)
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}
@@ -190,4 +203,10 @@ def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context
     return _search_blocks("web_fetch", {"url": url}, content, left)
 
 
-_WRITERS = {"web_search": _write_search, "web_fetch": _write_fetch, "code_execution": write_run, "mcp": write_mcp}
+_WRITERS = {
+    "": write_mcp,
+    "web_search": _write_search,
+    "web_fetch": _write_fetch,
+    "code_execution": write_run,
+    "mcp": write_mcp,
+}

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, members, objects, word
-from ...codec.hosted_calls_as_text import files, output, program, stdout
+from ...codec.hosted_calls import arguments, asked_object, members, objects, word
+from ...codec.hosted_calls_as_text import came_back, files, program, stdout
 from ...context import Context
 
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
@@ -91,9 +91,11 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    """The blocks of a call of an MCP server's tool, without their ids."""
-    words = output(result)
-    use = {"type": "mcp_tool_use", "name": call.name, "server_name": call.server, "input": members(call.arguments)}
+    """The blocks of a call of an MCP server's tool, without their ids. A tool that only another dialect has stands here
+    as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only some."""
+    words = came_back(result)
+    server = call.server or ("" if call.family else call.dialect)
+    use = {"type": "mcp_tool_use", "name": call.name or call.kind, "server_name": server, "input": asked_object(call)}
     blocks = [{"type": "text", "text": words, "citations": None}] if words else []
     gave = {"type": "mcp_tool_result", "is_error": result is not None and result.is_error, "content": blocks}
     return use, gave, "the media that the tool gave back have no place" if files(result) else ""
