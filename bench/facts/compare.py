@@ -107,7 +107,7 @@ class Target:
             return bool(words := _words_of(fact.value)) and bare(words) in self._all
         if fact.kind in TEXTS:
             return bare(fact.value) in self._joined[fact.kind]
-        if fact.kind.startswith("seal"):
+        if fact.kind.startswith("seal") or fact.kind.endswith(".seal"):  # those of found pages and of citations too
             return fact.value in self._seals
         return False
 

@@ -31,10 +31,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ..canon.events import Event, Finish, PartEnd, PartStart
 from ..canon.losses import Severity
-from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, held_elsewhere
+from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Seal, held_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
 from ..context import Context
@@ -132,14 +133,16 @@ def foreign_id(prefix: str, call_id: str) -> str:
     plain = call_id.removeprefix(prefix)
     if plain.startswith(MARK):
         return call_id
-    safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
-    return f"{prefix}{MARK}{safe}"
+    return f"{prefix}{MARK}{_safe(call_id)}"
+
+
+def _safe(call_id: str) -> str:
+    return "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
 
 
 def legal_id(prefix: str, call_id: str) -> str:
     """The id of a use for an upstream that takes others' uses: its own id comes back as it was."""
-    safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id.removeprefix(prefix)])
-    return f"{prefix}{safe or 'call'}"
+    return f"{prefix}{_safe(call_id.removeprefix(prefix)) or 'call'}"
 
 
 def own_id(prefix: str, call_id: str) -> str:
@@ -184,6 +187,43 @@ def made_elsewhere(part: Opaque) -> bool:
     return isinstance(part, HostedCall | HostedResult) and MARK_BYTES in bytes(part.value)
 
 
+# uses that their own upstream wants back as they were
+
+USE = "use"
+"""The kind of a seal that holds the parts of a use."""
+_SEALED = (b'"encrypted_', b'"thoughtSignature"')
+"""Members that only the upstream which wrote them can read: pages that Messages found, signatures of Gemini."""
+
+
+class SealedUse(msgspec.Struct, array_like=True):
+    """What such a seal holds: the id by which the client's copy is known, and the parts with their kinds."""
+
+    id: str
+    parts: list[tuple[str, Raw]]
+
+
+_read_use = msgspec.json.Decoder(SealedUse).decode
+
+
+def sealed_use(call: HostedCall, result: HostedResult) -> Seal | None:
+    """The seal of a use with which its upstream goes on as if the client spoke its dialect; None where nothing in the
+    use is sealed. Messages documents that `encrypted_content` "must be passed back" for citations in later turns, and
+    Gemini that `toolCall` and `toolResponse` go back with their signatures (2026-11)."""
+    parts = [(part.kind, part.value) for part in (call, result) if part.value != ELSEWHERE]
+    if len(parts) < 2 or not any(mark in bytes(value) for _, value in parts for mark in _SEALED):
+        return None
+    return Seal(call.dialect, json_text.encode(SealedUse(_safe(use_id(call)), parts)).decode(), USE)
+
+
+def unsealed_use(data: str, dialect: str, at: Path) -> tuple[str, list[Part]]:
+    """The id and the parts in such a seal; none in one that cannot be read."""
+    try:
+        use = _read_use(data)
+    except (msgspec.DecodeError, RecursionError):
+        return "", []
+    return use.id, [Opaque(dialect, kind, value, at=at) for kind, value in use.parts]
+
+
 # the stage between reader and writer
 
 
@@ -210,7 +250,12 @@ class Uses:
             return ()
         assert isinstance(part, HostedResult)
         call = self._named_once(self._call_of(part))
-        return self._write(call, part, self._context, self._request)
+        written = self._write(call, part, self._context, self._request)
+        seal = sealed_use(call, part) if written and not self._request else None
+        if seal is None:
+            return written
+        # On the first part, so that what carries the seal stands before all of them.
+        return (msgspec.structs.replace(written[0], seal=seal), *written[1:])
 
     def rest(self) -> tuple[Part, ...]:
         """What is written for calls that got no result."""

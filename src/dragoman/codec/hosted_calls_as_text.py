@@ -65,6 +65,9 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
     context.lose("part.as_text", call.at, call.kind)
     if result is not None and result.at != call.at:
         context.lose("part.as_text", result.at, result.kind)
+    for part in (call, result):
+        if part is not None and b'"thoughtSignature"' in bytes(part.value):
+            context.lose("seal.dropped", part.at, part.kind)
     for media in files(result):
         context.lose("media.dropped", media.at, media.mime or media.kind)
     said = _ASKED[call.family](call)

@@ -48,6 +48,9 @@ _ID = "dragoman:id:"
 _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|[-@]\d{6,8})\Z")
 
 
+Where = Literal["call", "text", "thought", "use"]
+
+
 class Record(Struct, frozen=True, gc=False, array_like=True):
     """A seal away from its part, and where in the turn that part stands.
 
@@ -55,7 +58,8 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
     texts before it (`offset`); so they are found again in dialects that keep texts, thoughts and calls apart.
     """
 
-    where: Literal["call", "text", "thought"]
+    where: Where
+    """What is sealed. "use": the data is a whole use of a hosted tool (`codec/hosted_calls.py`)."""
     dialect: str
     data: str
     kind: str = ""

@@ -25,11 +25,11 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
+from ..canon.parts import Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ..canon.response import Alternative, Response
 from ..codec import packed_seals
 from ..codec.call_ids import SAFE, hashed
-from ..codec.packed_seals import HERE, Origin, Record, family
+from ..codec.packed_seals import HERE, Origin, Record, Where, family
 from ..context import Context
 from .conversation_digest import ConversationDigest
 from .vault import Vault, keep, vault_key
@@ -133,7 +133,7 @@ class AnswerSeals:
         # The upstream is a gateway like this one: it wants back what stood in its slot, mark and all.
         return "", packed_seals.pack(seal)
 
-    def record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
+    def record(self, where: Where, seal: Seal, call: str = "", length: int = 0) -> Record:
         """A seal, and where it stands in what was said so far."""
         plan = self.plan
         origin = plan.origin
@@ -231,6 +231,18 @@ class AnswerSeals:
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
+    def use(self, part: Opaque) -> tuple[list[Record], Part]:
+        """The first part of a use of a hosted tool as the client gets it, and the record that has to travel in a
+        thought before it. An id is too short a place for a use."""
+        assert part.seal is not None
+        record = self.record("use", part.seal)
+        if self.plan.way == "thoughts":
+            return [record], msgspec.structs.replace(part, seal=None)
+        if self.plan.way in ("drop", "id"):
+            return [], self.without_seal(part)
+        self._waiting.append(record)
+        return [], msgspec.structs.replace(part, seal=None)
+
     def without_seal(self, part: Part) -> Part:
         """A part on which no client's dialect has a slot for a seal, such as a picture."""
         self._context.lose("seal.dropped", part.at)
@@ -314,6 +326,8 @@ def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
             records, shown = told.text(part)
         elif type(part) is Reasoning:
             shown = _thought(part, told)
+        elif isinstance(part, Opaque) and part.seal is not None and told.plan.way != "left":
+            records, shown = told.use(part)
         elif part.seal is not None and told.plan.way != "left":
             shown = told.without_seal(part)
         if records:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ..canon.parts import Citation, Part, Reasoning, Seal, Text, Token, ToolCall
+from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, Token, ToolCall
 from ..codec import packed_seals
 from ..codec.packed_seals import Record
 from ..context import Context
@@ -131,6 +131,11 @@ class SealStream:
                 self._open[event.index] = _Open(part, answer, told, held)
             if held:
                 return
+        elif isinstance(part, Opaque) and part.seal is not None and plan.way != "left":
+            records, bare = told.use(part)
+            self._release(answer, out, records)
+            out.append(PartStart(event.index, bare, answer))
+            return
         elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":
             event = PartStart(event.index, told.without_seal(part), answer)
         elif type(part) is Reasoning and plan.way != "left":

@@ -9,9 +9,10 @@ from bisect import bisect_left, bisect_right
 
 import msgspec
 
-from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
+from ..canon.parts import HostedCall, HostedResult, Part, Path, Reasoning, Seal, Text, ToolCall
 from ..codec import packed_seals
 from ..codec.call_ids import hashed
+from ..codec.hosted_calls import unsealed_use
 from ..codec.packed_seals import Record
 from ..context import Context
 
@@ -35,6 +36,9 @@ class Placing:
                 self._texts[record.offset] = record
             else:
                 self._put_in.append(record)
+        uses = [record for record in self._put_in if record.where == "use"]
+        self._uses = {record: unsealed_use(record.data, record.dialect, wanted[record]) for record in uses}
+        self._shown = {name for name, _ in self._uses.values()}  # uses of which the client sends its own form
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next one is the last
@@ -49,6 +53,8 @@ class Placing:
             if type(part) is Reasoning and self._is_copy(part):
                 continue
             self._fill()
+            if self._shown and self._is_shown(part):
+                continue
             if type(part) is ToolCall:
                 record = self._calls.get(part.id)
                 if record is not None:
@@ -70,6 +76,12 @@ class Placing:
             return False
         return _squeezed([thought.text]) in self._copies
 
+    def _is_shown(self, part: Part) -> bool:
+        """Whether it is what the client was shown of a use that goes back as it was."""
+        if isinstance(part, HostedCall):
+            return part.id in self._shown
+        return isinstance(part, HostedResult) and part.call_id in self._shown
+
     def _take(self, record: Record) -> Seal:
         self._wanted.pop(record, None)
         return record.seal()
@@ -81,6 +93,9 @@ class Placing:
             record = waiting.pop()
             at = self._wanted.get(record, self._at)
             seal = self._take(record)
+            if record.where == "use":
+                self._out += self._uses[record][1]
+                continue
             self._out.append(
                 Reasoning(record.text, seal=seal, at=at) if record.where == "thought" else Text("", seal=seal, at=at)
             )

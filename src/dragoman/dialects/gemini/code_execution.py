@@ -25,13 +25,11 @@ _FAMILY = "code_execution"
 _DONE = "OUTCOME_OK"
 
 
-def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, context: Context) -> Opaque | None:
+def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path) -> Opaque | None:
     """The part of a run; None for a part that is none."""
     if name not in (CODE, RESULT):
         return None
     fields = json_text.fields(value)
-    if "thoughtSignature" in fields and context.target not in wire.KIN:
-        context.lose("seal.dropped", at, name)
     inner = json_text.plain(fields[name])
     call_id = own_id("", word(inner, "id"))
     at_inner = (*at, name)
