@@ -163,7 +163,10 @@ def _names(item: Json) -> tuple[str, ...]:
 
 
 _HOSTED_ITEMS = ("_call", "_call_output", "_tool_result", "server_tool_use", "mcp_tool_use", "mcp_list_tools")
-_CLIENTS_ITEMS = ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "tool_result")
+_CLIENTS_ITEMS = (
+    *("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "tool_result"),
+    "image_generation_call",  # an image, whose fields the tables name
+)
 
 
 def camel(key: str) -> str:

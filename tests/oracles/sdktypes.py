@@ -21,6 +21,7 @@ _ANY: Json = {}
 
 # What servers compatible with Chat add to assistant messages and calls; OpenAI itself knows none of it.
 _EXTENSIONS = {"reasoning": _ANY, "reasoning_content": _ANY, "reasoning_details": _ANY, "extra_content": _ANY}
+_EXTENSIONS |= {"images": _ANY}  # of OpenRouter, LiteLLM and Vercel, for models that make images
 
 
 def stated(kind: Json) -> Json:

@@ -32,6 +32,8 @@ from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
+from .answer_images import FIELD as IMAGES
+from .answer_images import is_image, take_images, write_image
 from .audio_writer import is_sound, write_sounds
 from .hosted_calls import DETAIL
 from .reasoning_details import (
@@ -234,6 +236,8 @@ def read_assistant(
             if request and type(part) is ToolCall and (own := from_chat_client(part.id)) != part.id:
                 part = msgspec.structs.replace(part, id=own)
             parts.append(part)
+    if unknown and context.target not in wire.KIN:
+        parts += take_images(unknown, at)
     return parts
 
 
@@ -451,6 +455,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     annotations: list[Any] = []
     entries: list[Any] = []  # of the list of seals
     sounds: list[Media] = []
+    images: list[Any] = []
     length = 0  # of the text so far, which an answer has as one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
@@ -496,6 +501,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             calls.append(part.value)  # a kind of call that nobody knows
         elif isinstance(part, Media) and not request and is_sound(part):
             sounds.append(part)
+        elif isinstance(part, Media) and not request and is_image(part):
+            images.append(write_image(part, len(images), context))
         else:
             if calls or refusals:
                 context.lose("order.approximated", part.at)
@@ -509,7 +516,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
-    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries)):
+    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, images)):
         if values:
             message[name] = values
     if sounds:

@@ -28,6 +28,7 @@ from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
 from ...errors import WireError
 from . import wire
+from .answer_images import take_images
 from .audio_reader import StreamedSound
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
@@ -161,6 +162,7 @@ class StreamReader(FrameReader):
         if unknown:
             if () in unknown:
                 self._find_search(unknown[()], events)
+            self._find_images(chunk, unknown, events)
             for at, fields in unknown.items():
                 self._note(at, fields)
         plain = False
@@ -179,6 +181,14 @@ class StreamReader(FrameReader):
             if self._tier is not None:
                 self._kept.add(((), "service_tier"))
         self._note((), sent)
+
+    def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
+        """Images that a delta brings."""
+        if self._context.target in wire.KIN:
+            return
+        for i, choice in enumerate(chunk.choices):
+            for image in take_images(unknown, ("choices", i, "delta")):
+                self._whole_piece(self._answer(choice.index), image, events)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
         """A search that the chunk tells of, as hosts do in every chunk: its parts come before the first words."""
@@ -322,8 +332,11 @@ class StreamReader(FrameReader):
         words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._context)
         if words:
             self._words(answer, "text", words, events)
-        if piece is None:
-            return
+        if piece is not None:
+            self._whole_piece(answer, piece, events)
+
+    def _whole_piece(self, answer: Answer, piece: Media | Opaque, events: list[Event]) -> None:
+        """Media that come whole, behind what has begun."""
         if answer.waiting or (answer.call is not None and not answer.call.whole()):
             answer.waiting.append(piece)
             self._release(answer, events)
