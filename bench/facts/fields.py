@@ -382,15 +382,32 @@ _PAIRING = (
     *("caller", "execution", "format", "environment", "max_output_length", "retrieved_at", "media_type", "mimeType"),
 )
 """Types of media, and names that pair things or say where a tool runs: each dialect has its own."""
-_DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct")
-"""Values that say what holds anyway: no error, the one language that there is."""
+_DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct", "text")
+"""Values that say what holds anyway: no error, the one language that there is, a file of text."""
 _PAGES = {"url": "citation.url", "uri": "citation.url", "retrievedUrl": "citation.url", "title": "citation.title"}
+
+
+_FAILED = ("URL_RETRIEVAL_STATUS_ERROR", "OUTCOME_FAILED")
+"""Words that say that a use failed, and nothing of why. Other dialects say so with a flag, a kind or a code."""
+
+
+def _has_failed(item: dict[str, Json]) -> bool:
+    """Whether a call or a result says that it failed, in any dialect's words."""
+    flags = (
+        item.get("is_error") is True,
+        item.get("status") == "failed",
+        "error" in item and item["error"] is not None,
+    )
+    codes = (item.get("return_code"), item.get("exit_code"))
+    return any(flags) or any(codes) or str(item.get("type", "")).endswith("_tool_result_error")
 
 
 def hosted_item(value: Json, path: Path, facts: Facts) -> None:
     """A call or a result of a tool that the upstream ran: its leaves, also those of a JSON text. The address and the
     title of a page are the same facts in a list of results and in a citation."""
     if isinstance(value, dict):
+        if _has_failed(value):
+            facts.implied.add(("hosted.failed", "true"))
         names = _tool_of(value, facts)
         for key, inner in value.items():
             if key in names and hosted_name(str(inner)) in HOSTED:
@@ -402,6 +419,8 @@ def hosted_item(value: Json, path: Path, facts: Facts) -> None:
             hosted_item(inner, (*path, str(i)), facts)
     elif isinstance(value, str) and value[:1] in ("{", "[") and isinstance(decoded(value), dict | list):
         hosted_item(decoded(value), path, facts)
+    elif value in _FAILED:
+        facts.put("hosted.failed", True, path)
     elif value not in _DEFAULTS:
         key = next((step for step in reversed(path) if not step.isdigit()), "")
         facts.put("hosted.seal" if key.startswith("encrypted") else _PAGES.get(key, "hosted"), value, path)

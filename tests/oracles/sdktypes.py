@@ -52,6 +52,7 @@ def chat_response(extensions: bool = False) -> Judge:
     if extensions:
         extra(schema["$defs"], "ChatCompletionMessage", **_EXTENSIONS)
         extra(schema["$defs"], "ChatCompletionMessageFunctionToolCall", extra_content=_ANY)
+        extra(schema["$defs"], "AnnotationURLCitation", content=_TEXT)  # the cited words, of OpenRouter
     return Judge(closed(schema))
 
 

@@ -29,7 +29,7 @@ from ...codec.hosted_calls import (
     use_id,
     word,
 )
-from ...codec.hosted_calls_as_text import as_text, drop_search, has_text
+from ...codec.hosted_calls_as_text import as_text, drop_search, has_text, stdout
 from ...codec.packed_seals import pack
 from ...context import Context
 from . import wire
@@ -95,7 +95,9 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     sources: tuple[Citation, ...] = ()
     parts: tuple[Part, ...] = ()
     run: tuple[str, int | None] = ("", None)
-    if family == "web_search":
+    if failed and family in ("web_search", "web_fetch") and word(content, "error_code"):
+        parts = (Text(word(content, "error_code"), at=(*at, "content", "error_code")),)
+    elif family == "web_search":
         sources = tuple(
             [Citation(word(page, "url"), word(page, "title"), age=word(page, "page_age")) for page in objects(content)]
         )
@@ -177,7 +179,7 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
         for page in pages(result)
     ]
     if result is not None and result.is_error and not found:
-        found = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+        found = {"type": "web_search_tool_result_error", "error_code": _error_code(result, _SEARCH_ERRORS)}
     left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
     said: dict[str, Any] = {"query": asked[0]} if asked else {}
     if len(asked) > 1:
@@ -185,11 +187,30 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
     return _search_blocks("web_search", said, found, left)
 
 
+_ERRORS = frozenset({"invalid_tool_input", "max_uses_exceeded", "too_many_requests", "unavailable"})
+_SEARCH_ERRORS = _ERRORS | {"query_too_long", "request_too_large"}
+_FETCH_ERRORS = _ERRORS | {"url_too_long", "url_not_allowed", "url_not_accessible", "unsupported_content_type"}
+"""The codes of the schema (2026-08)."""
+_CODES = {
+    "URL_RETRIEVAL_STATUS_ERROR": "url_not_accessible",
+    "URL_RETRIEVAL_STATUS_PAYWALL": "url_not_accessible",
+    "URL_RETRIEVAL_STATUS_UNSAFE": "url_not_allowed",
+}
+"""What Gemini calls them."""
+
+
+def _error_code(result: HostedResult, codes: frozenset[str]) -> str:
+    """The code of a failure, where what is known of it is one or means one."""
+    words = stdout(result)
+    words = _CODES.get(words, words)
+    return words if words in codes else "unavailable"
+
+
 def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     said = members(call.arguments)
     url = word(said, "url") or next((page.url for page in pages(result)), "")
     if result is not None and result.is_error:
-        error = {"type": "web_fetch_tool_result_error", "error_code": "unavailable"}
+        error = {"type": "web_fetch_tool_result_error", "error_code": _error_code(result, _FETCH_ERRORS)}
         return _search_blocks("web_fetch", {"url": url}, error, "")
     title = next((page.title for page in pages(result)), "") or None
     text = "\n".join([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])

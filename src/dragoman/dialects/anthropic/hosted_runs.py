@@ -50,10 +50,14 @@ def read_output(content: Any, at: Path) -> Output:
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
         return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
-        return Output((Text(content["content"], at=(*at, "content")),))
+        # The lines that are shown, and of how many, stand behind the words of the file.
+        counted = ((name, value) for name, value in sorted(content.items()) if name not in ("type", "content"))
+        shown = {name: value for name, value in counted if value and value != "text"}
+        rest = (Text(json_text.encode(shown).decode(), at=at),) if shown else ()
+        return Output((Text(content["content"], at=(*at, "content")), *rest))
     # Sorted, since the SDK gathers the members of a stream's block in another order than they were sent in.
-    rest = {name: value for name, value in sorted(content.items()) if name != "type"}
-    return Output((Text(json_text.encode(rest).decode(), at=at),)) if rest else Output()
+    others = {name: value for name, value in sorted(content.items()) if name != "type"}
+    return Output((Text(json_text.encode(others).decode(), at=at),)) if others else Output()
 
 
 def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:

@@ -26,7 +26,7 @@ from ...canon.parts import (
 )
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
-from ...codec.hosted_calls_as_text import as_text, files
+from ...codec.hosted_calls_as_text import as_text, files, stdout
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
@@ -94,9 +94,11 @@ def _read_fetches(value: Any, at: Path, salt: str, context: Context) -> list[Opa
 
 def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
     url = word(page, "retrievedUrl")
-    failed = word(page, "urlRetrievalStatus") not in ("", _SUCCESS)
+    status = word(page, "urlRetrievalStatus")
+    failed = status not in ("", _SUCCESS)
+    parts = (Text(status, at=(*at, "urlRetrievalStatus")),) if failed else ()
     call = HostedCall(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, "web_fetch", arguments(url=url), at=at)
-    result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), (), failed, at=at)
+    result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), parts, failed, at=at)
     return [call, result]
 
 
@@ -120,9 +122,15 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return (*shown, Opaque(wire.NAME, GROUNDING, json_text.raw(value), at=call.at))
     url = word(members(call.arguments), "url") or next((page.url for page in pages(result)), "")
     failed = result is not None and result.is_error
-    page = {"retrievedUrl": url, "urlRetrievalStatus": _ERROR if failed else _SUCCESS}
+    page = {"retrievedUrl": url, "urlRetrievalStatus": _status(result) if failed else _SUCCESS}
     mapped(call, result, context, FETCHED, _files_left(result), request=False)
     return (*shown, Opaque(wire.NAME, FETCHED, json_text.raw({"urlMetadata": [page]}), at=call.at))
+
+
+def _status(result: HostedResult | None) -> str:
+    """How a page that failed is marked; Gemini has words for pages that cost and pages that are not safe."""
+    words = stdout(result)
+    return words if words.startswith("URL_RETRIEVAL_STATUS_") else _ERROR
 
 
 def _has_more(call: HostedCall, result: HostedResult | None) -> bool:

@@ -62,7 +62,11 @@ def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
     if family == _RUN:
         return call, _read_run(said, call, (*at, "result"))
     sources, parts = _read_result(said, (*at, "result"))
-    return call, HostedResult(dialect, DETAIL, ELSEWHERE, family, call_id, sources, parts, at=at)
+    error = members(said).get("error") if family and is_marked(value) and said.endswith("}") else None
+    if isinstance(error, str):  # as `_written` wrote it
+        parts = (Text(error, at=(*at, "result")),) if error else ()
+    failed = isinstance(error, str)
+    return call, HostedResult(dialect, DETAIL, ELSEWHERE, family, call_id, sources, parts, failed, at=at)
 
 
 def is_marked(value: Raw) -> bool:
@@ -142,6 +146,8 @@ def _written(result: HostedResult | None) -> str:
         return json_text.encode(list(result.tools)).decode()
     if not result.family and not words and not pages and not held_elsewhere(result):
         return _own_content(result.value)
+    if result.is_error and result.family:
+        return json_text.encode({**(pages[0] if pages else {}), "error": "\n".join(words)}).decode()
     if words and pages:
         pages[0]["content"] = "\n".join(words)
     return json_text.encode(pages).decode() if pages else "\n".join(words)

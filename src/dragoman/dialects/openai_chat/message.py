@@ -593,12 +593,9 @@ def annotations_to(citations: tuple[Citation, ...], at: Path, context: Context, 
         if not cited.url:
             context.lose("citation.dropped", at)
             continue
-        quoted = cited.quote and (context.target != wire.NAME or context.source == wire.NAME)  # kin have a place
-        if cited.quote and not quoted:
-            context.lose("citation.approximated", at, "the quoted text has no place")
         start, end = cited.start or 0, length if cited.end is None else cited.end
         where = {"start_index": before + start, "end_index": before + end, "url": cited.url, "title": cited.title}
-        if quoted:
+        if cited.quote:  # as OpenRouter writes it (schema of 2026-08), for the OpenAI SDK too
             where["content"] = cited.quote
         out.append({"type": "url_citation", "url_citation": where})
     return out

@@ -192,7 +192,10 @@ def _error_text(error: Any) -> str:
     if isinstance(error, str):
         return error
     texts = [word(one, "text") for one in objects(error.get("content"))] if isinstance(error, dict) else []
-    return word(error, "message") or "\n".join(texts) or json_text.encode(error).decode()
+    message = word(error, "message")
+    if message and isinstance(error.get("code"), int):
+        message = f"{word(error, 'type') or 'error'} {error['code']}: {message}"
+    return message or "\n".join(texts) or json_text.encode(error).decode()
 
 
 def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:

@@ -20,12 +20,11 @@ from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
 from ..openai_chat.stream_reader import Answer
-from ..openai_chat.wire import Message
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
 from .reasoning_details import read_detail, read_image, unproved
-from .response import cut_stop, read_response, take_quotes, was_cut
+from .response import cut_stop, read_response, was_cut
 
 
 class StreamReader(DetailStreamReader):
@@ -96,11 +95,6 @@ class StreamReader(DetailStreamReader):
         for value in images or ():
             self._whole(answer, read_image(value, ("choices", choice.index, "delta", "images")), events)
         return False
-
-    def _cite(self, answer: Answer, delta: Message, events: list[Event]) -> None:
-        if delta.annotations and self._context.target == wire.CHAT:
-            take_quotes(delta.annotations, ("choices", answer.number, "delta", "annotations"), self._context)
-        super()._cite(answer, delta, events)
 
     def _thought_origin(self) -> Seal | None:
         return None  # the details have the seals
