@@ -411,6 +411,8 @@ class StreamReader(FrameReader):
             answer.waiting.append(call)
         elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
             call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+        if piece.id and piece.id != call.part.id:
+            self._late_id(answer, call, piece.id)
         if text:
             call.pieces.append(text)
         if answer.call is call:
@@ -424,6 +426,18 @@ class StreamReader(FrameReader):
             self._release(answer, events)
         elif text.strip():  # the call was whole and has ended: what follows a whole JSON object is not part of it
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
+
+    def _late_id(self, answer: Answer, call: Call, call_id: str) -> None:
+        """An id behind the beginning of its call. A call that was not given out yet gets it; else the client has the
+        call under the first one, or under one that was made up."""
+        if call.index < 0 and not call.named:
+            call.part = msgspec.structs.replace(call.part, id=call_id)
+            call.named = True
+            answer.by_id[call_id] = call
+        else:
+            self._context.lose(
+                "call.id.rewritten", (*call.part.at, "id"), f"{call_id} came behind the call's beginning"
+            )
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id

@@ -65,12 +65,16 @@ class StreamReader(DetailStreamReader):
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         super()._start(chunk, events)
+        self._report_root(chunk)
+
+    def _report_root(self, chunk: Any) -> None:
+        """Report who answered, which all chunks say, or all but the first. The one with the usage is the last."""
         if chunk.provider is not None:
             self._report((), {"provider": json_text.raw(chunk.provider)})
         self._report((), carried(chunk, _METADATA))
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
-        self._report((), carried(chunk, _METADATA))
+        self._report_root(chunk)
         told = carried(chunk.usage, wire.USAGE_EXTRAS)
         self._report(("usage",), told)
         usage = super()._figures(chunk, unknown)
