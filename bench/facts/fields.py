@@ -380,8 +380,10 @@ def hosted_name(name: str) -> str:
 _PAIRING = (
     *("type", "status", "index", "output_format", "id", "tool_use_id", "call_id", "tool_call_id", "container_id"),
     *("caller", "execution", "format", "environment", "max_output_length", "retrieved_at", "media_type", "mimeType"),
+    *("approval_request_id", "enabled"),
 )
-"""Types of media, and names that pair things or say where a tool runs: each dialect has its own."""
+"""Types of media, names that pair things or say where a tool runs, and the echo of a request's switch (whether a
+fetched page may be cited): each dialect has its own."""
 _DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct", "text")
 """Values that say what holds anyway: no error, the one language that there is, a file of text."""
 _PAGES = {"url": "citation.url", "uri": "citation.url", "retrievedUrl": "citation.url", "title": "citation.title"}

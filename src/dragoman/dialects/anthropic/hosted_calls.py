@@ -98,9 +98,7 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     if failed and family in ("web_search", "web_fetch") and word(content, "error_code"):
         parts = (Text(word(content, "error_code"), at=(*at, "content", "error_code")),)
     elif family == "web_search":
-        sources = tuple(
-            [Citation(word(page, "url"), word(page, "title"), age=word(page, "page_age")) for page in objects(content)]
-        )
+        sources = tuple([_found(page) for page in objects(content)])
     elif family == "web_fetch" and isinstance(content, dict) and not failed:
         document = content.get("content")
         sources = (Citation(word(content, "url"), word(document, "title")),)
@@ -113,6 +111,11 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
         parts = read_mcp_content(content, (*at, "content"))
     tools = read_found(content) if family == "tool_search" else ()
     return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, tools, *run, at=at)
+
+
+def _found(page: dict[str, Any]) -> Citation:
+    """A page that a search found. Hosts that copy the dialect show words of it (`snippet`, recorded)."""
+    return Citation(word(page, "url"), word(page, "title"), word(page, "snippet"), age=word(page, "page_age"))
 
 
 def _page(document: Any, at: Path) -> tuple[Part, ...]:

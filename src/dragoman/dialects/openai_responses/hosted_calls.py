@@ -83,8 +83,8 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
         listed = action.get("queries") if isinstance(action, dict) else None
         family, asked = "web_search", arguments(query=word(action, "query"), queries=listed)
         found = action.get("sources") if isinstance(action, dict) else None
-        sources = tuple([Citation(word(page, "url")) for page in objects(found)])
-    # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}): they have no address.
+        # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}): they have no address.
+        sources = tuple([Citation(word(page, "url"), word(page, "name")) for page in objects(found)])
     failed = word(item, "status") == "failed"
     call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, asked, at=at)
     return call, HostedResult(wire.NAME, SEARCH, ELSEWHERE, family, call_id, sources, (), failed, at=at)
