@@ -156,3 +156,63 @@ def _packed(body: bytes) -> list[str]:
     from bench.facts.compare import unpacked
 
     return sorted({words for words in ("c2VhbGVk", "c2lnbmVk") if words in unpacked(body.decode())})
+
+
+CITED = {
+    "type": "web_search_result_location",
+    "url": "https://fees.example/1",
+    "title": "Fees",
+    "cited_text": "12 kr",
+    "encrypted_index": "c2VhbGVkIGluZGV4",
+}
+CITING = [
+    {"type": "text", "text": "I look."},
+    *SEARCH,
+    {"type": "text", "text": "It costs "},
+    {"type": "text", "text": "twelve crowns", "citations": [CITED]},
+    {"type": "text", "text": " a day."},
+]
+
+
+@pytest.mark.parametrize("client", [GEMINI, "code-assist", "openai-chat", "openrouter"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_sealed_citations_go_back_as_they_were(client: str, streamed: bool) -> None:
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": CLAUDE, "stop_reason": "end_turn"}
+    answer = {**head, "content": CITING, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    if streamed:
+        stream = dragoman.StreamTranslator(source=MESSAGES, target=client)
+        out = stream.feed(_frames(answer)) + stream.close()
+        assert check_stream(client, out, extensions=True) == []
+        shown = _folded(client, out)
+    else:
+        shown = dragoman.translate_response(answer, source=MESSAGES, target=client).json()
+    asked = dragoman.translate_request(_next(client, shown), source=client, target=MESSAGES, model=CLAUDE)
+    assert _sent(MESSAGES, asked.body) == CITING
+
+
+def _frames(answer: dict[str, Any]) -> bytes:
+    frames: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**answer, "content": [], "stop_reason": None}}
+    ]
+    for i, block in enumerate(answer["content"]):
+        begun = {"type": "text", "text": ""} if block["type"] == "text" else block
+        frames.append({"type": "content_block_start", "index": i, "content_block": begun})
+        deltas = [{"type": "citations_delta", "citation": cited} for cited in block.get("citations", ())]
+        deltas += [{"type": "text_delta", "text": block["text"]}] if block["type"] == "text" else []
+        frames += [{"type": "content_block_delta", "index": i, "delta": delta} for delta in deltas]
+        frames.append({"type": "content_block_stop", "index": i})
+    frames.append({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}})
+    frames.append({"type": "message_stop"})
+    return "".join([f"event: {frame['type']}\ndata: {json.dumps(frame)}\n\n" for frame in frames]).encode()
+
+
+def _folded(client: str, stream: bytes) -> dict[str, Any]:
+    """The answer that a client puts together of a stream."""
+    found = [json.loads(line[6:]) for line in stream.decode().splitlines() if line.startswith("data: {")]
+    if client in (GEMINI, "code-assist"):
+        inner = [frame.get("response", frame)["candidates"][0]["content"]["parts"] for frame in found]
+        return {"candidates": [{"content": {"role": "model", "parts": [part for parts in inner for part in parts]}}]}
+    deltas = [choice["delta"] for frame in found for choice in frame["choices"]]
+    message = {"role": "assistant", "content": "".join([delta.get("content") or "" for delta in deltas])}
+    details = [detail for delta in deltas for detail in delta.get("reasoning_details", ())]
+    return {"choices": [{"message": {**message, "reasoning_details": details}}]}

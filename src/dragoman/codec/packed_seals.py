@@ -48,7 +48,7 @@ _ID = "dragoman:id:"
 _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|[-@]\d{6,8})\Z")
 
 
-Where = Literal["call", "text", "thought", "use"]
+Where = Literal["call", "text", "thought", "use", "cited"]
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):
@@ -59,7 +59,8 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
     """
 
     where: Where
-    """What is sealed. "use": the data is a whole use of a hosted tool (`codec/hosted_calls.py`)."""
+    """What is sealed. "use": the data is a whole use of a hosted tool (`codec/hosted_calls.py`). "cited": the data is
+    the citations of a text (`seals/sealed_citations.py`)."""
     dialect: str
     data: str
     kind: str = ""

@@ -25,13 +25,14 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Opaque, Part, Reasoning, Seal, Text, ToolCall
+from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ..canon.response import Alternative, Response
 from ..codec import packed_seals
 from ..codec.call_ids import SAFE, hashed
 from ..codec.packed_seals import HERE, Origin, Record, Where, family
 from ..context import Context
 from .conversation_digest import ConversationDigest
+from .sealed_citations import sealed_citations
 from .vault import Vault, keep, vault_key
 
 _NO_HISTORY = "the vault keeps seals for a conversation, and the request that this answers was not given (answers=)"
@@ -185,6 +186,8 @@ class AnswerSeals:
         """A whole text as the client gets it, and the records that have to travel in a thought before it."""
         plan, seal = self.plan, text.seal
         record = None if seal is None else self.record("text", seal, length=len(text.text))
+        if text.citations:
+            self.cited(text.text, text.citations)
         if not text.refusal:
             self.said(text.text)
         if record is None or plan.way == "left":
@@ -201,6 +204,17 @@ class AnswerSeals:
         else:
             self._waiting.append(record)
         return [], bare
+
+    def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
+        """The citations of a text that is about to be noted (`said`): sealed ones travel as a record of their own."""
+        if not self.plan.counts or self.plan.way not in ("thoughts", "parts", "list", "vault"):
+            return
+        data = sealed_citations(citations, self.plan.origin.dialect)
+        if data:
+            record = self.record("cited", Seal(self.plan.origin.dialect, data), length=len(text))
+            # In a stream the thought before the text is over by now: the last one of the answer carries the record.
+            late = self._listed if self.plan.way == "thoughts" else self._waiting
+            late.append(msgspec.structs.replace(record, text=packed_seals.digest(text)))
 
     def said(self, text: str) -> None:
         """More of the turn's texts."""
@@ -263,6 +277,9 @@ class AnswerSeals:
             self.store()
         if plan.way == "list":
             return [Reasoning(seal=packed_seals.bundle((record,))) for record in listed]
+        if plan.way == "thoughts" and self._listed:
+            late, self._listed = self._listed, []
+            return [Reasoning(seal=packed_seals.bundle(late))]
         if not records or plan.way == "vault":
             return []
         if plan.way == "parts":
@@ -301,7 +318,7 @@ def place_seals(response: Response, plan: Plan, context: Context) -> Response:
     """An answer as the client gets it: every seal where it comes back from."""
     if not response.alternatives:
         for part in response.parts:
-            if part.seal is not None or type(part) is Reasoning:
+            if part.seal is not None or type(part) is Reasoning or _is_cited(part):
                 break
         else:
             return response
@@ -313,8 +330,12 @@ def place_seals(response: Response, plan: Plan, context: Context) -> Response:
     return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
 
 
+def _is_cited(part: Part) -> bool:
+    return type(part) is Text and bool(part.citations)
+
+
 def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
-    if all(part.seal is None and type(part) is not Reasoning for part in parts):
+    if all(part.seal is None and type(part) is not Reasoning and not _is_cited(part) for part in parts):
         return parts
     out: list[Part] = []
     for part in parts:

@@ -56,6 +56,8 @@ class SealStream:
         if opened.held:
             return False
         opened.pieces.append(event.text)
+        if event.citations:
+            opened.citations += event.citations
         return True
 
     def holds(self, index: int) -> bool:
@@ -157,6 +159,8 @@ class SealStream:
             opened.tokens += event.tokens
             opened.seal = event.seal or opened.seal
             return
+        if event.citations:
+            opened.citations += event.citations
         if event.seal is not None and type(opened.part) is Reasoning:
             opened.seal = event.seal
             if not event.text:
@@ -177,6 +181,8 @@ class SealStream:
         elif type(part) is ToolCall:
             out.append(event)
         elif type(part) is not Reasoning:
+            if opened.citations:
+                told.cited(text, tuple(opened.citations))
             told.said(text)
             out.append(event)
         elif self._plan.strips:

@@ -15,6 +15,7 @@ from ..codec.call_ids import hashed
 from ..codec.hosted_calls import unsealed_use
 from ..codec.packed_seals import Record
 from ..context import Context
+from .sealed_citations import read_citations
 
 _CHANGED = "what it belongs to is gone, or was changed"
 
@@ -28,12 +29,15 @@ class Placing:
         self._wanted = wanted
         self._calls: dict[str, Record] = {}
         self._texts: dict[int, Record] = {}
+        self._cited: dict[int, Record] = {}
         self._put_in: list[Record] = []
         for record in wanted:
             if record.where == "call":
                 self._calls[record.call] = self._calls[hashed(record.call)] = record
             elif record.where == "text" and record.length:
                 self._texts[record.offset] = record
+            elif record.where == "cited":
+                self._cited[record.offset] = record
             else:
                 self._put_in.append(record)
         uses = [record for record in self._put_in if record.where == "use"]
@@ -43,7 +47,8 @@ class Placing:
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next one is the last
         cuts = {record.offset for record in wanted if record.where != "call"}
-        self._cuts = sorted(cuts | {record.offset + record.length for record in self._texts.values()})
+        lengths = (*self._texts.values(), *self._cited.values())
+        self._cuts = sorted(cuts | {record.offset + record.length for record in lengths})
         self._seen = 0  # calls
         self._chars = 0
         self._out: list[Part] = []
@@ -106,6 +111,8 @@ class Placing:
         first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
         cuts = [cut - start for cut in self._cuts[first:last]]
         pieces = [text]
+        if cuts and text.citations and self._cited:  # what the client sends back of citations that are in the records
+            text = msgspec.structs.replace(text, citations=())
         if cuts and not text.citations:
             ends = [*cuts, len(text.text)]
             spans = [text.text[begin:end] for begin, end in zip([0, *cuts], ends, strict=True)]
@@ -121,6 +128,10 @@ class Placing:
                 and packed_seals.digest(piece.text) == record.text
             ):
                 piece = msgspec.structs.replace(piece, seal=self._take(record))
+            record = self._cited.get(self._chars) if self._cited else None
+            if record is not None and packed_seals.digest(piece.text) == record.text:
+                self._take(record)
+                piece = msgspec.structs.replace(piece, citations=read_citations(record.data))
             self._out.append(piece)
             self._chars += len(piece.text)
 
