@@ -216,3 +216,17 @@ def _folded(client: str, stream: bytes) -> dict[str, Any]:
     message = {"role": "assistant", "content": "".join([delta.get("content") or "" for delta in deltas])}
     details = [detail for delta in deltas for detail in delta.get("reasoning_details", ())]
     return {"choices": [{"message": {**message, "reasoning_details": details}}]}
+
+
+THOUGHT = {"type": "thinking", "thinking": "The fees stand on a page.", "signature": "c2lnbmVkIHRob3VnaHQ="}
+
+
+@pytest.mark.parametrize("client", [RESPONSES, GEMINI, "openai-chat", "openrouter"])
+@pytest.mark.parametrize("content", [[THOUGHT, *SEARCH], [{"type": "text", "text": "I look."}, THOUGHT, *SEARCH]])
+def test_a_thought_stays_before_the_search_that_followed_it(client: str, content: list[dict[str, Any]]) -> None:
+    content = [*content, {"type": "text", "text": "Twelve crowns."}]
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": CLAUDE, "stop_reason": "end_turn"}
+    answer = {**head, "content": content, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    shown = dragoman.translate_response(answer, source=MESSAGES, target=client).json()
+    asked = dragoman.translate_request(_next(client, shown), source=client, target=MESSAGES, model=CLAUDE)
+    assert _sent(MESSAGES, asked.body) == content

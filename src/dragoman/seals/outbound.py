@@ -348,7 +348,9 @@ def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
         elif type(part) is Reasoning:
             shown = _thought(part, told)
         elif isinstance(part, Opaque) and part.seal is not None and told.plan.way != "left":
-            records, shown = told.use(part)
+            carried, shown = told.use(part)
+            if carried:  # apart from thoughts that are shown
+                out.append(Reasoning(seal=packed_seals.bundle(carried), at=part.at))
         elif part.seal is not None and told.plan.way != "left":
             shown = told.without_seal(part)
         if records:

@@ -135,7 +135,8 @@ class SealStream:
                 return
         elif isinstance(part, Opaque) and part.seal is not None and plan.way != "left":
             records, bare = told.use(part)
-            self._release(answer, out, records)
+            self._release(answer, out)
+            self._release(answer, out, records)  # in a thought of their own
             out.append(PartStart(event.index, bare, answer))
             return
         elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":

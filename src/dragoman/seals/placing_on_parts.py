@@ -17,6 +17,9 @@ from ..codec.packed_seals import Record
 from ..context import Context
 from .sealed_citations import read_citations
 
+AT_COPY = -1
+"""The length of a use that travelled beside the client's own form of it: it goes back to that place."""
+
 _CHANGED = "what it belongs to is gone, or was changed"
 
 
@@ -42,6 +45,7 @@ class Placing:
                 self._put_in.append(record)
         uses = [record for record in self._put_in if record.where == "use"]
         self._uses = {record: unsealed_use(record.data, record.dialect, wanted[record]) for record in uses}
+        self._at_copies: dict[str, Record] = {}
         self._shown = {name for name, _ in self._uses.values()}  # uses of which the client sends its own form
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
@@ -54,11 +58,15 @@ class Placing:
         self._out: list[Part] = []
 
     def placed(self, parts: list[Part]) -> list[Part]:
+        if self._uses:
+            self._leave_to_copies(parts)
         for part in parts:
             if type(part) is Reasoning and self._is_copy(part):
                 continue
-            self._fill()
+            if not (type(part) is Reasoning and self._put_in and self._put_in[-1].where == "use"):
+                self._fill()  # a turn that begins with a thought still does, whatever was used after it
             if self._shown and self._is_shown(part):
+                self._put_use(part)
                 continue
             if type(part) is ToolCall:
                 record = self._calls.get(part.id)
@@ -86,6 +94,20 @@ class Placing:
         if isinstance(part, HostedCall):
             return part.id in self._shown
         return isinstance(part, HostedResult) and part.call_id in self._shown
+
+    def _leave_to_copies(self, parts: list[Part]) -> None:
+        """Find the uses that go where the client's own form of them stands."""
+        there = {part.id for part in parts if isinstance(part, HostedCall)}
+        for record, (name, _) in self._uses.items():
+            if record.length == AT_COPY and name in there:
+                self._at_copies[name] = record
+        self._put_in = [record for record in self._put_in if record not in self._at_copies.values()]
+
+    def _put_use(self, part: Part) -> None:
+        record = self._at_copies.pop(part.id, None) if isinstance(part, HostedCall) else None
+        if record is not None:
+            self._take(record)
+            self._out += self._uses[record][1]
 
     def _take(self, record: Record) -> Seal:
         self._wanted.pop(record, None)

@@ -212,8 +212,7 @@ class StreamWriter:
         words = self._text.pop(event.index, None)
         part, answer = opened.part, opened.answer
         # Citations go out while their text is open: a reader hangs them on the text it is in.
-        cited = words is not None and words[1] and self._context.source not in wire.KIN  # kin's last chunk has its own
-        metadata = self._metadata(answer) if cited else {}
+        metadata = self._metadata(answer) if words is not None and words[1] else {}
         if opened.held is not None:
             text = "".join(opened.held)
             seal = opened.seal or part.seal
