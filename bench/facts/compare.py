@@ -31,8 +31,8 @@ TEXTS = (
 _NO_MEANING = re.compile(r"\s+")
 
 
-_REPEATED = ("tool.", "format", "setting", "choice", "model", "citation", "usage")
-"""Kinds whose value the target need not repeat as often as the source."""
+_REPEATED = ("tool.", "format", "setting", "choice", "model", "citation", "usage", "hosted.tool")
+"""Kinds whose value the target need not repeat as often as the source: a use and its result both name the tool."""
 
 
 class Judged(NamedTuple):
@@ -86,9 +86,10 @@ class Target:
     """The facts of a translation, ready for lookups."""
 
     def __init__(self, facts: Facts, body: bytes) -> None:
-        self._left = Counter([(fact.kind, fact.value) for fact in facts])
+        self._left = Counter([(fact.kind, _own_id(fact)) for fact in facts])
         self._implied = facts.implied
         self._joined = {kind: bare(" ".join([fact.value for fact in facts if fact.kind == kind])) for kind in TEXTS}
+        self._arguments = bare(" ".join([fact.value for fact in facts if fact.kind == "argument"]))
         self._all = "".join(self._joined.values())
         self._whole = body.decode("utf-8", "replace")
         packed = unpacked(self._whole)
@@ -105,9 +106,11 @@ class Target:
             return True
         if fact.kind == "media":
             return bool(words := _words_of(fact.value)) and bare(words) in self._all
+        if fact.kind == "hosted" and bare(fact.value) in self._arguments:
+            return True  # a tool of the source's dialect that the client runs is a function elsewhere
         if fact.kind in TEXTS:
             return bare(fact.value) in self._joined[fact.kind]
-        if fact.kind.startswith("seal"):
+        if fact.kind.startswith("seal") or fact.kind.endswith(".seal"):  # those of found pages and of citations too
             return fact.value in self._seals
         return False
 
@@ -121,6 +124,16 @@ class Target:
             return True
         value = fact.value.rpartition(" ")[2] if fact.kind == "other" else fact.value
         return len(value) >= 8 and value in self._whole
+
+
+_PREFIXES = {"call.id": ("call__",), "id": ("chatcmpl--", "msg__", "resp__", "gen--")}
+"""What the library puts in front of another dialect's ids, and takes off again on the way back."""
+
+
+def _own_id(fact: Fact) -> str:
+    """The value of a fact; an id without such a prefix."""
+    prefix = next((one for one in _PREFIXES.get(fact.kind, ()) if fact.value.startswith(one)), "")
+    return fact.value.removeprefix(prefix)
 
 
 def _words_of(data: str) -> str:

@@ -161,7 +161,10 @@ def _names(item: Json) -> tuple[str, ...]:
 
 
 _HOSTED_ITEMS = ("_call", "_call_output", "_tool_result", "server_tool_use", "mcp_tool_use", "mcp_list_tools")
-_CLIENTS_ITEMS = ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "tool_result")
+_CLIENTS_ITEMS = (
+    *("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "tool_result"),
+    "image_generation_call",  # an image, whose fields the tables name
+)
 
 
 def camel(key: str) -> str:
@@ -398,11 +401,28 @@ def hosted_name(name: str) -> str:
 _PAIRING = (
     *("type", "status", "index", "output_format", "id", "tool_use_id", "call_id", "tool_call_id", "container_id"),
     *("caller", "execution", "format", "environment", "max_output_length", "retrieved_at", "media_type", "mimeType"),
+    *("approval_request_id", "enabled"),
 )
-"""Types of media, and names that pair things or name the place of a tool: each dialect has its own."""
-_DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct")
-"""Default values: no error, the only language."""
+"""Types of media, names that pair things or say where a tool runs, and the echo of a request's switch (whether a
+fetched page may be cited): each dialect has its own."""
+_DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct", "text")
+"""Default values: no error, the only language, a file of text."""
 _PAGES = {"url": "citation.url", "uri": "citation.url", "retrievedUrl": "citation.url", "title": "citation.title"}
+
+
+_FAILED = ("URL_RETRIEVAL_STATUS_ERROR", "OUTCOME_FAILED")
+"""Words that say that a use failed, and nothing of why. Other dialects say so with a flag, a kind or a code."""
+
+
+def _has_failed(item: dict[str, Json]) -> bool:
+    """Whether a call or a result says that it failed, in any dialect's words."""
+    flags = (
+        item.get("is_error") is True,
+        item.get("status") == "failed",
+        "error" in item and item["error"] is not None,
+    )
+    codes = (item.get("return_code"), item.get("exit_code"))
+    return any(flags) or any(codes) or str(item.get("type", "")).endswith("_tool_result_error")
 
 
 def hosted_item(value: Json, path: Path, facts: Facts) -> None:
@@ -411,6 +431,8 @@ def hosted_item(value: Json, path: Path, facts: Facts) -> None:
     The address and the title of a page are the same facts in a list of results and in a citation.
     """
     if isinstance(value, dict):
+        if _has_failed(value):
+            facts.implied.add(("hosted.failed", "true"))
         names = _tool_of(value, facts)
         for key, inner in value.items():
             if key in names and hosted_name(str(inner)) in HOSTED:
@@ -422,6 +444,8 @@ def hosted_item(value: Json, path: Path, facts: Facts) -> None:
             hosted_item(inner, (*path, str(i)), facts)
     elif isinstance(value, str) and value[:1] in ("{", "[") and isinstance(decoded(value), dict | list):
         hosted_item(decoded(value), path, facts)
+    elif value in _FAILED:
+        facts.put("hosted.failed", True, path)
     elif value not in _DEFAULTS:
         key = _named(path)
         facts.put("hosted.seal" if key.startswith("encrypted") else _PAGES.get(key, "hosted"), value, path)

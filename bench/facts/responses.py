@@ -184,9 +184,11 @@ _CALLS: Table = {
     "*:tool_search_output/tools/*": _tool,
     "*:hosted": hosted_item,
 }
+_MAKING = ("revised_prompt", "size", "quality", "background", "action")
 _MADE: Table = {
     "*:image_generation_call/result": media,
-    "*:image_generation_call/revised_prompt": "hosted",
+    **{f"*:image_generation_call/{name}": "hosted" for name in _MAKING},
+    "*:image_generation_call/output_format": "-",
     "*:tool_search_output/tools/*": _found,
 }
 """Items that differ between an answer and a request: declarations of found tools repeat those of the request."""

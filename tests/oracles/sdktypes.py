@@ -29,6 +29,7 @@ _MARK: Json = {
     "additionalProperties": False,
 }
 _EXTENSIONS = {"reasoning": _ANY, "reasoning_content": _ANY, "reasoning_details": _ANY, "extra_content": _ANY}
+_EXTENSIONS |= {"images": _ANY}  # of OpenRouter, LiteLLM and Vercel, for models that make images
 
 
 def stated(kind: Json) -> Json:
@@ -63,6 +64,7 @@ def chat_response(extensions: bool = False) -> Judge:
     if extensions:
         extra(schema["$defs"], "ChatCompletionMessage", **_EXTENSIONS)
         extra(schema["$defs"], "ChatCompletionMessageFunctionToolCall", extra_content=_ANY)
+        extra(schema["$defs"], "AnnotationURLCitation", content=_TEXT)  # the cited words, of OpenRouter
     return Judge(closed(schema))
 
 

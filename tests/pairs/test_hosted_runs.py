@@ -336,7 +336,7 @@ def test_a_failed_call_of_an_mcp_server_says_so() -> None:
     }
     answer = {**_answer(RESPONSES), "output": [item]}
     block = dragoman.translate_response(answer, source=RESPONSES, target=MESSAGES).json()["content"][1]
-    assert block["is_error"] is True and block["content"][0]["text"] == "No."
+    assert block["is_error"] is True and block["content"][0]["text"] == "http_error 500: No."
 
 
 def test_the_error_of_an_mcp_server_has_the_published_form() -> None:
@@ -367,7 +367,7 @@ def test_the_listing_of_a_server_is_no_loss_that_a_user_must_know() -> None:
     listed = {"id": "mcpl_1", "type": "mcp_list_tools", "server_label": "srv", "tools": []}
     done = dragoman.translate_response({**_answer(RESPONSES), "output": [listed]}, source=RESPONSES, target=MESSAGES)
     assert [(loss.code, loss.severity) for loss in done.losses if loss.path == "/output/0"] == [
-        ("hosted.dropped", "info")
+        ("hosted.mapped", "info")
     ]
 
 

@@ -250,7 +250,7 @@ def test_an_editor_and_an_mcp_server_for_a_client_of_openrouter() -> None:
     message = done.json()["choices"][0]["message"]
     editor, mcp = message["reasoning_details"]
     assert msgspec.json.decode(editor["arguments"]) == asked
-    assert (editor["tool_name"], mcp["tool_name"]) == ("text_editor_code_execution", "echo")
+    assert (editor["tool_name"], mcp["tool_name"]) == ("text_editor_code_execution", "srv/echo")
     assert (mcp["arguments"], mcp["result"]) == ('{"message":"hello"}', "Echo: hello")
     back = to(
         MESSAGES,
@@ -261,4 +261,4 @@ def test_an_editor_and_an_mcp_server_for_a_client_of_openrouter() -> None:
         OPENROUTER,
     )
     text = back.body.decode()
-    assert "x = 1" in text and "[the tool echo was called]" in text
+    assert "x = 1" in text and "[the tool echo of the MCP server srv was called]" in text

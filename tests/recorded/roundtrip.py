@@ -255,7 +255,8 @@ def _answered_in(response: Response, journey: Journey | None = None) -> list[Ste
 def _shown(part: Part) -> Part:
     """An image that the model made is an image everywhere, though Responses has an item of its own for it."""
     if isinstance(part, Opaque) and part.kind == "image_generation_call":
-        data = msgspec.json.decode(part.value).get("result")
+        item = msgspec.json.decode(part.value)
+        data = item.get("result") if isinstance(item, dict) else None  # how the image was made is a part of its own
         if data:
             return Media("image", data=data, at=part.at)
     return part

@@ -29,10 +29,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ..canon.events import Event, Finish, PartEnd, PartStart
 from ..canon.losses import Severity
-from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, held_elsewhere
+from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Seal, held_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
 from ..context import Context
@@ -132,14 +133,16 @@ def foreign_id(prefix: str, call_id: str) -> str:
     plain = call_id.removeprefix(prefix)
     if plain.startswith(MARK):
         return call_id
-    safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
-    return f"{prefix}{MARK}{safe}"
+    return f"{prefix}{MARK}{_safe(call_id)}"
+
+
+def _safe(call_id: str) -> str:
+    return "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
 
 
 def legal_id(prefix: str, call_id: str) -> str:
     """The id of a use, for an upstream that accepts uses of others. The upstream's own id is restored."""
-    safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id.removeprefix(prefix)])
-    return f"{prefix}{safe or 'call'}"
+    return f"{prefix}{_safe(call_id.removeprefix(prefix)) or 'call'}"
 
 
 def own_id(prefix: str, call_id: str) -> str:
@@ -147,11 +150,80 @@ def own_id(prefix: str, call_id: str) -> str:
     return call_id.removeprefix(prefix + MARK)
 
 
+OTHER = "use_"
+"""Stands in front of the mark in the id of a use that a dialect wrote in its form for tools of MCP servers, because
+the tool is one that only its own dialect has."""
+
+
+def generic_id(prefix: str, call: HostedCall) -> str:
+    """The id of a use that is written as if the tool were one of an MCP server: it says whether the tool is one."""
+    return foreign_id(prefix if call.family == "mcp" else prefix + OTHER, use_id(call))
+
+
+def is_other(prefix: str, call_id: str) -> bool:
+    """Whether an id is that of a use of a tool that only another dialect has."""
+    return call_id.startswith(prefix + OTHER + MARK)
+
+
+def asked_object(call: HostedCall) -> dict[str, Any]:
+    """The arguments of a use as an object. Those of a tool that only one dialect has may be a text."""
+    return members(call.arguments) or ({"input": call.arguments} if call.arguments.strip(" {}") else {})
+
+
+def full_name(call: HostedCall) -> str:
+    """The name of a used tool, with its MCP server in front where it has one."""
+    name = call.name or call.family or call.kind
+    return f"{call.server}/{name}" if call.server else name
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The server and the tool of a name that `full_name` made."""
+    server, _, tool = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
+    return server, tool
+
+
 def made_elsewhere(part: Opaque) -> bool:
     """Whether a hosted part of the target's dialect represents one of another dialect, which the target's upstream
     never made.
     """
     return isinstance(part, HostedCall | HostedResult) and MARK_BYTES in bytes(part.value)
+
+
+# uses that their own upstream wants back as they were
+
+USE = "use"
+"""The kind of a seal that holds the parts of a use."""
+_SEALED = (b'"encrypted_', b'"thoughtSignature"')
+"""Members that only the upstream which wrote them can read: pages that Messages found, signatures of Gemini."""
+
+
+class SealedUse(msgspec.Struct, array_like=True):
+    """What such a seal holds: the id by which the client's copy is known, and the parts with their kinds."""
+
+    id: str
+    parts: list[tuple[str, Raw]]
+
+
+_read_use = msgspec.json.Decoder(SealedUse).decode
+
+
+def sealed_use(call: HostedCall, result: HostedResult) -> Seal | None:
+    """The seal of a use with which its upstream goes on as if the client spoke its dialect; None where nothing in the
+    use is sealed. Messages documents that `encrypted_content` "must be passed back" for citations in later turns, and
+    Gemini that `toolCall` and `toolResponse` go back with their signatures (2026-11)."""
+    parts = [(part.kind, part.value) for part in (call, result) if part.value != ELSEWHERE]
+    if len(parts) < 2 or not any(mark in bytes(value) for _, value in parts for mark in _SEALED):
+        return None
+    return Seal(call.dialect, json_text.encode(SealedUse(_safe(use_id(call)), parts)).decode(), USE)
+
+
+def unsealed_use(data: str, dialect: str, at: Path) -> tuple[str, list[Part]]:
+    """The id and the parts in such a seal; none in one that cannot be read."""
+    try:
+        use = _read_use(data)
+    except (msgspec.DecodeError, RecursionError):
+        return "", []
+    return use.id, [Opaque(dialect, kind, value, at=at) for kind, value in use.parts]
 
 
 # the stage between reader and writer
@@ -181,7 +253,12 @@ class Uses:
             return ()
         assert isinstance(part, HostedResult)
         call = self._named_once(self._call_of(part))
-        return self._write(call, part, self._context, self._request)
+        written = self._write(call, part, self._context, self._request)
+        seal = sealed_use(call, part) if written and not self._request else None
+        if seal is None:
+            return written
+        # On the first part, so that what carries the seal stands before all of them.
+        return (msgspec.structs.replace(written[0], seal=seal), *written[1:])
 
     def rest(self) -> tuple[Part, ...]:
         """The parts to write for calls without a result."""

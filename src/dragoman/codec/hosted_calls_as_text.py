@@ -27,6 +27,14 @@ def output(result: HostedResult | None) -> str:
     return stacked([stdout(result), result.stderr if result is not None else ""])
 
 
+def came_back(result: HostedResult | None) -> str:
+    """The same. Of a tool that only its own dialect has, where no text is known: what the dialect's JSON says."""
+    words = output(result)
+    if words or result is None or result.family or result.sources or held_elsewhere(result):
+        return words
+    return said_in(json_text.plain(result.value))
+
+
 def stdout(result: HostedResult | None) -> str:
     """The same without standard error."""
     return stacked([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
@@ -56,6 +64,9 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
     context.lose("part.as_text", call.at, call.kind)
     if result is not None and result.at != call.at:
         context.lose("part.as_text", result.at, result.kind)
+    for part in (call, result):
+        if part is not None and b'"thoughtSignature"' in bytes(part.value):
+            context.lose("seal.dropped", part.at, part.kind)
     for media in files(result):
         context.lose("media.dropped", media.at, media.mime or media.kind)
     said = _ASKED[call.family](call)

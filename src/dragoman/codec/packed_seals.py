@@ -48,6 +48,9 @@ _ID = "dragoman:id:"
 _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|[-@]\d{6,8})\Z")
 
 
+Where = Literal["call", "text", "thought", "use", "cited"]
+
+
 class Record(Struct, frozen=True, gc=False, array_like=True):
     """A seal away from its part, with the place of that part in the turn.
 
@@ -55,7 +58,9 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
     turn's texts before it (`offset`). So the place can be found in dialects that separate texts, thoughts and calls.
     """
 
-    where: Literal["call", "text", "thought"]
+    where: Where
+    """What is sealed. "use": the data is a whole use of a hosted tool (`codec/hosted_calls.py`). "cited": the data is
+    the citations of a text (`seals/sealed_citations.py`)."""
     dialect: str
     data: str
     kind: str = ""

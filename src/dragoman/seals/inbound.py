@@ -23,7 +23,7 @@ from . import same_account
 from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
 from .conversation_digest import Asked, Conversation, ConversationDigest
 from .outbound import call_key, place_key, text_key
-from .placing_on_parts import Placing
+from .placing_on_parts import AT_COPY, Placing
 from .vault import AMBIGUOUS, Vault
 
 _ELSEWHERE = "the seal belongs to another upstream"
@@ -211,8 +211,9 @@ def _recovered(
             parts.append(bare)
         for place in range(before_it, len(records)):
             record, at = records[place]
-            if record.offset == HERE:  # the record belongs to the next text
-                records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
+            if record.offset == HERE:  # the record belongs to the next text, or to the client's copy of a use
+                length = AT_COPY if record.where == "use" else record.length
+                records[place] = msgspec.structs.replace(record, calls=calls, offset=chars, length=length), at
     if port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
         carried |= {hashed(call) for call in carried}

@@ -26,13 +26,14 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
+from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ..canon.response import Alternative, Response
 from ..codec import packed_seals
 from ..codec.call_ids import SAFE, hashed
-from ..codec.packed_seals import HERE, Origin, Record, family
+from ..codec.packed_seals import HERE, Origin, Record, Where, family
 from ..context import Context
 from .conversation_digest import ConversationDigest
+from .sealed_citations import sealed_citations
 from .vault import Vault, keep, vault_key
 
 _NO_HISTORY = "the vault keeps seals for a conversation, and the request of this answer was not given (answers=)"
@@ -137,7 +138,7 @@ class AnswerSeals:
         # The upstream is itself a gateway of this kind. It wants the exact content of its slot back, with the mark.
         return "", packed_seals.pack(seal)
 
-    def record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
+    def record(self, where: Where, seal: Seal, call: str = "", length: int = 0) -> Record:
         """A seal with its position in the answer so far."""
         plan = self.plan
         origin = plan.origin
@@ -189,6 +190,8 @@ class AnswerSeals:
         """A whole text as the client gets it, and the records that must travel in a thought before the text."""
         plan, seal = self.plan, text.seal
         record = None if seal is None else self.record("text", seal, length=len(text.text))
+        if text.citations:
+            self.cited(text.text, text.citations)
         if not text.refusal:
             self.said(text.text)
         if record is None or plan.way == "left":
@@ -205,6 +208,17 @@ class AnswerSeals:
         else:
             self._waiting.append(record)
         return [], bare
+
+    def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
+        """The citations of a text that is about to be noted (`said`): sealed ones travel as a record of their own."""
+        if not self.plan.counts or self.plan.way not in ("thoughts", "parts", "list", "vault"):
+            return
+        data = sealed_citations(citations, self.plan.origin.dialect)
+        if data:
+            record = self.record("cited", Seal(self.plan.origin.dialect, data), length=len(text))
+            # In a stream the thought before the text is over by now: the last one of the answer carries the record.
+            late = self._listed if self.plan.way == "thoughts" else self._waiting
+            late.append(msgspec.structs.replace(record, text=packed_seals.digest(text)))
 
     def said(self, text: str) -> None:
         """Take note of more text of the answer."""
@@ -238,6 +252,18 @@ class AnswerSeals:
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
+    def use(self, part: Opaque) -> tuple[list[Record], Part]:
+        """The first part of a use of a hosted tool as the client gets it, and the record that has to travel in a
+        thought before it. An id is too short a place for a use."""
+        assert part.seal is not None
+        record = self.record("use", part.seal)
+        if self.plan.way == "thoughts":
+            return [record], msgspec.structs.replace(part, seal=None)
+        if self.plan.way in ("drop", "id"):
+            return [], self.without_seal(part)
+        self._waiting.append(record)
+        return [], msgspec.structs.replace(part, seal=None)
+
     def without_seal(self, part: Part) -> Part:
         """A part without its seal, of a kind (such as an image) on which no client's dialect has a slot for a seal."""
         self._context.lose("seal.dropped", part.at)
@@ -258,6 +284,9 @@ class AnswerSeals:
             self.store()
         if plan.way == "list":
             return [Reasoning(seal=packed_seals.bundle((record,))) for record in listed]
+        if plan.way == "thoughts" and self._listed:
+            late, self._listed = self._listed, []
+            return [Reasoning(seal=packed_seals.bundle(late))]
         if not records or plan.way == "vault":
             return []
         if plan.way == "parts":
@@ -297,7 +326,7 @@ def place_seals(response: Response, plan: Plan, context: Context) -> Response:
     """An answer as the client gets it: every seal at a place that the client returns."""
     if not response.alternatives:
         for part in response.parts:
-            if part.seal is not None or type(part) is Reasoning:
+            if part.seal is not None or type(part) is Reasoning or _is_cited(part):
                 break
         else:
             return response
@@ -309,8 +338,12 @@ def place_seals(response: Response, plan: Plan, context: Context) -> Response:
     return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
 
 
+def _is_cited(part: Part) -> bool:
+    return type(part) is Text and bool(part.citations)
+
+
 def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
-    if all(part.seal is None and type(part) is not Reasoning for part in parts):
+    if all(part.seal is None and type(part) is not Reasoning and not _is_cited(part) for part in parts):
         return parts
     out: list[Part] = []
     for part in parts:
@@ -322,6 +355,10 @@ def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
             records, shown = told.text(part)
         elif type(part) is Reasoning:
             shown = _thought(part, told)
+        elif isinstance(part, Opaque) and part.seal is not None and told.plan.way != "left":
+            carried, shown = told.use(part)
+            if carried:  # apart from thoughts that are shown
+                out.append(Reasoning(seal=packed_seals.bundle(carried), at=part.at))
         elif part.seal is not None and told.plan.way != "left":
             shown = told.without_seal(part)
         if records:

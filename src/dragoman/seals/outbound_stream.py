@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ..canon.parts import Citation, Part, Reasoning, Seal, Text, Token, ToolCall
+from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, Token, ToolCall
 from ..codec import packed_seals
 from ..codec.packed_seals import Record
 from ..context import Context
@@ -56,6 +56,8 @@ class SealStream:
         if opened.held:
             return False
         opened.pieces.append(event.text)
+        if event.citations:
+            opened.citations += event.citations
         return True
 
     def holds(self, index: int) -> bool:
@@ -132,6 +134,12 @@ class SealStream:
                 self._open[event.index] = _Open(part, answer, told, held)
             if held:
                 return
+        elif isinstance(part, Opaque) and part.seal is not None and plan.way != "left":
+            records, bare = told.use(part)
+            self._release(answer, out)
+            self._release(answer, out, records)  # in a thought of their own
+            out.append(PartStart(event.index, bare, answer))
+            return
         elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":
             event = PartStart(event.index, told.without_seal(part), answer)
         elif type(part) is Reasoning and plan.way != "left":
@@ -153,6 +161,8 @@ class SealStream:
             opened.tokens += event.tokens
             opened.seal = event.seal or opened.seal
             return
+        if event.citations:
+            opened.citations += event.citations
         if event.seal is not None and type(opened.part) is Reasoning:
             opened.seal = event.seal
             if not event.text:
@@ -173,6 +183,8 @@ class SealStream:
         elif type(part) is ToolCall:
             out.append(event)
         elif type(part) is not Reasoning:
+            if opened.citations:
+                told.cited(text, tuple(opened.citations))
             told.said(text)
             out.append(event)
         elif self._plan.strips:

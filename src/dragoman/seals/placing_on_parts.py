@@ -6,11 +6,16 @@ from bisect import bisect_left, bisect_right
 
 import msgspec
 
-from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
+from ..canon.parts import HostedCall, HostedResult, Part, Path, Reasoning, Seal, Text, ToolCall
 from ..codec import packed_seals
 from ..codec.call_ids import hashed
+from ..codec.hosted_calls import unsealed_use
 from ..codec.packed_seals import Record
 from ..context import Context
+from .sealed_citations import read_citations
+
+AT_COPY = -1
+"""The length of a use that travelled beside the client's own form of it: it goes back to that place."""
 
 _CHANGED = "the part of the seal is missing or was changed"
 
@@ -26,29 +31,43 @@ class Placing:
         self._wanted = wanted
         self._calls: dict[str, Record] = {}
         self._texts: dict[int, Record] = {}
+        self._cited: dict[int, Record] = {}
         self._put_in: list[Record] = []
         for record in wanted:
             if record.where == "call":
                 self._calls[record.call] = self._calls[hashed(record.call)] = record
             elif record.where == "text" and record.length:
                 self._texts[record.offset] = record
+            elif record.where == "cited":
+                self._cited[record.offset] = record
             else:
                 self._put_in.append(record)
+        uses = [record for record in self._put_in if record.where == "use"]
+        self._uses = {record: unsealed_use(record.data, record.dialect, wanted[record]) for record in uses}
+        self._at_copies: dict[str, Record] = {}
+        self._shown = {name for name, _ in self._uses.values()}  # uses of which the client sends its own form
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next record is the last element
         cuts = {record.offset for record in wanted if record.where != "call"}
-        self._cuts = sorted(cuts | {record.offset + record.length for record in self._texts.values()})
+        lengths = (*self._texts.values(), *self._cited.values())
+        self._cuts = sorted(cuts | {record.offset + record.length for record in lengths})
         self._seen = 0  # calls
         self._chars = 0
         self._out: list[Part] = []
 
     def placed(self, parts: list[Part]) -> list[Part]:
         """The parts of the turn with their seals. A record that fits no part is reported as a loss."""
+        if self._uses:
+            self._leave_to_copies(parts)
         for part in parts:
             if type(part) is Reasoning and self._is_copy(part):
                 continue
-            self._fill()
+            if not (type(part) is Reasoning and self._put_in and self._put_in[-1].where == "use"):
+                self._fill()  # a turn that begins with a thought still does, whatever was used after it
+            if self._shown and self._is_shown(part):
+                self._put_use(part)
+                continue
             if type(part) is ToolCall:
                 record = self._calls.get(part.id)
                 if record is not None:
@@ -70,6 +89,26 @@ class Placing:
             return False
         return _squeezed([thought.text]) in self._copies
 
+    def _is_shown(self, part: Part) -> bool:
+        """Whether it is what the client was shown of a use that goes back as it was."""
+        if isinstance(part, HostedCall):
+            return part.id in self._shown
+        return isinstance(part, HostedResult) and part.call_id in self._shown
+
+    def _leave_to_copies(self, parts: list[Part]) -> None:
+        """Find the uses that go where the client's own form of them stands."""
+        there = {part.id for part in parts if isinstance(part, HostedCall)}
+        for record, (name, _) in self._uses.items():
+            if record.length == AT_COPY and name in there:
+                self._at_copies[name] = record
+        self._put_in = [record for record in self._put_in if record not in self._at_copies.values()]
+
+    def _put_use(self, part: Part) -> None:
+        record = self._at_copies.pop(part.id, None) if isinstance(part, HostedCall) else None
+        if record is not None:
+            self._take(record)
+            self._out += self._uses[record][1]
+
     def _take(self, record: Record) -> Seal:
         self._wanted.pop(record, None)
         return record.seal()
@@ -81,6 +120,9 @@ class Placing:
             record = waiting.pop()
             at = self._wanted.get(record, self._at)
             seal = self._take(record)
+            if record.where == "use":
+                self._out += self._uses[record][1]
+                continue
             self._out.append(
                 Reasoning(record.text, seal=seal, at=at) if record.where == "thought" else Text("", seal=seal, at=at)
             )
@@ -91,6 +133,8 @@ class Placing:
         first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
         cuts = [cut - start for cut in self._cuts[first:last]]
         pieces = [text]
+        if cuts and text.citations and self._cited:  # what the client sends back of citations that are in the records
+            text = msgspec.structs.replace(text, citations=())
         if cuts and not text.citations:
             ends = [*cuts, len(text.text)]
             spans = [text.text[begin:end] for begin, end in zip([0, *cuts], ends, strict=True)]
@@ -106,6 +150,10 @@ class Placing:
                 and packed_seals.digest(piece.text) == record.text
             ):
                 piece = msgspec.structs.replace(piece, seal=self._take(record))
+            record = self._cited.get(self._chars) if self._cited else None
+            if record is not None and packed_seals.digest(piece.text) == record.text:
+                self._take(record)
+                piece = msgspec.structs.replace(piece, citations=read_citations(record.data))
             self._out.append(piece)
             self._chars += len(piece.text)
 

@@ -16,8 +16,11 @@ from msgspec import Raw
 from ...canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Part, Path, Seal, Text
 from ...codec import json_text
 from ...codec.hosted_calls import (
+    OTHER,
     drop,
     foreign_id,
+    generic_id,
+    is_other,
     legal_id,
     mapped,
     members,
@@ -28,7 +31,7 @@ from ...codec.hosted_calls import (
     use_id,
     word,
 )
-from ...codec.hosted_calls_as_text import as_text, drop_search, has_text
+from ...codec.hosted_calls_as_text import as_text, drop_search, has_text, stdout
 from ...codec.packed_seals import pack
 from ...context import Context
 from . import wire
@@ -73,23 +76,31 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
         text = read_program(name, text)
     elif family == "tool_search":
         text = read_query(text)
-    call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "id"))
-    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, word(block, "server_name"), at=at)
+    family, call_id = _own(family, word(block, "id"))
+    server = word(block, "server_name") if family else ""
+    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, server, at=at)
+
+
+def _own(family: str, call_id: str) -> tuple[str, str]:
+    """The family of a use and its id, without what was put in front of it for the client."""
+    if family == "mcp" and is_other(_MCP_PREFIX, call_id):
+        return "", own_id(_MCP_PREFIX + OTHER, call_id)
+    return family, own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, call_id)
 
 
 def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     block = json_text.plain(value)
     family = _FAMILIES.get(kind.removesuffix(_RESULT), "")
-    call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "tool_use_id"))
+    given, (family, call_id) = family, _own(family, word(block, "tool_use_id"))
     content = block.get("content")
     failed = block.get("is_error") is True or word(content, "type").endswith("_error")
     sources: tuple[Citation, ...] = ()
     parts: tuple[Part, ...] = ()
     run: tuple[str, int | None] = ("", None)
-    if family == "web_search":
-        sources = tuple(
-            [Citation(word(page, "url"), word(page, "title"), age=word(page, "page_age")) for page in objects(content)]
-        )
+    if failed and family in ("web_search", "web_fetch") and word(content, "error_code"):
+        parts = (Text(word(content, "error_code"), at=(*at, "content", "error_code")),)
+    elif family == "web_search":
+        sources = tuple([_found(page) for page in objects(content)])
     elif family == "web_fetch" and isinstance(content, dict) and not failed:
         document = content.get("content")
         sources = (Citation(word(content, "url"), word(document, "title")),)
@@ -98,10 +109,15 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
         out = read_output(content, (*at, "content"))
         run = (out.stderr, out.exit_code)
         parts, failed = out.parts, out.failed
-    elif family == "mcp":
+    elif given == "mcp":
         parts = read_mcp_content(content, (*at, "content"))
     tools = read_found(content) if family == "tool_search" else ()
     return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, tools, *run, at=at)
+
+
+def _found(page: dict[str, Any]) -> Citation:
+    """A page that a search found. Hosts that copy the dialect show words of it (`snippet`, recorded)."""
+    return Citation(word(page, "url"), word(page, "title"), word(page, "snippet"), age=word(page, "page_age"))
 
 
 def _page(document: Any, at: Path) -> tuple[Part, ...]:
@@ -135,8 +151,10 @@ def _parts(
 ) -> tuple[Part, ...]:
     """The blocks as parts, with a marked id for a client, or a legal id for an upstream."""
     use, found, left = blocks
-    prefix = _MCP_PREFIX if call.family == "mcp" else _PREFIX
-    call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, use_id(call))
+    if use["type"] == "mcp_tool_use":
+        call_id = generic_id(_MCP_PREFIX, call)
+    else:
+        call_id = legal_id(_PREFIX, call.id) if request else foreign_id(_PREFIX, use_id(call))
     mapped(call, result, context, f"{use['type']} and {found['type']}", left, request=request)
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}
@@ -166,7 +184,7 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
         for page in pages(result)
     ]
     if result is not None and result.is_error and not found:
-        found = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+        found = {"type": "web_search_tool_result_error", "error_code": _error_code(result, _SEARCH_ERRORS)}
     left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
     said: dict[str, Any] = {"query": asked[0]} if asked else {}
     if len(asked) > 1:
@@ -174,11 +192,30 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
     return _search_blocks("web_search", said, found, left)
 
 
+_ERRORS = frozenset({"invalid_tool_input", "max_uses_exceeded", "too_many_requests", "unavailable"})
+_SEARCH_ERRORS = _ERRORS | {"query_too_long", "request_too_large"}
+_FETCH_ERRORS = _ERRORS | {"url_too_long", "url_not_allowed", "url_not_accessible", "unsupported_content_type"}
+"""The codes of the schema (2026-08)."""
+_CODES = {
+    "URL_RETRIEVAL_STATUS_ERROR": "url_not_accessible",
+    "URL_RETRIEVAL_STATUS_PAYWALL": "url_not_accessible",
+    "URL_RETRIEVAL_STATUS_UNSAFE": "url_not_allowed",
+}
+"""What Gemini calls them."""
+
+
+def _error_code(result: HostedResult, codes: frozenset[str]) -> str:
+    """The code of a failure, where what is known of it is one or means one."""
+    words = stdout(result)
+    words = _CODES.get(words, words)
+    return words if words in codes else "unavailable"
+
+
 def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     said = members(call.arguments)
     url = word(said, "url") or next((page.url for page in pages(result)), "")
     if result is not None and result.is_error:
-        error = {"type": "web_fetch_tool_result_error", "error_code": "unavailable"}
+        error = {"type": "web_fetch_tool_result_error", "error_code": _error_code(result, _FETCH_ERRORS)}
         return _search_blocks("web_fetch", {"url": url}, error, "")
     title = next((page.title for page in pages(result)), "") or None
     text = "\n".join([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
@@ -192,4 +229,10 @@ def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context
     return _search_blocks("web_fetch", {"url": url}, content, left)
 
 
-_WRITERS = {"web_search": _write_search, "web_fetch": _write_fetch, "code_execution": write_run, "mcp": write_mcp}
+_WRITERS = {
+    "": write_mcp,
+    "web_search": _write_search,
+    "web_fetch": _write_fetch,
+    "code_execution": write_run,
+    "mcp": write_mcp,
+}

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, members, objects, word
-from ...codec.hosted_calls_as_text import files, output, program, stdout
+from ...codec.hosted_calls import arguments, asked_object, members, objects, word
+from ...codec.hosted_calls_as_text import came_back, files, program, stdout
 from ...context import Context
 
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
@@ -51,10 +51,14 @@ def read_output(content: Any, at: Path) -> Output:
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
         return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
-        return Output((Text(content["content"], at=(*at, "content")),))
+        # The numbers of the lines that are shown follow the text of the file.
+        counted = ((name, value) for name, value in sorted(content.items()) if name not in ("type", "content"))
+        shown = {name: value for name, value in counted if value and value != "text"}
+        rest = (Text(json_text.encode(shown).decode(), at=at),) if shown else ()
+        return Output((Text(content["content"], at=(*at, "content")), *rest))
     # Sorted, because the SDK collects the members of a streamed block in another order than they were sent.
-    rest = {name: value for name, value in sorted(content.items()) if name != "type"}
-    return Output((Text(json_text.encode(rest).decode(), at=at),)) if rest else Output()
+    others = {name: value for name, value in sorted(content.items()) if name != "type"}
+    return Output((Text(json_text.encode(others).decode(), at=at),)) if others else Output()
 
 
 def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
@@ -94,9 +98,11 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    """The blocks of an MCP call, without ids."""
-    words = output(result)
-    use = {"type": "mcp_tool_use", "name": call.name, "server_name": call.server, "input": members(call.arguments)}
+    """The blocks of a call of an MCP server's tool, without their ids. A tool that only another dialect has stands here
+    as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only some."""
+    words = came_back(result)
+    server = call.server or ("" if call.family else call.dialect)
+    use = {"type": "mcp_tool_use", "name": call.name or call.kind, "server_name": server, "input": asked_object(call)}
     blocks = [{"type": "text", "text": words, "citations": None}] if words else []
     gave = {"type": "mcp_tool_result", "is_error": result is not None and result.is_error, "content": blocks}
     return use, gave, "the media that the tool gave back have no place" if files(result) else ""

@@ -17,6 +17,7 @@ from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, u
 from ...codec.hosted_calls_as_text import as_text, drop_search, files, has_text, output, program
 from ...context import Context
 from . import wire
+from .tool_parts import CALL, RESPONSE, write_use
 
 CODE = "executableCode"
 RESULT = "codeExecutionResult"
@@ -24,13 +25,11 @@ _FAMILY = "code_execution"
 _DONE = "OUTCOME_OK"
 
 
-def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, context: Context) -> Opaque | None:
+def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path) -> Opaque | None:
     """The part of a run; None for any other part."""
     if name not in (CODE, RESULT):
         return None
     fields = json_text.fields(value)
-    if "thoughtSignature" in fields and context.target not in wire.KIN:
-        context.lose("seal.dropped", at, name)
     inner = json_text.plain(fields[name])
     call_id = own_id("", word(inner, "id"))
     at_inner = (*at, name)
@@ -48,10 +47,12 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     """The parts for another dialect's use of a hosted tool: program runs for a client, text for an upstream."""
     if request and has_text(call):
         return as_text(call, result, context)
-    if call.family == "tool_search":
-        return drop_search(call, result, context)
-    if request or call.family != _FAMILY:
-        return drop(call, result, context)
+    if request:
+        return (drop_search if call.family == "tool_search" else drop)(call, result, context)
+    if call.family != _FAMILY:
+        left = "the media that the tool gave back have no place" if files(result) else ""
+        mapped(call, result, context, f"{CALL} and {RESPONSE}", left, request=False)
+        return write_use(call, result)
     code, language = program(call)
     # The API knows one language (google-genai 3.1.0, 2026-11).
     spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"

@@ -26,37 +26,23 @@ from ...canon.parts import (
 )
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
-from ...codec.hosted_calls_as_text import as_text, said_in
+from ...codec.hosted_calls_as_text import as_text, files, stdout
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
 from .grounding import PAGES
 from .original_values import peek
+from .tool_parts import CALL, RESPONSE, read_tool_part, write_use
 
 GROUNDING, FETCHED = "groundingMetadata", "urlContextMetadata"
-_FAMILIES = {"GOOGLE_SEARCH_WEB": "web_search", "URL_CONTEXT": "web_fetch"}
 _SUCCESS, _ERROR = "URL_RETRIEVAL_STATUS_SUCCESS", "URL_RETRIEVAL_STATUS_ERROR"
 
 
 def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
     """A part of a hosted tool: a hosted call or result."""
-    if kind in ("toolCall", "toolResponse"):
-        inner = json_text.plain(value).get(kind)
-        tool = word(inner, "toolType") or word(inner, "tool_type")
-        family = _FAMILIES.get(tool, "")
-        name = word(inner, "id")
-        if kind == "toolCall":
-            asked = inner.get("args") if isinstance(inner, dict) else None
-            said = asked if isinstance(asked, dict) else {}
-            if not family:
-                called = (word(inner, "toolType") or word(inner, "tool_type")).lower()
-                return HostedCall(wire.NAME, kind, value, "", name, called, said_in(said), extra=extra, at=at)
-            text = arguments(queries=said.get("queries"), query=word(said, "query"), url=word(said, "url"))
-            if not family:
-                text = arguments(**said)
-            return HostedCall(wire.NAME, kind, value, family, name, family or tool.lower(), text, extra=extra, at=at)
-        return HostedResult(wire.NAME, kind, value, family, name, extra=extra, at=at)
+    if kind in (CALL, RESPONSE):
+        return read_tool_part(kind, value, extra, at)
     return Opaque(wire.NAME, kind, value, extra=extra, at=at)
 
 
@@ -109,9 +95,11 @@ def _read_fetches(value: Any, at: Path, salt: str, context: Context) -> list[Opa
 
 def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
     url = word(page, "retrievedUrl")
-    failed = word(page, "urlRetrievalStatus") not in ("", _SUCCESS)
+    status = word(page, "urlRetrievalStatus")
+    failed = status not in ("", _SUCCESS)
+    parts = (Text(status, at=(*at, "urlRetrievalStatus")),) if failed else ()
     call = HostedCall(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, "web_fetch", arguments(url=url), at=at)
-    result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), (), failed, at=at)
+    result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), parts, failed, at=at)
     return [call, result]
 
 
@@ -127,18 +115,38 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return write_run(call, result, context, request)
     if request:
         return as_text(call, result, context)
+    shown = write_use(call, result) if _has_more(call, result) else ()
     if call.family == "web_search":
         chunks = [_chunk(page) for page in pages(result)]
         value: dict[str, Any] = {"webSearchQueries": queries(call), "groundingChunks": chunks}
-        left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
-        mapped(call, result, context, GROUNDING, left, request=False)
-        return (Opaque(wire.NAME, GROUNDING, json_text.raw(value), at=call.at),)
+        mapped(call, result, context, GROUNDING, request=False)
+        return (*shown, Opaque(wire.NAME, GROUNDING, json_text.raw(value), at=call.at))
     url = word(members(call.arguments), "url") or next((page.url for page in pages(result)), "")
     failed = result is not None and result.is_error
-    page = {"retrievedUrl": url, "urlRetrievalStatus": _ERROR if failed else _SUCCESS}
-    left = "the content of the page has no place" if result is not None and result.parts else ""
-    mapped(call, result, context, FETCHED, left, request=False)
-    return (Opaque(wire.NAME, FETCHED, json_text.raw({"urlMetadata": [page]}), at=call.at),)
+    page = {"retrievedUrl": url, "urlRetrievalStatus": _status(result) if failed else _SUCCESS}
+    mapped(call, result, context, FETCHED, _files_left(result), request=False)
+    return (*shown, Opaque(wire.NAME, FETCHED, json_text.raw({"urlMetadata": [page]}), at=call.at))
+
+
+def _status(result: HostedResult | None) -> str:
+    """How a page that failed is marked; Gemini has words for pages that cost and pages that are not safe."""
+    words = stdout(result)
+    return words if words.startswith("URL_RETRIEVAL_STATUS_") else _ERROR
+
+
+def _has_more(call: HostedCall, result: HostedResult | None) -> bool:
+    """Whether a use says what has no place in the metadata: the content of pages, their ages, titles of fetched ones,
+    and words that were looked for."""
+    if result is not None and (result.parts or any(page.quote or page.age for page in result.sources)):
+        return True
+    if call.family == "web_search":
+        return False
+    titled = result is not None and any(page.title for page in result.sources)
+    return titled or bool(word(members(call.arguments), "pattern"))
+
+
+def _files_left(result: HostedResult | None) -> str:
+    return "the file has no place" if files(result) else ""
 
 
 def _chunk(page: Citation) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
         if name in wire.HOSTED_PARTS:
             extra = gather(ids.context, at, unknown) if unknown else None
             value = json_text.raw(piece)
-            code = read_code_part(name, value, extra, at, ids.context)
+            code = read_code_part(name, value, extra, at)
             out.append(code or read_hosted(name, value, extra, at))
         else:
             read_part(piece, at, ids, unknown, out)

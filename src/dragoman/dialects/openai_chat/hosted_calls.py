@@ -14,7 +14,18 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text, held_elsewhere
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
+from ...codec.hosted_calls import (
+    arguments,
+    foreign_id,
+    full_name,
+    mapped,
+    members,
+    objects,
+    own_id,
+    split_name,
+    use_id,
+    word,
+)
 from ...codec.hosted_calls_as_text import files, output, program, stdout, write_as_text
 from ...codec.packed_seals import MARK, MARK_BYTES
 from ...context import Context
@@ -46,11 +57,16 @@ def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
     asked = word(detail, "arguments")
     if family == _RUN and "code" not in members(asked):
         asked = arguments(code=asked, language=_EDITOR)
-    call = HostedCall(dialect, DETAIL, value, family, call_id, name, asked, at=at)
+    server, name = split_name(name) if family == _MCP else ("", name)
+    call = HostedCall(dialect, DETAIL, value, family, call_id, name, asked, server, at=at)
     if family == _RUN:
         return call, _read_run(said, call, (*at, "result"))
     sources, parts = _read_result(said, (*at, "result"))
-    return call, HostedResult(dialect, DETAIL, ELSEWHERE, family, call_id, sources, parts, at=at)
+    error = members(said).get("error") if family and is_marked(value) and said.endswith("}") else None
+    if isinstance(error, str):  # as `_written` wrote it
+        parts = (Text(error, at=(*at, "result")),) if error else ()
+    failed = isinstance(error, str)
+    return call, HostedResult(dialect, DETAIL, ELSEWHERE, family, call_id, sources, parts, failed, at=at)
 
 
 def is_marked(value: Raw) -> bool:
@@ -94,15 +110,13 @@ def written_use(call: HostedCall, result: HostedResult | None, context: Context)
     code, language = program(call) if call.family == _RUN else ("", "")
     entry = {
         "type": DETAIL,
-        "tool_name": call.family if call.family in SEARCHES else call.name or call.family or call.kind,
+        "tool_name": call.family if call.family in SEARCHES else full_name(call),
         "arguments": (code if language == _EDITOR else call.arguments) or "{}",
         "result": _written_run(result) if call.family == _RUN else _written(result),
         "tool_call_id": foreign_id(_PREFIXES.get(call.family, ""), use_id(call)),
         "format": "unknown",
     }
     left = "the files of the program have no place" if files(result) else ""
-    if call.server and not left:
-        left = "the name of the MCP server has no place"
     mapped(call, result, context, DETAIL, left, request=False)
     return entry
 
@@ -132,6 +146,8 @@ def _written(result: HostedResult | None) -> str:
         return json_text.encode(list(result.tools)).decode()
     if not result.family and not words and not pages and not held_elsewhere(result):
         return _own_content(result.value)
+    if result.is_error and result.family:
+        return json_text.encode({**(pages[0] if pages else {}), "error": "\n".join(words)}).decode()
     if words and pages:
         pages[0]["content"] = "\n".join(words)
     return json_text.encode(pages).decode() if pages else "\n".join(words)

@@ -32,6 +32,8 @@ from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
+from .answer_images import FIELD as IMAGES
+from .answer_images import is_image, take_images, write_image
 from .audio_writer import is_sound, write_sounds
 from .hosted_calls import DETAIL
 from .message_marks import takes_marks, written_mark
@@ -241,6 +243,8 @@ def read_assistant(
             if request and type(part) is ToolCall and (own := from_chat_client(part.id)) != part.id:
                 part = msgspec.structs.replace(part, id=own)
             parts.append(part)
+    if unknown and context.target not in wire.KIN:
+        parts += take_images(unknown, at)
     return parts
 
 
@@ -452,6 +456,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     annotations: list[Any] = []
     entries: list[Any] = []  # entries of reasoning_details
     sounds: list[Media] = []
+    images: list[Any] = []
     length = 0  # length of the text so far: an answer has one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
@@ -498,6 +503,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             calls.append(part.value)  # an unknown kind of call
         elif isinstance(part, Media) and not request and is_sound(part):
             sounds.append(part)
+        elif isinstance(part, Media) and not request and is_image(part):
+            images.append(write_image(part, len(images), context))
         else:
             if calls or refusals:
                 context.lose("order.approximated", part.at)
@@ -511,7 +518,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
-    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries)):
+    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, images)):
         if values:
             message[name] = values
     if sounds:
@@ -593,12 +600,9 @@ def annotations_to(citations: tuple[Citation, ...], at: Path, context: Context, 
         if not cited.url:
             context.lose("citation.dropped", at)
             continue
-        quoted = cited.quote and (context.target != wire.NAME or context.source == wire.NAME)  # not in Chat
-        if cited.quote and not quoted:
-            context.lose("citation.approximated", at, "the quoted text has no place")
         start, end = cited.start or 0, length if cited.end is None else cited.end
         where = {"start_index": before + start, "end_index": before + end, "url": cited.url, "title": cited.title}
-        if quoted:
+        if cited.quote:  # as OpenRouter writes it (schema of 2026-08), for the OpenAI SDK too
             where["content"] = cited.quote
         out.append({"type": "url_citation", "url_citation": where})
     return out

@@ -28,6 +28,7 @@ from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
 from ...errors import WireError
 from . import wire
+from .answer_images import take_images
 from .audio_reader import StreamedSound
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
@@ -165,6 +166,7 @@ class StreamReader(FrameReader):
         if unknown:
             if () in unknown:
                 self._find_search(unknown[()], events)
+            self._find_images(chunk, unknown, events)
             for at, fields in unknown.items():
                 self._note(at, fields)
         plain = False
@@ -183,6 +185,14 @@ class StreamReader(FrameReader):
             if self._tier is not None:
                 self._kept.add(((), "service_tier"))
         self._note((), sent)
+
+    def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
+        """Images that a delta brings."""
+        if self._context.target in wire.KIN:
+            return
+        for i, choice in enumerate(chunk.choices):
+            for image in take_images(unknown, ("choices", i, "delta")):
+                self._whole_piece(self._answer(choice.index), image, events)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
         """Read a search in a chunk (hosts repeat it in every chunk). Its parts come before the first text."""
@@ -329,8 +339,11 @@ class StreamReader(FrameReader):
         words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._context)
         if words:
             self._words(answer, "text", words, events)
-        if piece is None:
-            return
+        if piece is not None:
+            self._whole_piece(answer, piece, events)
+
+    def _whole_piece(self, answer: Answer, piece: Media | Opaque, events: list[Event]) -> None:
+        """Media that come whole, behind what has begun."""
         if answer.waiting or (answer.call is not None and not answer.call.whole()):
             answer.waiting.append(piece)
             self._release(answer, events)
@@ -409,6 +422,8 @@ class StreamReader(FrameReader):
         elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
             # Some hosts send the name in pieces.
             call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+        if piece.id and piece.id != call.part.id:
+            self._late_id(answer, call, piece.id)
         if text:
             call.pieces.append(text)
         if answer.call is call:
@@ -422,6 +437,18 @@ class StreamReader(FrameReader):
             self._release(answer, events)
         elif text.strip():  # the call has ended: text after a whole JSON object is not part of it
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
+
+    def _late_id(self, answer: Answer, call: Call, call_id: str) -> None:
+        """An id behind the beginning of its call. A call that was not given out yet gets it; else the client has the
+        call under the first one, or under one that was made up."""
+        if call.index < 0 and not call.named:
+            call.part = msgspec.structs.replace(call.part, id=call_id)
+            call.named = True
+            answer.by_id[call_id] = call
+        else:
+            self._context.lose(
+                "call.id.rewritten", (*call.part.at, "id"), f"{call_id} came behind the call's beginning"
+            )
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id

@@ -14,6 +14,8 @@ from ...codec.media import missing
 from ...codec.packed_seals import pack
 from ...context import Context
 from . import wire
+from .answer_images import FIELD as IMAGES
+from .answer_images import is_image, write_image
 from .audio_reader import AUDIO
 from .audio_writer import is_sound, report_format, sound_id
 from .faults import error_object
@@ -42,6 +44,7 @@ class StreamWriter:
         self._refused: set[int] = set()  # answers with a refusal
         self._entries: dict[int, int] = {}  # answer -> seals in its list so far
         self._sounds: set[int] = set()  # answers with a sound
+        self._images: dict[int, int] = {}  # how many each answer has
         asked = context.answers.settings.stream_usage if context.answers is not None else True
         self._usage_wanted = bool(asked)
 
@@ -144,6 +147,10 @@ class StreamWriter:
             out += self._sound(part, answer)
         elif isinstance(part, Opaque) and part.kind == AUDIO and part.dialect == wire.NAME:
             out += self._chunk(answer, b'{"audio":%b}' % _one_line(bytes(part.value)))
+        elif isinstance(part, Media) and is_image(part):
+            entry = write_image(part, self._images.get(answer, 0), self._context)
+            self._images[answer] = entry["index"] + 1
+            out += self._chunk(answer, json_text.encode({IMAGES: [entry]}))
         elif isinstance(part, Media):
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, json_text.encode({"content": missing(part)}))

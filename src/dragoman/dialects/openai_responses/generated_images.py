@@ -14,11 +14,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Media, Path
+from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Path
 from ...codec import json_text
 from ...codec.call_ids import hashed
+from ...codec.hosted_calls import word
 from ...codec.media import proper
 from ...context import Context
+from .wire import NAME
 
 KIND = "image_generation_call"
 EVENTS = ("in_progress", "generating", "completed")
@@ -26,6 +28,8 @@ EVENTS = ("in_progress", "generating", "completed")
 _KNOWN = frozenset({"type", "status", "result", "output_format"})
 _QUIET = frozenset({"id", "action", "background", "quality", "size"})
 """Fields that repeat the request for the image."""
+_NOT_ASKED = _KNOWN | {"id"}
+_TOOL = "image_generation"
 _FORMATS = frozenset({"image/png", "image/jpeg", "image/webp"})
 _BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
 """The first characters of base64 images."""
@@ -37,7 +41,7 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
     data = json_text.plain(fields["result"]) if "result" in fields else None
     if not isinstance(data, str) or not data:
         return None
-    for name, value in fields.items():
+    for name, value in fields.items() if at[:1] == ("input",) else ():
         if name not in _KNOWN and bytes(value) != b"null":
             context.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
     status = json_text.plain(fields["status"]) if "status" in fields else None
@@ -45,6 +49,17 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
         context.lose("field.dropped", (*at, "status"), str(status))
     said = json_text.plain(fields["output_format"]) if "output_format" in fields else None
     return Media("image", f"image/{said if isinstance(said, str) and said else _format(data)}", data, at=at)
+
+
+def read_making(item: Raw, at: Path) -> tuple[HostedCall, HostedResult] | None:
+    """How an image of an answer was made, as a use of a tool: the prompt that the model wrote, size and quality. None
+    where the item says nothing of it."""
+    asked = {name: value for name, value in json_text.plain(item).items() if name not in _NOT_ASKED and value}
+    if not asked:
+        return None
+    call_id = word(json_text.plain(item), "id")
+    call = HostedCall(NAME, KIND, ELSEWHERE, "", call_id, _TOOL, json_text.encode(asked).decode(), at=at)
+    return call, HostedResult(NAME, KIND, ELSEWHERE, "", call_id, at=at)
 
 
 def is_picture(media: Media) -> bool:

@@ -16,7 +16,6 @@ from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque
 from ...codec import json_text
 from ...codec.hosted_calls import (
     arguments,
-    drop,
     foreign_id,
     mapped,
     members,
@@ -84,8 +83,8 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
         listed = action.get("queries") if isinstance(action, dict) else None
         family, asked = "web_search", arguments(query=word(action, "query"), queries=listed)
         found = action.get("sources") if isinstance(action, dict) else None
-        sources = tuple([Citation(word(page, "url")) for page in objects(found)])
-    # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}), which have no address.
+        # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}), which have no address.
+        sources = tuple([Citation(word(page, "url"), word(page, "name")) for page in objects(found)])
     failed = word(item, "status") == "failed"
     call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, asked, at=at)
     return call, HostedResult(wire.NAME, SEARCH, ELSEWHERE, family, call_id, sources, (), failed, at=at)
@@ -95,12 +94,12 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     """The item for another dialect's use of a hosted tool."""
     if request and has_text(call) and call.family != "web_search" and not _is_opened(call, result):
         return as_text(call, result, context)
-    if call.family in ("code_execution", "mcp"):
-        return (write_mcp if call.family == "mcp" else write_run)(call, result, context)
+    if call.family == "code_execution":
+        return write_run(call, result, context)
+    if call.family == "mcp" or not call.family:
+        return write_mcp(call, result, context)
     if call.family == "tool_search":
         return write_tool_search(call, result, context, request=request)
-    if call.family not in ("web_search", "web_fetch"):
-        return drop(call, result, context)
     found = pages(result)
     item: dict[str, Any] = {"type": SEARCH}
     if not request:

@@ -16,8 +16,21 @@ from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, P
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
-from ...codec.hosted_calls_as_text import files, output, program, stacked, stdout
+from ...codec.hosted_calls import (
+    OTHER,
+    arguments,
+    asked_object,
+    foreign_id,
+    generic_id,
+    is_other,
+    mapped,
+    members,
+    objects,
+    own_id,
+    use_id,
+    word,
+)
+from ...codec.hosted_calls_as_text import came_back, files, output, program, stacked, stdout
 from ...context import Context
 from . import wire
 
@@ -157,14 +170,17 @@ def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path)
 def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
     """A call of an MCP tool, and its result."""
     item = json_text.plain(value)
-    call_id = own_id(_MCP_PREFIX, word(item, "id"))
+    found_id = word(item, "id")
+    family, prefix = ("", _MCP_PREFIX + OTHER) if is_other(_MCP_PREFIX, found_id) else ("mcp", _MCP_PREFIX)
+    call_id = own_id(prefix, found_id)
     error, words = item.get("error"), word(item, "output")
     parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
     if error is not None:
         parts = (*parts, Text(_error_text(error), at=(*at, "error")))
-    asked, name, server = word(item, "arguments"), word(item, "name"), word(item, "server_label")
-    call = HostedCall(wire.NAME, MCP, value, "mcp", call_id, name, asked, server, at=at)
-    return call, HostedResult(wire.NAME, MCP, ELSEWHERE, "mcp", call_id, (), parts, error is not None, at=at)
+    asked, name = word(item, "arguments"), word(item, "name")
+    server = word(item, "server_label") if family else ""
+    call = HostedCall(wire.NAME, MCP, value, family, call_id, name, asked, server, at=at)
+    return call, HostedResult(wire.NAME, MCP, ELSEWHERE, family, call_id, (), parts, error is not None, at=at)
 
 
 _FAILED = "mcp_tool_execution_error"
@@ -177,7 +193,10 @@ def _error_text(error: Any) -> str:
     if isinstance(error, str):
         return error
     texts = [word(one, "text") for one in objects(error.get("content"))] if isinstance(error, dict) else []
-    return word(error, "message") or "\n".join(texts) or json_text.encode(error).decode()
+    message = word(error, "message")
+    if message and isinstance(error.get("code"), int):
+        message = f"{word(error, 'type') or 'error'} {error['code']}: {message}"
+    return message or "\n".join(texts) or json_text.encode(error).decode()
 
 
 def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
@@ -241,18 +260,19 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """The item for a client."""
-    words, failed = output(result), result is not None and result.is_error
+    """The item for a client. A tool that only another dialect has stands here as the tool of a server with that
+    dialect's name: no other item takes any name."""
+    words, failed = came_back(result), result is not None and result.is_error
     item: dict[str, Any] = {
-        "id": foreign_id(_MCP_PREFIX, use_id(call)),
+        "id": generic_id(_MCP_PREFIX, call),
         "type": MCP,
         "status": "failed" if failed else "completed",
         "approval_request_id": None,
-        "arguments": call.arguments if members(call.arguments) else "{}",
+        "arguments": call.arguments if members(call.arguments) else json_text.encode(asked_object(call)).decode(),
         "error": {"type": _FAILED, "content": [{"type": "text", "text": words}]} if failed else None,
-        "name": call.name,
+        "name": call.name or call.kind,
         "output": words if result is not None and not failed else None,
-        "server_label": call.server,
+        "server_label": call.server or ("" if call.family else call.dialect),
     }
     left = "the media that the tool gave back have no place" if files(result) else ""
     mapped(call, result, context, MCP, left, request=False)

@@ -186,12 +186,15 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, contex
         if own:
             out.append(own)
             continue
-        if not cited.url:
+        if not (cited.url or cited.title):
             context.lose("citation.dropped", at)
             continue
         if cited.quote:
             # url_citation has no field for a quoted text (openai 3.49.0, 2026-11).
             context.lose("citation.approximated", at, "the quoted text has no place")
+        if not cited.url:
+            out.append(_document_citation(cited))
+            continue
         out.append(
             {
                 "type": "url_citation",
@@ -202,6 +205,16 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, contex
             }
         )
     return out
+
+
+def _document_citation(cited: Citation) -> dict[str, Any]:
+    """A citation of a document that has no address. `index` is documented as the file's place in the list of files
+    (schema, 2026-11), which is what Messages calls `document_index`."""
+    known = next(iter((cited.extra or {}).values()), {})
+    index = json_text.plain(known["document_index"]) if "document_index" in known else 0
+    file = json_text.plain(known["file_id"]) if "file_id" in known else ""
+    named = {"file_id": file if isinstance(file, str) else "", "filename": cited.title}
+    return {"type": "file_citation", **named, "index": index if type(index) is int else 0}
 
 
 def write_input(parts: tuple[Part, ...], context: Context, *, result: bool = False) -> Any:

@@ -13,7 +13,7 @@ from . import wire
 from .compaction import KIND as COMPACTION
 from .compaction import read_compaction
 from .generated_images import KIND as IMAGE
-from .generated_images import read_image
+from .generated_images import read_image, read_making
 from .hosted_calls import read_hosted
 from .hosted_runs import LISTING
 
@@ -31,7 +31,8 @@ def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
         if kind == IMAGE:
             image = read_image(value, at, context)
             if image is not None:
-                return (image,)
+                made = read_making(value, at) if at[:1] != ("input",) else None
+                return (*made, image) if made is not None else (image,)
         elif kind == COMPACTION:
             compacted = read_compaction(value, at, context)
             return (compacted,) if compacted is not None else ()

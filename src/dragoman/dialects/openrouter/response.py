@@ -20,7 +20,7 @@ from ...errors import WireError
 from ..openai_chat import response as chat
 from ..openai_chat.message import write_assistant
 from ..openai_chat.tool_results import write_results_messages
-from ..openai_chat.wire import Annotation, check_message
+from ..openai_chat.wire import check_message
 from . import wire
 from .part_fields import fitted_turn, marks_homed
 from .reasoning_details import tell
@@ -82,23 +82,9 @@ def _not_chats(answer: wire.Completion, context: Context) -> None:
     for i, choice in enumerate(answer.choices):
         notes = choice.message.annotations
         at: Path = ("choices", i, "message", "annotations")
-        if notes:
-            take_quotes(notes, at, context)
         if notes and any(note.strange for note in notes):
             wire.report(context, at, {str(j): note.strange for j, note in enumerate(notes) if note.strange})
             choice.message.annotations = [note for note in notes if not note.strange]
-
-
-def take_quotes(notes: list[Annotation], at: Path, context: Context) -> None:
-    """Remove the quoted text of pages from annotations for a Chat client: Chat's type of a citation has no field for it
-    (openai 3.49.0).
-    """
-    for i, note in enumerate(notes):
-        cited = note.url_citation
-        if cited is not None and cited.content:
-            place = (*at, i, "url_citation", "content")
-            context.lose("citation.approximated", place, "the quoted text has no place")
-            cited.content = None
 
 
 class _Choice(msgspec.Struct, gc=False):

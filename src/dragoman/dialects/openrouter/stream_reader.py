@@ -21,12 +21,11 @@ from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
 from ..openai_chat.stream_reader import Answer
-from ..openai_chat.wire import Message
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
 from .reasoning_details import read_detail, read_image, unproved
-from .response import cut_stop, read_response, take_quotes, was_cut
+from .response import cut_stop, read_response, was_cut
 
 
 class StreamReader(DetailStreamReader):
@@ -68,12 +67,16 @@ class StreamReader(DetailStreamReader):
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         super()._start(chunk, events)
+        self._report_root(chunk)
+
+    def _report_root(self, chunk: Any) -> None:
+        """Report who answered, which all chunks say, or all but the first. The one with the usage is the last."""
         if chunk.provider is not None:
             self._report((), {"provider": json_text.raw(chunk.provider)})
         self._report((), carried(chunk, _METADATA))
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
-        self._report((), carried(chunk, _METADATA))
+        self._report_root(chunk)
         told = carried(chunk.usage, wire.USAGE_EXTRAS)
         self._report(("usage",), told)
         usage = super()._figures(chunk, unknown)
@@ -98,11 +101,6 @@ class StreamReader(DetailStreamReader):
         for value in images or ():
             self._whole(answer, read_image(value, ("choices", choice.index, "delta", "images")), events)
         return False
-
-    def _cite(self, answer: Answer, delta: Message, events: list[Event]) -> None:
-        if delta.annotations and self._context.target == wire.CHAT:
-            take_quotes(delta.annotations, ("choices", answer.number, "delta", "annotations"), self._context)
-        super()._cite(answer, delta, events)
 
     def _thought_origin(self) -> Seal | None:
         return None  # the details contain the seals

@@ -175,8 +175,8 @@ def test_citations_are_annotations_of_their_answer() -> None:
     ("part", "deltas", "lost"),
     [
         (
-            Media("image", "image/png", "aGk=", at=("p",)),
-            [{"content": "[image/png attached here could not be sent]"}],
+            Media("video", "video/mp4", "aGk=", at=("p",)),
+            [{"content": "[video/mp4 attached here could not be sent]"}],
             [("media.dropped", "/p")],
         ),
         (Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p",)), [], [("hosted.dropped", "/p")]),

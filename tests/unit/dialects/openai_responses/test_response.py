@@ -199,7 +199,7 @@ def test_an_answer_for_a_client() -> None:
     response = Response(
         (
             Reasoning("hm", seal=Seal("anthropic", "sig")),
-            Text("a", citations=(Citation("https://e.com", "E", "q", 0, 1), Citation("", "no url"))),
+            Text("a", citations=(Citation("https://e.com", "E", "q", 0, 1), Citation("", quote="no url"))),
             Text("b"),
             ToolCall("c1", "f", ""),
             ToolCall("c2", "p", "free", True),

@@ -199,7 +199,7 @@ def test_a_call_that_was_cut_off_is_not_complete() -> None:
 
 
 def test_citations_are_told_one_by_one() -> None:
-    cited = (Citation("https://e.com", "E", "", 0, 1), Citation("https://f.com", "F", "", 0, 1), Citation("", "none"))
+    cited = (Citation("https://e.com", "E", "", 0, 1), Citation("https://f.com", "F", "", 0, 1), Citation(""))
     under = context("gemini")
     stream = sent(
         BEGIN, PartStart(0, Text("")), PartDelta(0, "a"), PartDelta(0, "", None, cited), PartEnd(0), STOP, under=under

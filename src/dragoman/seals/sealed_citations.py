@@ -1,0 +1,32 @@
+"""Citations with a member that only their upstream can read: Messages wants `encrypted_index` back in later turns.
+
+They travel with the other seals, as a record with the place of the text that they are on, to clients whose seals travel
+apart from the parts. Where a seal travels in a thought before its part (Responses), the citations of a stream come too
+late for that, and are reported.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.parts import Citation
+
+_SEALED = "encrypted_index"
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(tuple[Citation, ...]).decode
+
+
+def sealed_citations(citations: tuple[Citation, ...], dialect: str) -> str:
+    """The data of a record with the citations of a text; "" where none of them is sealed."""
+    for cited in citations:
+        if cited.extra is not None and _SEALED in cited.extra.get(dialect, {}):
+            return _encode(citations).decode()
+    return ""
+
+
+def read_citations(data: str) -> tuple[Citation, ...]:
+    """The citations in a record; none in one that cannot be read."""
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return ()
