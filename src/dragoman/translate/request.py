@@ -125,6 +125,9 @@ class Begun(Protocol):
 class RequestMemory(Protocol):
     """Knows requests that were translated before (`dragoman.fast`). Translations are the same without it."""
 
+    smallest: int
+    """It knows no request of fewer bytes."""
+
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Any = None
     ) -> Begun | None:
@@ -151,7 +154,7 @@ def translate_with(
         if within:
             return _within(document, options, facts, vault, asked)
         context = _context(options, facts)
-        if memory is not None:
+        if memory is not None and len(document) >= memory.smallest:
             begun = memory.begin(document, options.reader, options.writer, context, known)
             if begun is not None:
                 return _between(begun.request, options, vault, context, begun.digest, begun)
