@@ -19,7 +19,7 @@ from ..codec.model_name_prefixes import bare
 from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
-from ..codec.tool_names import declared_once, reserve
+from ..codec.tool_names import are_plain, declared_once, reserve
 from ..context import Context, Resolver
 from ..dialect import Dialect
 from ..dialects import get
@@ -105,8 +105,23 @@ def make_options(
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
     kept = vault_needed(seals, reader, writer)
-    chosen = (model, tolerance, binary, repair, seals, vault, kept, resolver, host, stand_ins, same_account)
-    return Options(source, target, reader, writer, *chosen)
+    return Options(
+        source,
+        target,
+        reader,
+        writer,
+        model,
+        tolerance,
+        binary,
+        repair,
+        seals,
+        vault,
+        kept,
+        resolver,
+        host,
+        stand_ins,
+        same_account,
+    )
 
 
 class Begun(Protocol):
@@ -260,9 +275,14 @@ def prepare(
 
     `hosted`: in whose words hosted tools are asked for. `facts`: what is known of the history.
     """
-    tools = declared_once(cross(request.tools, hosted, writer.hosted, context), context)
-    reserve(tools, context)
-    turns = distinct(request.turns, context)
+    tools, turns = request.tools, request.turns
+    if tools and not are_plain(tools):
+        tools = declared_once(cross(tools, hosted, writer.hosted, context), context)
+        reserve(tools, context)
+    if facts.turns is turns and facts.calls is not None:
+        context.called = facts.calls
+    else:
+        turns = distinct(turns, context)
     if context.binary == "summarise":
         from ..codec.media import unannounced  # few callers do
 
@@ -270,9 +290,11 @@ def prepare(
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
     # The client's own tools and turns stay in the request that its answer comes back to.
-    sent = aim(request, tools, hosted, writer.hosted, context)
-    if sent.choice is not None:
-        sent = hold_to_tools(sent, request.tools, context)
+    sent = request
+    if tools is not request.tools or request.choice is not None:
+        sent = aim(request, tools, hosted, writer.hosted, context)
+        if sent.choice is not None:
+            sent = hold_to_tools(sent, request.tools, context)
     if facts.has_opaque and writer.write_hosted is not None:
         from ..codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 
