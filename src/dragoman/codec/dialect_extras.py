@@ -38,7 +38,7 @@ class Fields(tuple[str, ...]):
 
 def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     """The raw fields of `names` that were sent."""
-    values = names.values(wire) if type(names) is Fields else tuple([getattr(wire, name) for name in names])
+    values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
     if not any(values):
         return None
     return {name: value for name, value in zip(names, values, strict=True) if value}
@@ -97,9 +97,10 @@ CACHE_OPTIONS = "prompt_cache_options"
 
 def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
     """`extra` with those of `names` that were sent: fields the dialect has, but not in an object of this kind."""
-    found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}
-    if not found:
+    values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
+    if not any(values):
         return extra
+    found = {name: Raw(_encode(value)) for name, value in zip(names, values, strict=True) if value}
     context.keep(at, found)
     return {context.source: {**(extra or {}).get(context.source, {}), **found}}
 

@@ -13,7 +13,7 @@ from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
-from ...codec.dialect_extras import carried, gather, misplaced, restore, with_shared, without_cache_options
+from ...codec.dialect_extras import Fields, carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
@@ -21,6 +21,7 @@ from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire
 from .audio_reader import becomes_words, is_heard, spoken_parts
+from .foreign_shapes import is_mixed, sorted_out
 from .history_writer import say_json, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
@@ -48,11 +49,9 @@ def read_request(body: bytes, context: Context) -> Request:
 
 
 def _sorted_out(request: Request, context: Context) -> Request:
-    if context.target == wire.NAME:
+    if context.target == wire.NAME or not is_mixed(request, context):
         return request
-    from .foreign_shapes import is_mixed, sorted_out  # what few clients send
-
-    return sorted_out(request, context) if is_mixed(request) else request
+    return sorted_out(request, context)
 
 
 def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
@@ -180,8 +179,9 @@ class RequestReader:
         return _sorted_out(_read_rest(head, turns, self._context, self._unknown), self._context)
 
 
-_CALLERS = ("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
+_CALLERS = Fields("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
 """Fields of an assistant's message only."""
+_NOT_IN_RESULTS = Fields(*_CALLERS, "audio", "reasoning_details")
 
 
 class _OpenCalls:
@@ -213,7 +213,7 @@ class _OpenCalls:
 def _read_result(message: wire.Message, call_id: str, at: Path, context: Context, unknown: Unknown) -> ToolResult:
     parts = read_content(message.content, at, context, unknown)
     extra = gather(context, at, unknown) if unknown else None
-    extra = misplaced(context, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
+    extra = misplaced(context, at, message, _NOT_IN_RESULTS, extra)
     if message.name is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": json_text.raw(message.name)}}
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
