@@ -64,15 +64,17 @@ class UnansweredCalls:
     def __init__(self, without_id: Callable[[ToolCall], bool]) -> None:
         """`without_id`: whether a call came without an id, so that its id was made here."""
         self._without_id = without_id
-        self._calls: deque[ToolCall] = deque()
+        self._calls: deque[ToolCall] | None = None  # most requests have no call
         self._index: OpenCalls[ToolCall] | None = None
 
     def add(self, call: ToolCall) -> None:
         """A call that waits, behind all others."""
-        if self._index is None:
-            self._calls.append(call)
-        else:
+        if self._index is not None:
             self._enter(self._index, call)
+        elif self._calls is None:
+            self._calls = deque((call,))
+        else:
+            self._calls.append(call)
 
     def answer_next(self, call_id: str) -> bool:
         """Take the call that waits longest, if it has this id and results came in order so far."""
@@ -92,15 +94,14 @@ class UnansweredCalls:
 
     def clear(self) -> None:
         """No call waits any longer."""
-        self._calls.clear()
-        self._index = None
+        self._calls = self._index = None
 
     def _indexed(self) -> OpenCalls[ToolCall]:
         if self._index is None:
             self._index = OpenCalls()
-            for call in self._calls:
+            for call in self._calls or ():
                 self._enter(self._index, call)
-            self._calls.clear()
+            self._calls = None
         return self._index
 
     def _enter(self, index: OpenCalls[ToolCall], call: ToolCall) -> None:

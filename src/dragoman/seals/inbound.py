@@ -187,7 +187,7 @@ def _received(part: Part, context: Context) -> Part:
 
 
 def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
-    if len(parts) == len(turn.parts) and all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+    if len(parts) == len(turn.parts) and all(map(is_, parts, turn.parts)):
         return turn
     return msgspec.structs.replace(turn, parts=tuple(parts))
 

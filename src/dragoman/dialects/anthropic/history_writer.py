@@ -71,9 +71,7 @@ class History:
         self._role = ""
         self._at: Path = ()
         self._open: dict[str, str] = {}  # calls of this step without result: id as the source spells it -> as sent
-        self._twins: OpenCalls[tuple[str, str]] = (
-            OpenCalls()
-        )  # the same for calls that share their id with one in `_open`
+        self._twins: OpenCalls[tuple[str, str]] | None = None  # the same for calls that share their id with one there
         self._answered: dict[str, None] = {}
         self._short: list[Block] = []  # messages that began as one text
         self._used: set[str] = set()
@@ -82,7 +80,9 @@ class History:
 
     def system(self, turns: tuple[Turn, ...]) -> list[Any]:
         """The turns that a request begins with as blocks of the system prompt."""
-        found = [block for turn in turns for block in self._system_prompt(turn)]
+        found: list[Any] = []
+        for turn in turns:
+            found += self._system_prompt(turn)
         self._marks = self.writer.marks.count
         return found
 
@@ -92,7 +92,7 @@ class History:
         if own and self._role == "assistant":
             # The history of a client that is about to answer: what it left open stays open.
             self._open.clear()
-            self._twins.clear()
+            self._twins = None
         if self._open or self._twins:
             self._settle()
         if not self.messages or self._first_role() == "assistant":
@@ -243,6 +243,8 @@ class History:
             sent = hashed(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
+            if self._twins is None:
+                self._twins = OpenCalls()
             self._twins.add((call_id, sent), (call_id,))
         else:
             self._open[call_id] = sent
@@ -257,7 +259,7 @@ class History:
             if type(part) is not ToolResult:
                 self._context.lose("part.dropped", part.at, type(part).__name__)
                 continue
-            sent = waiting.pop(part.call_id, None) or (self._twin(part.call_id) if self._twins else None)
+            sent = waiting.pop(part.call_id, None) or self._twin(part.call_id)
             if sent is not None:
                 if sent != part.call_id:
                     self._context.lose("call.id.rewritten", part.at)
@@ -275,7 +277,7 @@ class History:
 
     def _twin(self, call_id: str) -> str | None:
         """The id sent for the next of several calls of one step that share an id."""
-        found = self._twins.take(call_id)
+        found = self._twins.take(call_id) if self._twins else None
         return None if found is None else found[1]
 
     def _orphan(self, result: ToolResult) -> list[Any]:
@@ -293,11 +295,11 @@ class History:
     def _unanswered(self) -> list[Block]:
         """Results for the calls that have none, which the upstream would refuse."""
         out: list[Block] = []
-        for call_id, sent in [*self._open.items(), *self._twins.left()]:
+        for call_id, sent in [*self._open.items(), *(self._twins.left() if self._twins else ())]:
             self._context.lose("result.invented", self._at, call_id)
             out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
         self._open.clear()
-        self._twins.clear()
+        self._twins = None
         return out
 
     def _settle(self) -> None:

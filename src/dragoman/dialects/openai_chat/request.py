@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...canon.parts import Opaque, Part, Path, ToolCall, ToolResult
+from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
@@ -119,7 +119,9 @@ class RequestReader:
                 self._results = [*turns.pop().parts]  # the messages before were read another time
             self._results.append(self._result(message, at))
             return
-        self._end_step()
+        self._open = None
+        if self._results:
+            self._end_step()
         if role is None:
             value = json_text.raw(message)
             turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
@@ -137,12 +139,17 @@ class RequestReader:
                 call_id = f"call_legacy_{self._legacy}"
                 parts.append(read_legacy(message.function_call, call_id, call_at, context, unknown))
         else:
-            parts = read_content(message.content, at, context, unknown)
+            content = message.content
+            if type(content) is str:
+                parts = [Text(content, at=("messages", i, "content"))]
+            else:
+                parts = read_content(content, at, context, unknown)
         extra = None
         if unknown or message.audio or message.reasoning_details:
             extra = gather(context, at, unknown, carried(message, ("audio", "reasoning_details")))
         if role != "assistant":
-            extra = misplaced(context, at, message, _CALLERS, extra)
+            if any(_CALLERS.values(message)):
+                extra = misplaced(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
             extra = with_own(extra, "reasoning_content", json_text.raw(""))  # there are hosts that demand it
         if message.tool_call_id is not None:
