@@ -116,7 +116,8 @@ class Admitter(Generic[T]):
         unknown = Indexed()
         spelled: dict[Path, str | int] = {}
         try:
-            body = bytes(_strip(body, _shape(self._type), base, unknown, spelled))
+            shape = _looked_through(self._type)
+            body = bytes(_strip(body, shape, base, unknown, spelled))
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
@@ -330,6 +331,21 @@ def _inside(type_: Any) -> _Shape | None:
     """The shape of items or values; None where nothing in them can be unknown."""
     shape = _shape(type_)
     return None if shape == _LEAF else shape
+
+
+@cache
+def _looked_through(type_: Any) -> _Shape:
+    """The shape of a document, with all Structs in it looked at: once, not when the first document has one of them."""
+    shape = _shape(type_)
+    waiting, seen = [shape], {shape}
+    while waiting:
+        found = waiting.pop()
+        inside = [one for one in (found.items, found.values) if one is not None]
+        if found.struct is not None:
+            inside += _known(found.struct).fields.values()
+        waiting += [one for one in inside if one not in seen]
+        seen.update(inside)
+    return shape
 
 
 class _Known(NamedTuple):
