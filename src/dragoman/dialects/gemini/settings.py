@@ -163,29 +163,6 @@ def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[
     return Format("json"), rest
 
 
-def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
-    # A copy without what has a meaning here tells at once whether anything else is set.
-    rest = wire.GenerationConfig(
-        config.temperature,
-        config.topP,
-        config.topK,
-        config.maxOutputTokens,
-        config.stopSequences,
-        config.candidateCount,
-        config.seed,
-        config.presencePenalty,
-        config.frequencyPenalty,
-        config.responseMimeType,
-        config.responseSchema,
-        config.responseJsonSchema,
-        config.thinkingConfig,
-        config.responseLogprobs,
-        config.logprobs,
-        config.responseModalities,
-    )
-    return None if rest == config else carried(config, wire.CONFIG_EXTRAS)
-
-
 def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
     """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
     told: dict[Path, Raw] = {}
@@ -198,7 +175,7 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
     if config == _EMPTY:
         silent[_CONFIG,] = Raw(b"{}")
         return told, silent
-    for name, value in (_carried(config) or {}).items():
+    for name, value in (carried(config, wire.CONFIG_EXTRAS) or {}).items():
         if name == "responseFormat" and _read_format(config, context) is None:
             value = _read_text_format(config, context)[1]
         if value:
