@@ -71,7 +71,7 @@ def opens(settings: Settings) -> bool:
 
 def wanted(settings: Settings, context: Context) -> str | None:
     """The effort word for a target that has words: as asked, made from the budget, or the nearest the model takes."""
-    asked = wish(settings)
+    asked = wish(settings) if settings.effort is not None or settings.budget is not None else None
     if asked is None:
         return None
     profile = context.profile

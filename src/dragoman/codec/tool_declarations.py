@@ -63,25 +63,24 @@ class ToolMemo:
     def read(self, document: Raw, context: Context) -> Tools:
         """The tools in a request's raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
-        if len(body) <= MAX_BYTES and largest():
+        if len(body) <= MAX_BYTES:
             known = self._known_read.get(body)
-            if known is None:
+            if known is None and largest():
                 known = (self._clean_read(body),)
                 self._known_read.put(body, known, 3 * len(body) + _ENTRY_BYTES)
-            tools = known[0]
-            if tools is not None:
-                return tools
+            if known is not None and known[0] is not None:
+                return known[0]
         return self._read(body, context)
 
     def write(self, tools: Tools, context: Context) -> Any:
         """The `tools` value to write: a list, or the remembered JSON of one."""
-        if not largest():
-            return self._write(tools, context)
         profile = context.profile
         key = (id(tools), context.source, id(profile), context.gated)
         known = self._known_written.get(key)
         if known is not None:
             return self._write(tools, context) if known[0] is None else known[0]
+        if not largest():
+            return self._write(tools, context)
         plain = context.target == self._dialect and context.host is None and not _renames(context)
         tried = context if plain else Context(context.source, self._dialect, profile=profile, gated=context.gated)
         losses, tried.losses = tried.losses, Losses()

@@ -194,7 +194,8 @@ def translate_with(
 
 
 def _read(document: bytes, options: Options, context: Context) -> Request:
-    check_text(document, options.source)
+    if not document.isascii():
+        check_text(document, options.source)
     return options.reader.read_request(document, context)
 
 
@@ -216,7 +217,9 @@ def _between(
     if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)
         facts = facts_of(request.turns, context)
-    _know_model(options, request, context)
+    context.profile = profiles.lookup(options.target, options.model or request.model)
+    if options.host is not None:
+        _know_host(options, request, context)
     repairs: tuple[Repair, ...] = ()
     if begun is not None and begun.settled and facts.ordinary and _is_whole(facts, options):
         context.called, sent = facts.calls, request
@@ -251,10 +254,13 @@ def _context(options: Options, facts: Host | None) -> Context:
 
 def _know_model(options: Options, request: Request, context: Context) -> None:
     """Have the crossing know what the model takes that the request is for, and what its host takes for that model."""
-    model = options.model or request.model
-    context.profile = profiles.lookup(options.target, model)
+    context.profile = profiles.lookup(options.target, options.model or request.model)
+    _know_host(options, request, context)
+
+
+def _know_host(options: Options, request: Request, context: Context) -> None:
     if options.host is not None and context.host is not None:
-        context.host = hosts.lookup(options.host, options.target, model)
+        context.host = hosts.lookup(options.host, options.target, options.model or request.model)
 
 
 def _sealed(
