@@ -116,8 +116,7 @@ class Admitter(Generic[T]):
         unknown = Indexed()
         spelled: dict[Path, str | int] = {}
         try:
-            shape = _looked_through(self._type)
-            body = bytes(_strip(body, shape, base, unknown, spelled))
+            body = bytes(_strip(body, _shape(self._type), base, unknown, spelled))
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
@@ -333,21 +332,6 @@ def _inside(type_: Any) -> _Shape | None:
     return None if shape == _LEAF else shape
 
 
-@cache
-def _looked_through(type_: Any) -> _Shape:
-    """The shape of a document, with all Structs in it looked at: once, not when the first document has one of them."""
-    shape = _shape(type_)
-    waiting, seen = [shape], {shape}
-    while waiting:
-        found = waiting.pop()
-        inside = [one for one in (found.items, found.values) if one is not None]
-        if found.struct is not None:
-            inside += _known(found.struct).fields.values()
-        waiting += [one for one in inside if one not in seen]
-        seen.update(inside)
-    return shape
-
-
 class _Known(NamedTuple):
     """What a Struct knows, by encoded names."""
 
@@ -364,15 +348,53 @@ class _Known(NamedTuple):
 
 @cache
 def _known(struct: type[Struct]) -> _Known:
-    hints = typing.get_type_hints(struct)
-    types_ = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(struct)}
-    types_.pop("strange", None)
-    defaults = {field.encode_name for field in msgspec.structs.fields(struct) if not field.required}
+    encoded = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
+    given = struct.__struct_defaults__
+    optional = dict(zip(struct.__struct_encode_fields__[-len(given) :], given, strict=True)) if given else {}
+    may_lack_type = optional.get("type", msgspec.NODEFAULT) is not msgspec.NODEFAULT
     return _Known(
-        frozenset(types_),
-        {name: shape for name, type_ in types_.items() if (shape := _shape(type_)) != _LEAF},
+        frozenset(encoded.values()) - {"strange"},
+        {
+            encoded[name]: shape
+            for name, type_ in _inner_types(struct).items()
+            if name in encoded and encoded[name] != "strange" and (shape := _shape(type_)) != _LEAF
+        },
         getattr(struct, "__alias__", {}),
         getattr(struct, "__kinds__", None),
-        "type" in defaults,
-        types_.get("type") is str and "type" in defaults,
+        may_lack_type,
+        may_lack_type and _annotation(struct, "type") in (str, "str"),
     )
+
+
+_PLAIN: frozenset[Any] = frozenset(
+    [
+        word + end
+        for word in ("str", "int", "float", "bool", "Raw", "Any", "list[str]", "dict[str, Any]")
+        for end in ("", " | None")
+    ]
+)
+"""Annotations of values in which no field can be unknown."""
+
+
+def _inner_types(struct: type[Struct]) -> dict[str, Any]:
+    """The types of fields that may have an inside, by name. To evaluate all annotations would take milliseconds, and a
+    translation would wait for that."""
+    found: dict[str, Any] = {}
+    for owner in reversed(struct.__mro__):
+        annotations = _annotations(owner)
+        for name in annotations:
+            found.pop(name, None)
+        rich = {name: word for name, word in annotations.items() if word not in _PLAIN}
+        if rich:
+            holder = type(owner.__name__, (), {"__annotations__": rich, "__module__": owner.__module__})
+            found |= typing.get_type_hints(holder)
+    return found
+
+
+def _annotation(struct: type[Struct], name: str) -> Any:
+    return next((_annotations(owner)[name] for owner in struct.__mro__ if name in _annotations(owner)), None)
+
+
+def _annotations(owner: type) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = vars(owner).get("__annotations__", {})
+    return found
