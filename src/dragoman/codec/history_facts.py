@@ -66,22 +66,15 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
     """What there is to know of turns, of which those before `begin` are known from `past`."""
     foreign, opaque, calls, shows_media = past.foreign_seals, past.has_opaque, past.calls, past.shows_media
     arranged, alternates, fine = past.arranged, past.alternates, past.open_calls is not None
-    waiting: list[str] = []
-    before, last = _NOBODY, ""
-    if begin:
-        before = turns[begin - 1]
-        last = before.role
-        if past.open_calls:
-            waiting = [*past.open_calls]
-        elif past.open_calls is None and last == "assistant":
-            waiting = [part.id for part in before.parts if type(part) is ToolCall]
-        turns_left = turns[begin:]
-    else:
-        turns_left = turns
+    waiting = [*past.open_calls] if past.open_calls else []
+    before = turns[begin - 1] if begin else _NOBODY
+    last: str = before.role
+    if past.open_calls is None and last == "assistant":
+        waiting = [part.id for part in before.parts if type(part) is ToolCall]
     asked: list[str] = []
     answered: list[str] = []
     others: list[Part] = []
-    for turn in turns_left:
+    for turn in turns[begin:] if begin else turns:
         role, parts = turn.role, turn.parts
         if role == "tool":
             if last != "assistant":
@@ -108,9 +101,8 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                 if not at or turn.at[:2] != at:
                     alternates = False
             for part in parts:
-                kind = type(part)
-                if kind is Text:
-                    if waiting or not part.text:  # type: ignore[attr-defined]
+                if type(part) is Text:
+                    if waiting or not part.text:
                         fine = False
                     if part.seal is not None:
                         foreign = True
@@ -123,7 +115,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                         fine = False
                 else:
                     others.append(part)
-                    if kind is Media and role == "assistant":
+                    if role == "assistant" and type(part) is Media:
                         shows_media = True
         before, last = turn, role
     if others:
@@ -132,17 +124,16 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
         answered += [part.call_id for part in others if type(part) is ToolResult]
         opaque = opaque or any(isinstance(part, Opaque) for part in others)
         foreign = foreign or any(map(_sealed, others))
-    if asked or answered:
+    if asked:
         found = frozenset(asked)
-        if asked:
-            if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
-                fine, calls = False, None
-            else:
-                calls = (*calls, found) if "" not in found else None
-        if "" in answered:
-            calls = None
-        if not foreign:
-            foreign = max(map(len, asked + answered)) > _LONG
+        if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
+            fine, calls = False, None
+        else:
+            calls = (*calls, found) if "" not in found else None
+    if answered and "" in answered:
+        calls = None
+    if not foreign and (asked or answered):
+        foreign = max(map(len, asked + answered)) > _LONG
     ordinary = fine and not waiting and arranged and not foreign and calls is not None
     return HistoryFacts(
         turns, foreign, opaque, calls, arranged, tuple(waiting) if fine else None, alternates, ordinary, shows_media
