@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
+from dragoman.fast.remembered_requests import RequestMemory
+
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
@@ -33,6 +35,9 @@ if PROFILE in ("house", "again") and hasattr(providers, "_get_local_constants"):
     # Hypothesis mixes constants into its examples that it finds in the modules loaded so far: which tests ran before in
     # the same process would decide what is tried.
     providers._get_local_constants = lambda: providers._local_constants
+
+RequestMemory.smallest = 0
+"""The memory is tried on the short requests of the tests, too. `tests/unit/fast` tries the usual size."""
 
 
 @pytest.hookimpl(wrapper=True)

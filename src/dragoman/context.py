@@ -116,6 +116,11 @@ class Context(Struct, eq=False):
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Record a loss. `at` is its path in the source."""
+        if self.marks or self.spelled or self.moved or self.within:
+            at = self._place_in_source(code, at)
+        self.losses.add(code, at, detail, severity)
+
+    def _place_in_source(self, code: str, at: Path) -> Path:
         if self.marks and code.startswith("cache."):
             at = self.marks.get(at, at)
         there = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)]) if self.spelled else at
@@ -123,10 +128,7 @@ class Context(Struct, eq=False):
             # Below a moved path, the steps are spelled as at the path where the value was read.
             found = next((i for i in range(len(at), 0, -1) if at[:i] in self.moved), 0)
             there = self.moved[at[:found]] + there[found:] if found else there
-        at = there
-        if self.within:
-            at = self.within + at
-        self.losses.add(code, at, detail, severity)
+        return self.within + there if self.within else there
 
     def stopped(self, stop: Stop, number: int = 0) -> Path:
         """The path of the stop reason of the answer with this number; the path of the answer if the source gives no

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -119,7 +119,7 @@ class Admitter(Generic[T]):
         unknown = Indexed()
         spelled: dict[Path, str | int] = {}
         try:
-            body = _strip(body, self._type, base, unknown, spelled)
+            body = bytes(_strip(body, _shape(self._type), base, unknown, spelled))
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
@@ -161,51 +161,97 @@ def _steps(message: str) -> Path:
     return tuple([int(i) if i and i != "..." else (key or i) for i, key in _STEP.findall(found[1])])
 
 
-def _strip(body: bytes | Raw, type_: Any, path: Path, unknown: Unknown, spelled: dict[Path, str | int]) -> bytes:
-    """`body` without the fields that `type_` does not know."""
-    shape = _shape(type_)
-    first = bytes(body[:1]) if isinstance(body, bytes) else bytes(memoryview(body)[:1])
+def _strip(
+    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+) -> bytes | Raw:
+    """`body` without the fields that its type does not know; `body` itself if nothing has to change."""
+    first = bytes(memoryview(body)[:1])
     if first in b" \t\r\n":
         body = bytes(body).lstrip()
         first = body[:1]
     if first == b"{" and shape.struct is not None:
-        return _strip_struct(body, shape.struct, path, unknown, spelled)
+        return _strip_struct(body, _known(shape.struct), path, unknown, spelled)
     if first == b"{" and shape.values is not None:
-        members = _object(body)
-        for key, value in members.items():
-            members[key] = Raw(_strip(value, shape.values, (*path, key), unknown, spelled))
-        return _encode(members)
+        return _strip_values(body, shape.values, path, unknown, spelled)
     if first == b"[" and shape.items is not None:
-        pieces = [_strip(item, shape.items, (*path, i), unknown, spelled) for i, item in enumerate(_array(body))]
-        return b"[%b]" % b",".join(pieces)
-    return bytes(body)
+        return _strip_items(body, shape.items, path, unknown, spelled)
+    return body
+
+
+def _strip_values(
+    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+) -> bytes | Raw:
+    members = _object(body)
+    changed = False
+    for key, value in members.items():
+        stripped = _strip(value, shape, (*path, key), unknown, spelled)
+        if stripped is not value:
+            members[key] = Raw(stripped)
+            changed = True
+    return _encode(members) if changed else body
+
+
+def _strip_items(
+    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+) -> bytes | Raw:
+    items = _array(body)
+    changed = False
+    for i, item in enumerate(items):
+        stripped = _strip(item, shape, (*path, i), unknown, spelled)
+        if stripped is not item:
+            items[i] = Raw(stripped)
+            changed = True
+    return _encode(items) if changed else body
 
 
 def _strip_struct(
-    body: bytes | Raw, struct: type[Struct], path: Path, unknown: Unknown, spelled: dict[Path, str | int]
-) -> bytes:
-    known = _fields(struct)
-    kinds: frozenset[str] | None = getattr(struct, "__kinds__", None)
+    body: bytes | Raw, known: _Known, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+) -> bytes | Raw:
     members = _object(body)
-    if kinds is not None:
+    changed = False
+    if known.kinds is not None:
         kind = _plain_string(members.get("type"))
-        if kind is None and members.get("type") == _NULL and known["type"] is str and "type" in _defaults(struct):
+        if kind is None and known.null_type and members.get("type") == _NULL:
             # `"type": null` has no more meaning than an absent type.
             unknown.setdefault(path, {})["type"] = members.pop("type")
-        if kind not in kinds and not (kind is None and "type" in _defaults(struct)):
+            changed = True
+        if kind not in known.kinds and not (kind is None and known.may_lack_type):
             return _encode({"type": STRANGE, "strange": Raw(bytes(body))})
-    alias: Mapping[str, str] = getattr(struct, "__alias__", {})
+    strange = members.keys() - known.names
+    if strange:
+        return _cut(members, strange, known, path, unknown, spelled)
+    for name, value in members.items():
+        shape = known.fields.get(name)
+        if shape is not None:
+            stripped = _strip(value, shape, (*path, name), unknown, spelled)
+            if stripped is not value:
+                members[name] = Raw(stripped)
+                changed = True
+    return _encode(members) if changed else body
+
+
+def _cut(
+    members: dict[str, Raw],
+    strange: Set[str],
+    known: _Known,
+    path: Path,
+    unknown: Unknown,
+    spelled: dict[Path, str | int],
+) -> bytes:
+    """An object of which some keys are not known: they are other spellings, or are cut out."""
     left: dict[str, Raw] = {}
     cut: dict[str, Raw] = {}
     for key, value in members.items():
         name = key
-        if name not in known and alias.get(key, "") in known and alias[key] not in members:
-            name = alias[key]
+        if key in strange:
+            name = known.alias.get(key, "")
+            if name not in known.names or name in members:
+                cut[key] = value
+                continue
             spelled[(*path, name)] = key
-        if name in known and name != "strange":
-            left[name] = Raw(_strip(value, known[name], (*path, name), unknown, spelled))
-        else:
-            cut[key] = value
+        shape = known.fields.get(name)
+        stripped = value if shape is None else _strip(value, shape, (*path, name), unknown, spelled)
+        left[name] = value if stripped is value else Raw(stripped)
     if cut:
         unknown.setdefault(path, {}).update(cut)
     return _encode(left)
@@ -259,8 +305,11 @@ class _Shape(NamedTuple):
     """
 
     struct: type[Struct] | None = None
-    items: Any = None
-    values: Any = None
+    items: _Shape | None = None
+    values: _Shape | None = None
+
+
+_LEAF = _Shape()
 
 
 @cache
@@ -274,22 +323,83 @@ def _shape(type_: Any) -> _Shape:
             next((s.values for s in shapes if s.values is not None), None),
         )
     if origin in (list, tuple):
-        return _Shape(items=typing.get_args(type_)[0])
+        return _Shape(items=_inside(typing.get_args(type_)[0]))
     if origin is dict:
-        return _Shape(values=typing.get_args(type_)[1])
+        return _Shape(values=_inside(typing.get_args(type_)[1]))
     if isinstance(type_, type) and issubclass(type_, Struct):
         return _Shape(struct=type_)
-    return _Shape()
+    return _LEAF
+
+
+def _inside(type_: Any) -> _Shape | None:
+    """The shape of items or values; None where nothing in them can be unknown."""
+    shape = _shape(type_)
+    return None if shape == _LEAF else shape
+
+
+class _Known(NamedTuple):
+    """What a Struct knows, by encoded names."""
+
+    names: frozenset[str]
+    """All fields but `strange`."""
+    fields: dict[str, _Shape]
+    """Those of them that have an inside."""
+    alias: Mapping[str, str]
+    kinds: frozenset[str] | None
+    may_lack_type: bool
+    null_type: bool
+    """A null in place of the type says nothing."""
 
 
 @cache
-def _fields(struct: type[Struct]) -> dict[str, Any]:
-    """Encoded field name -> type."""
-    hints = typing.get_type_hints(struct)
-    return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(struct)}
+def _known(struct: type[Struct]) -> _Known:
+    encoded = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
+    given = struct.__struct_defaults__
+    optional = dict(zip(struct.__struct_encode_fields__[-len(given) :], given, strict=True)) if given else {}
+    may_lack_type = optional.get("type", msgspec.NODEFAULT) is not msgspec.NODEFAULT
+    return _Known(
+        frozenset(encoded.values()) - {"strange"},
+        {
+            encoded[name]: shape
+            for name, type_ in _inner_types(struct).items()
+            if name in encoded and encoded[name] != "strange" and (shape := _shape(type_)) != _LEAF
+        },
+        getattr(struct, "__alias__", {}),
+        getattr(struct, "__kinds__", None),
+        may_lack_type,
+        may_lack_type and _annotation(struct, "type") in (str, "str"),
+    )
 
 
-@cache
-def _defaults(struct: type[Struct]) -> frozenset[str]:
-    """Encoded names of the optional fields."""
-    return frozenset([field.encode_name for field in msgspec.structs.fields(struct) if not field.required])
+_PLAIN: frozenset[Any] = frozenset(
+    [
+        word + end
+        for word in ("str", "int", "float", "bool", "Raw", "Any", "list[str]", "dict[str, Any]")
+        for end in ("", " | None")
+    ]
+)
+"""Annotations of values in which no field can be unknown."""
+
+
+def _inner_types(struct: type[Struct]) -> dict[str, Any]:
+    """The types of fields that may have an inside, by name. To evaluate all annotations would take milliseconds, and a
+    translation would wait for that."""
+    found: dict[str, Any] = {}
+    for owner in reversed(struct.__mro__):
+        annotations = _annotations(owner)
+        for name in annotations:
+            found.pop(name, None)
+        rich = {name: word for name, word in annotations.items() if word not in _PLAIN}
+        if rich:
+            holder = type(owner.__name__, (), {"__annotations__": rich, "__module__": owner.__module__})
+            found |= typing.get_type_hints(holder)
+    return found
+
+
+def _annotation(struct: type[Struct], name: str) -> Any:
+    return next((_annotations(owner)[name] for owner in struct.__mro__ if name in _annotations(owner)), None)
+
+
+def _annotations(owner: type) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = vars(owner).get("__annotations__", {})
+    return found

@@ -37,7 +37,7 @@ class Fields(tuple[str, ...]):
 
 def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     """The raw fields among `names` that the source sent."""
-    values = names.values(wire) if type(names) is Fields else tuple([getattr(wire, name) for name in names])
+    values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
     if not any(values):
         return None
     return {name: value for name, value in zip(names, values, strict=True) if value}
@@ -96,9 +96,10 @@ CACHE_OPTIONS = "prompt_cache_options"
 
 def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
     """`extra` with the sent fields among `names`: the dialect has these fields, but not in this kind of object."""
-    found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}
-    if not found:
+    values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
+    if not any(values):
         return extra
+    found = {name: Raw(_encode(value)) for name, value in zip(names, values, strict=True) if value}
     context.keep(at, found)
     return {context.source: {**(extra or {}).get(context.source, {}), **found}}
 

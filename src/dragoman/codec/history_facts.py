@@ -72,18 +72,19 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
     arranged, alternates, fine = past.arranged, past.alternates, past.open_calls is not None
     waiting = [*past.open_calls] if past.open_calls else []
     before = turns[begin - 1] if begin else _NOBODY
-    if past.open_calls is None and before.role == "assistant":
+    last: str = before.role
+    if past.open_calls is None and last == "assistant":
         waiting = [part.id for part in before.parts if type(part) is ToolCall]
     asked: list[str] = []
     answered: list[str] = []
     others: list[Part] = []
     for turn in turns[begin:] if begin else turns:
-        role, last = turn.role, before.role
+        role, parts = turn.role, turn.parts
         if role == "tool":
             if last != "assistant":
                 arranged = False
             told: list[str] = []
-            for part in turn.parts:
+            for part in parts:
                 if type(part) is ToolResult:
                     told.append(part.call_id)
                     if part.custom or part.seal is not None:
@@ -95,7 +96,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
             answered += told
             waiting = []
         else:
-            if waiting or not turn.parts:
+            if waiting or not parts:
                 fine = False
                 if waiting and role == last == "assistant":
                     arranged = False  # neighbouring turns that are one step
@@ -103,7 +104,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                 at = before.at[:2]
                 if not at or turn.at[:2] != at:
                     alternates = False
-            for part in turn.parts:
+            for part in parts:
                 if type(part) is Text:
                     if waiting or not part.text:
                         fine = False
@@ -120,7 +121,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                     others.append(part)
                     if role == "assistant" and type(part) is Media:
                         shows_media = True
-        before = turn
+        before, last = turn, role
     if others:
         fine = False
         asked += [part.id for part in others if type(part) is ToolCall]

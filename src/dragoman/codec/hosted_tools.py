@@ -170,7 +170,10 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
 
 
 def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
-    return next((row for row in rows if row.kinds.fullmatch(kind)), None)
+    for row in rows:
+        if row.kinds.fullmatch(kind):
+            return row
+    return None
 
 
 def forced(kind: str, rows: tuple[Row, ...]) -> bool:
@@ -291,14 +294,19 @@ def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
 def _wish(value: Any, at: Path, row: Row) -> _Wish:
     members = value if isinstance(value, dict) else {}
     options: dict[str, tuple[Path, Any]] = {name: (at, said) for name, said in row.implied.items()}
+    if not members:
+        return _Wish(row.family, options, [])
     known: set[Path] = set()
     for name, option in row.options.items():
-        said = _at(members, option.path)
+        path = option.path
+        said = members.get(path[0]) if len(path) == 1 else _at(members, path)
+        if said is None:
+            continue
         try:
-            read = msgspec.convert(option.read(said), FORMS[name]) if said is not None else None
+            read = msgspec.convert(option.read(said), FORMS[name])
         except msgspec.ValidationError:
             continue
-        known.add(option.path)
+        known.add(path)
         if read is not None:
             options[name] = (at + option.path, read)
     headers = options.get("headers")

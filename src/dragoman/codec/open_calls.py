@@ -64,15 +64,17 @@ class UnansweredCalls:
     def __init__(self, without_id: Callable[[ToolCall], bool]) -> None:
         """`without_id`: whether a call came without an id, so that its id was computed here."""
         self._without_id = without_id
-        self._calls: deque[ToolCall] = deque()
+        self._calls: deque[ToolCall] | None = None  # most requests have no call
         self._index: OpenCalls[ToolCall] | None = None
 
     def add(self, call: ToolCall) -> None:
         """Add an open call after all others."""
-        if self._index is None:
-            self._calls.append(call)
-        else:
+        if self._index is not None:
             self._enter(self._index, call)
+        elif self._calls is None:
+            self._calls = deque((call,))
+        else:
+            self._calls.append(call)
 
     def answer_next(self, call_id: str) -> bool:
         """Remove the first open call if it has this id and all results so far came in order."""
@@ -94,15 +96,14 @@ class UnansweredCalls:
 
     def clear(self) -> None:
         """Remove all calls."""
-        self._calls.clear()
-        self._index = None
+        self._calls = self._index = None
 
     def _indexed(self) -> OpenCalls[ToolCall]:
         if self._index is None:
             self._index = OpenCalls()
-            for call in self._calls:
+            for call in self._calls or ():
                 self._enter(self._index, call)
-            self._calls.clear()
+            self._calls = None
         return self._index
 
     def _enter(self, index: OpenCalls[ToolCall], call: ToolCall) -> None:

@@ -78,7 +78,7 @@ def wanted(settings: Settings, context: Context) -> str | None:
     """The effort word for a target with words: the requested word, one made from the budget, or the nearest word that
     the model takes.
     """
-    asked = wish(settings)
+    asked = wish(settings) if settings.effort is not None or settings.budget is not None else None
     if asked is None:
         return None
     profile = context.profile

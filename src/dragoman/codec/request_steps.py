@@ -19,10 +19,10 @@ from . import json_text
 
 def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """The system turns before all other turns."""
-    count = 0
-    while count < len(turns) and turns[count].role in SYSTEM_ROLES:
-        count += 1
-    return turns[:count]
+    for count, turn in enumerate(turns):
+        if turn.role not in SYSTEM_ROLES:
+            return turns[:count] if count else ()
+    return turns
 
 
 def same_items(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:

@@ -10,12 +10,15 @@ from __future__ import annotations
 from ..canon.parts import Extra, Part, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..context import Context
-from .history_facts import facts_of
+from .history_facts import HistoryFacts, facts_of
 
 
 def results_after_calls(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     """The turns with every result next to its call. Returns `turns` itself if nothing has to move."""
-    return turns if facts_of(turns, context).arranged else _rearranged(turns, context)
+    facts: HistoryFacts | None = context.facts
+    if facts is None or facts.turns is not turns:
+        facts = facts_of(turns, context)
+    return turns if facts.arranged else _rearranged(turns, context)
 
 
 def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:

@@ -1,9 +1,21 @@
-"""Moves sampling values and token limits into the range that a target takes."""
+"""Lists the settings that are set, and moves sampling values and token limits into the range that a target takes."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..canon.parts import Path
+from ..canon.request import Settings
 from ..context import Context
+from .dialect_extras import Fields
+
+
+def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()]:
+    """Those of `names` that are not None, with their values. Most settings of most requests are not set at all."""
+    values = names.values(settings)
+    if values.count(None) == len(values):
+        return ()
+    return [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
 
 
 def within(value: float, low: float, high: float, at: Path, context: Context) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from ..canon.losses import Losses
 from ..canon.tools import HostedTool, Tool
 from ..context import Context
 from ..facts.profile import Profile
@@ -56,45 +57,51 @@ class ToolMemo:
         self._write = write
         # Declarations that did not cross cleanly are cached as None, and translated again every time.
         self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
-        self._known_written: Memory[tuple[Same, str, Profile, bool], tuple[Raw | None]] = Memory()
+        # An entry holds the tools and the profile that its key names by their identity.
+        self._known_written: Memory[tuple[int, str, int, bool], tuple[Raw | None, Tools, Profile]] = Memory()
 
     def read(self, document: Raw, context: Context) -> Tools:
         """The tools in a raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
-        if len(body) <= MAX_BYTES and largest():
+        if len(body) <= MAX_BYTES:
             known = self._known_read.get(body)
-            if known is None:
+            if known is None and largest():
                 known = (self._clean_read(body),)
                 self._known_read.put(body, known, 3 * len(body) + _ENTRY_BYTES)
-            tools = known[0]
-            if tools is not None:
-                return tools
+            if known is not None and known[0] is not None:
+                return known[0]
         return self._read(body, context)
 
     def write(self, tools: Tools, context: Context) -> Any:
         """The `tools` value to write: a list, or its cached JSON."""
-        if largest():
-            key = (Same(tools), context.source, context.profile, context.gated)
-            known = self._known_written.get(key)
-            if known is None:
-                known = (self._clean_written(tools, context.source, context.profile, context.gated),)
-                size = len(known[0]) if known[0] is not None else _written_size(tools)
-                self._known_written.put(key, known, size + _ENTRY_BYTES)
-            written = known[0]
-            if written is not None:
-                return written
-        return self._write(tools, context)
+        profile = context.profile
+        key = (id(tools), context.source, id(profile), context.gated)
+        known = self._known_written.get(key)
+        if known is not None:
+            return self._write(tools, context) if known[0] is None else known[0]
+        if not largest():
+            return self._write(tools, context)
+        plain = context.target == self._dialect and context.host is None and not _renames(context)
+        tried = context if plain else Context(context.source, self._dialect, profile=profile, gated=context.gated)
+        losses, tried.losses = tried.losses, Losses()
+        written = self._write(tools, tried)
+        noted, tried.losses = tried.losses, losses
+        losses.replay(noted.noted())
+        clean = None if len(noted) or _renames(tried) else json_text.raw(written)
+        size = len(clean) if clean is not None else _written_size(tools)
+        self._known_written.put(key, (clean, tools, profile), size + _ENTRY_BYTES)
+        if clean is not None:
+            return clean
+        return written if plain else self._write(tools, context)
 
     def _clean_read(self, document: bytes) -> Tools | None:
         context = Context(self._dialect, "")
         tools = self._read(document, context)
         return None if context.kept or context.spelled or len(context.losses) else tools
 
-    def _clean_written(self, tools: Tools, source: str, profile: Profile, gated: bool) -> Raw | None:
-        context = Context(source, self._dialect, profile=profile, gated=gated)
-        written = self._write(tools, context)
-        noted = len(context.losses) or context.renamed or context.custom or context.absent
-        return None if noted else json_text.raw(written)
+
+def _renames(context: Context) -> bool:
+    return bool(context.renamed or context.custom or context.absent)
 
 
 def _written_size(tools: Tools) -> int:

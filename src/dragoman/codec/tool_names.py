@@ -99,6 +99,13 @@ def safe(name: str) -> bool:
     return True
 
 
+def are_plain(tools: tuple[Tool | HostedTool, ...]) -> bool:
+    """Whether all tools are functions that every dialect takes as they are, under names that differ: then `cross`,
+    `declared_once` and `reserve` have nothing to do. False says nothing: the names may be new."""
+    names = {tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace}
+    return len(names) == len(tools) and SAFE_NAMES.issuperset(names)
+
+
 def reserve(tools: Iterable[Tool | HostedTool], context: Context) -> None:
     """Reserve the names of declared tools, so that no other tool is renamed to one of them.
 

@@ -228,7 +228,7 @@ class ConversationDigest:
         self.mark = mark
         self.asked = asked
         self._done = 0
-        self._conversation = Conversation()
+        self._conversation: Conversation | None = None
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -243,7 +243,7 @@ class ConversationDigest:
 
     def conversation(self) -> Conversation:
         """The digest of all turns. The result is a copy, so an answer can be added."""
-        found = self._conversation.copy()
+        found = Conversation() if self._conversation is None else self._conversation.copy()
         for turn in self._turns[self._done :]:
             found.add(turn)
         return found

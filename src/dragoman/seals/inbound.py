@@ -77,14 +77,16 @@ def restore_seals(
     `history` receives the digest of the turns and the searched keys. Searches that `history` already knows for the
     first turns are not repeated.
     """
+    if port.vault is None:
+        return _restored_from_client(request, port, context, history)
     turns, out = request.turns, list[Turn]()
-    conversation = Conversation() if port.vault is not None else None
+    conversation = Conversation()
     before = Asked((port.pair, port.origin, port.skip, port.spare, port.same_account))
     known = history.asked if history is not None else None
-    if known is not None and port.vault is not None and known.stamp == before.stamp:
+    if known is not None and known.stamp == before.stamp:
         if all(port.vault.get(key) is None for key in known.keys):
             before, conversation, out = known, known.conversation.copy(), [*turns[: known.turns]]
-    mark = history.mark if history is not None and conversation is not None else -1
+    mark = history.mark if history is not None else -1
     if history is not None:
         history.asked = before if len(out) == mark else None
     asking = _Asking()
@@ -92,15 +94,29 @@ def restore_seals(
         if turn.role == "assistant":
             out.append(_recovered(turn, port, context, conversation, asking))
         else:
-            if conversation is not None:
-                conversation.add(turn)
+            conversation.add(turn)
             out.append(_heard(turn, context))
-        if place == mark and history is not None and conversation is not None and asking.nothing:
+        if place == mark and history is not None and asking.nothing:
             if all(map(is_, out, turns)):
                 keys = (*before.keys, *asking.keys)
                 history.asked = Asked(before.stamp, keys, place, conversation.copy())
-    if history is not None and conversation is not None:
+    if history is not None:
         history.reached(conversation, len(turns))
+    return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
+
+
+def _restored_from_client(
+    request: Request, port: SealTarget, context: Context, history: ConversationDigest | None
+) -> Request:
+    """The same without a vault: with the seals that the client brought."""
+    if history is not None:
+        history.asked = None
+    turns, out, asking = request.turns, list[Turn](), _Asking()
+    for turn in turns:
+        if turn.role == "assistant":
+            out.append(_recovered(turn, port, context, None, asking))
+        else:
+            out.append(_heard(turn, context))
     return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
 
 
@@ -188,7 +204,7 @@ def _received(part: Part, context: Context) -> Part:
 
 
 def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
-    if len(parts) == len(turn.parts) and all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+    if len(parts) == len(turn.parts) and all(map(is_, parts, turn.parts)):
         return turn
     return msgspec.structs.replace(turn, parts=tuple(parts))
 

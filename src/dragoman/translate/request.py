@@ -19,7 +19,7 @@ from ..codec.model_name_prefixes import bare
 from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
-from ..codec.tool_names import declared_once, reserve
+from ..codec.tool_names import are_plain, declared_once, reserve
 from ..context import Context, Resolver
 from ..dialect import Dialect
 from ..dialects import get
@@ -107,8 +107,23 @@ def make_options(
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
     kept = vault_needed(seals, reader, writer)
-    chosen = (model, tolerance, binary, repair, seals, vault, kept, resolver, host, stand_ins, same_account)
-    return Options(source, target, reader, writer, *chosen)
+    return Options(
+        source,
+        target,
+        reader,
+        writer,
+        model,
+        tolerance,
+        binary,
+        repair,
+        seals,
+        vault,
+        kept,
+        resolver,
+        host,
+        stand_ins,
+        same_account,
+    )
 
 
 class Begun(Protocol):
@@ -126,6 +141,9 @@ class Begun(Protocol):
 
 class RequestMemory(Protocol):
     """Remembers earlier requests (`dragoman.fast`). Translations are the same without it."""
+
+    smallest: int
+    """It knows no request of fewer bytes."""
 
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Any = None
@@ -155,7 +173,7 @@ def translate_with(
         if within:
             return _within(document, options, facts, vault, asked)
         context = _context(options, facts)
-        if memory is not None:
+        if memory is not None and len(document) >= memory.smallest:
             begun = memory.begin(document, options.reader, options.writer, context, known)
             if begun is not None:
                 return _between(begun.request, options, vault, context, begun.digest, begun)
@@ -180,7 +198,8 @@ def translate_with(
 
 
 def _read(document: bytes, options: Options, context: Context) -> Request:
-    check_text(document, options.source)
+    if not document.isascii():
+        check_text(document, options.source)
     return options.reader.read_request(document, context)
 
 
@@ -202,7 +221,9 @@ def _between(
     if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)
         facts = facts_of(request.turns, context)
-    _know_model(options, request, context)
+    context.profile = profiles.lookup(options.target, options.model or request.model)
+    if options.host is not None:
+        _know_host(options, request, context)
     repairs: tuple[Repair, ...] = ()
     if begun is not None and begun.settled and facts.ordinary and _is_whole(facts, options):
         context.called, sent = facts.calls, request
@@ -237,10 +258,13 @@ def _context(options: Options, facts: Host | None) -> Context:
 
 def _know_model(options: Options, request: Request, context: Context) -> None:
     """Set the facts about the model and its host in the Context."""
-    model = options.model or request.model
-    context.profile = profiles.lookup(options.target, model)
+    context.profile = profiles.lookup(options.target, options.model or request.model)
+    _know_host(options, request, context)
+
+
+def _know_host(options: Options, request: Request, context: Context) -> None:
     if options.host is not None and context.host is not None:
-        context.host = hosts.lookup(options.host, options.target, model)
+        context.host = hosts.lookup(options.host, options.target, options.model or request.model)
 
 
 def _sealed(
@@ -261,9 +285,14 @@ def prepare(
 
     `hosted`: the hosted tools of the source's dialect. `facts`: the facts about the history.
     """
-    tools = declared_once(cross(request.tools, hosted, writer.hosted, context), context)
-    reserve(tools, context)
-    turns = distinct(request.turns, context)
+    tools, turns = request.tools, request.turns
+    if tools and not are_plain(tools):
+        tools = declared_once(cross(tools, hosted, writer.hosted, context), context)
+        reserve(tools, context)
+    if facts.turns is turns and facts.calls is not None:
+        context.called = facts.calls
+    else:
+        turns = distinct(turns, context)
     if context.binary == "summarise":
         from ..codec.media import unannounced  # late: few callers summarise media
 
@@ -271,9 +300,11 @@ def prepare(
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
     # The first request keeps the client's own tools and turns, for the translation of the answer.
-    sent = aim(request, tools, hosted, writer.hosted, context)
-    if sent.choice is not None:
-        sent = hold_to_tools(sent, request.tools, context)
+    sent = request
+    if tools is not request.tools or request.choice is not None:
+        sent = aim(request, tools, hosted, writer.hosted, context)
+        if sent.choice is not None:
+            sent = hold_to_tools(sent, request.tools, context)
     if facts.has_opaque and writer.write_hosted is not None:
         from ..codec.hosted_calls import cross_turns  # late: rarely needed
 

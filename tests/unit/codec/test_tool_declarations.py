@@ -42,8 +42,11 @@ class Desk:
         return names
 
 
-def _context(thinks: bool = True) -> Context:
-    return Context("source", "target", profile=Profile(thinks=thinks))
+_PROFILES = {thinks: Profile(thinks=thinks) for thinks in (True, False)}
+
+
+def _context(thinks: bool = True, target: str = "target") -> Context:
+    return Context("source", target, profile=_PROFILES[thinks])
 
 
 def test_the_same_bytes_give_the_same_tuple() -> None:
@@ -93,3 +96,31 @@ def test_losses_and_renamings_are_noted_every_time(name: str) -> None:
         context = _context()
         assert desk.memo.write(tools, context) == [name]
         assert (len(context.losses), len(context.renamed)) == (name == "lossy", name == "renamed")
+
+
+@pytest.mark.parametrize("name", ["lossy", "renamed"])
+def test_tools_that_do_not_cross_cleanly_are_written_once_at_first_sight(name: str) -> None:
+    desk = Desk()
+    tools = (Tool(name),)
+    assert desk.memo.write(tools, _context()) == [name]
+    assert desk.written == [tools]
+
+
+def test_a_loss_that_is_noted_already_is_no_clean_crossing() -> None:
+    desk = Desk()
+    tools = (Tool("lossy"),)
+    context = _context()
+    context.lose("tool.deferred.expanded")
+    assert desk.memo.write(tools, context) == ["lossy"]
+    assert len(context.losses) == 1
+    later = _context()
+    desk.memo.write(tools, later)
+    assert len(later.losses) == 1
+
+
+def test_kin_that_write_with_this_memory_note_their_own_losses() -> None:
+    desk = Desk()
+    tools = (Tool("lossy"),)
+    context = _context(target="kin")
+    assert desk.memo.write(tools, context) == ["lossy"]
+    assert len(context.losses) == 1

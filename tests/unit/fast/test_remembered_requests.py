@@ -16,6 +16,7 @@ import pytest
 import dragoman
 from dragoman import MemoryVault, fast
 from dragoman.dialects import names
+from dragoman.fast.remembered_requests import SMALLEST, RequestMemory
 from dragoman.translate.request import peek
 from dragoman.translate.with_fast_memories import known_beginning
 
@@ -125,6 +126,16 @@ def test_a_conversation_is_remembered_from_its_second_sight_on() -> None:
     assert not goes_on(request("anthropic", talk(3), max_tokens=98), "anthropic")
     assert not goes_on(body[:-1], "anthropic")
     assert not goes_on(body + b"}", "anthropic")
+
+
+def test_short_requests_always_take_the_road(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RequestMemory, "smallest", SMALLEST)
+    short, long = request("anthropic", talk(2)), request("anthropic", talk(40))
+    assert len(short) < SMALLEST < len(long)
+    for body in (short, long):
+        for _ in range(3):
+            outcome(body, "anthropic", "gemini")
+    assert (goes_on(short, "anthropic"), goes_on(long, "anthropic")) == (False, True)
 
 
 def test_nothing_is_remembered_while_the_switch_is_off() -> None:

@@ -72,7 +72,7 @@ class History:
         self._role = ""
         self._at: Path = ()
         self._open: dict[str, str] = {}  # open calls of this step: id in the source -> id as sent
-        self._twins: OpenCalls[tuple[str, str]] = OpenCalls()  # further open calls whose id is already in `_open`
+        self._twins: OpenCalls[tuple[str, str]] | None = None  # further open calls whose id is already in `_open`
         self._answered: dict[str, None] = {}
         self._short: list[Block] = []  # messages that began with one text
         self._used: set[str] = set()
@@ -81,7 +81,9 @@ class History:
 
     def system(self, turns: tuple[Turn, ...]) -> list[Any]:
         """The leading system turns as blocks of the system prompt."""
-        found = [block for turn in turns for block in self._system_prompt(turn)]
+        found: list[Any] = []
+        for turn in turns:
+            found += self._system_prompt(turn)
         self._marks = self.writer.marks.count
         return found
 
@@ -91,7 +93,7 @@ class History:
         if own and self._role == "assistant":
             # A client of this dialect will itself answer its open calls.
             self._open.clear()
-            self._twins.clear()
+            self._twins = None
         if self._open or self._twins:
             self._settle()
         # A history must begin with the user.
@@ -251,6 +253,8 @@ class History:
             sent = hashed(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
+            if self._twins is None:
+                self._twins = OpenCalls()
             self._twins.add((call_id, sent), (call_id,))
         else:
             self._open[call_id] = sent
@@ -265,7 +269,7 @@ class History:
             if type(part) is not ToolResult:
                 self._context.lose("part.dropped", part.at, type(part).__name__)
                 continue
-            sent = waiting.pop(part.call_id, None) or (self._twin(part.call_id) if self._twins else None)
+            sent = waiting.pop(part.call_id, None) or self._twin(part.call_id)
             if sent is not None:
                 if sent != part.call_id:
                     self._context.lose("call.id.rewritten", part.at)
@@ -289,7 +293,7 @@ class History:
 
     def _twin(self, call_id: str) -> str | None:
         """The sent id of the next of several calls of one step that share an id."""
-        found = self._twins.take(call_id)
+        found = self._twins.take(call_id) if self._twins else None
         return None if found is None else found[1]
 
     def _orphan(self, result: ToolResult) -> list[Any]:
@@ -307,11 +311,11 @@ class History:
     def _unanswered(self) -> list[Block]:
         """Error results for the calls without one, because Anthropic refuses open calls."""
         out: list[Block] = []
-        for call_id, sent in [*self._open.items(), *self._twins.left()]:
+        for call_id, sent in [*self._open.items(), *(self._twins.left() if self._twins else ())]:
             self._context.lose("result.invented", self._at, call_id)
             out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
         self._open.clear()
-        self._twins.clear()
+        self._twins = None
         return out
 
     def _settle(self) -> None:

@@ -16,10 +16,11 @@ from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
 from ...codec import json_text
+from ...codec.dialect_extras import Fields
 from ...codec.format_words import with_words
 from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
 from ...codec.schema_fitting import fit
-from ...codec.setting_ranges import capped
+from ...codec.setting_ranges import capped, given
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire
@@ -54,6 +55,26 @@ _AT: dict[str, Path] = {
 }
 _AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
 _AT_DISABLED = {**_AT, "effort": ("thinking",)}
+_SAMPLING = Fields("temperature", "top_p", "top_k")
+_FOREIGN = Fields(
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+    "top_logprobs",
+    "verbosity",
+    "metadata",
+    "cache_key",
+    "n",
+)
+_FOREIGN_CODES = {
+    "logprobs": "logprobs.dropped",
+    "top_logprobs": "logprobs.dropped",
+    "verbosity": "verbosity.dropped",
+    "metadata": "metadata.dropped",
+    "cache_key": "cache.dropped",
+}
+"""Settings that this dialect does not have, where their loss is none of sampling."""
 _LEAST_THINKING_TOP_P = 0.95
 """While a model thinks, top_p must be 0.95 to 1, or absent (docs "Extended thinking", 2026-11)."""
 _JSON_ONLY = "Answer with one valid JSON object and nothing else."
@@ -191,21 +212,12 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
 def _drop_foreign(settings: Settings, context: Context) -> None:
     at = settings.at
     # Messages has no seed, penalties, log probabilities, verbosity or `n` (anthropic 2.8.0, 2026-11).
-    if settings.seed is not None:
-        context.lose("sampling.dropped", at.get("seed", ()), "seed")
-    for value, name, code in (
-        (settings.presence_penalty, "presence_penalty", "sampling.dropped"),
-        (settings.frequency_penalty, "frequency_penalty", "sampling.dropped"),
-        (settings.logprobs, "logprobs", "logprobs.dropped"),
-        (settings.top_logprobs, "top_logprobs", "logprobs.dropped"),
-        (settings.verbosity, "verbosity", "verbosity.dropped"),
-        (settings.metadata, "metadata", "metadata.dropped"),
-        (settings.cache_key, "cache_key", "cache.dropped"),
-    ):
-        if value:
-            context.lose(code, at.get(name, ()), name)
-    if settings.n is not None and settings.n > 1:
-        context.lose("n.dropped", at.get("n", ()))
+    for name, value in given(settings, _FOREIGN):
+        if name == "n":
+            if value > 1:
+                context.lose("n.dropped", at.get("n", ()))
+        elif value or name == "seed":
+            context.lose(_FOREIGN_CODES.get(name, "sampling.dropped"), at.get(name, ()), name)
 
 
 def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> None:
@@ -233,6 +245,9 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
 
 
 def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, thinks: bool) -> None:
+    asked = given(settings, _SAMPLING)
+    if not asked:
+        return
     at = settings.at
     own = context.source == wire.NAME
     gates = context.gates(wire.NAME)
@@ -247,14 +262,10 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
         # 4.1 to 4.6).
         heat = settings.temperature != 1
         mass = not heat
-    for value, name, taken, most in (
+    for name, value in asked:
         # While the model thinks, temperature and top_k are refused (docs "Extended thinking", 2026-10).
-        (settings.temperature, "temperature", heat, 1.0),
-        (settings.top_p, "top_p", mass, 1.0),
-        (settings.top_k, "top_k", sampling and not thinks, None),
-    ):
-        if value is None:
-            continue
+        taken = heat if name == "temperature" else mass if name == "top_p" else sampling and not thinks
+        most = None if name == "top_k" else 1.0
         if not taken:
             if name == "top_k" or value != 1:  # 1 is the default
                 context.lose("sampling.dropped", at.get(name, ()), name)

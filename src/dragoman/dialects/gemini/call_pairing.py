@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from ...canon.parts import Path
+from ...canon.parts import Path, ToolCall
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.open_calls import UnansweredCalls
 from ...context import Context
 from . import wire
 from .original_values import ID, NULL, own
+
+
+def _came_without_id(call: ToolCall) -> bool:
+    return own(call.extra, ID) is not None
 
 
 class Ids:
@@ -26,7 +30,7 @@ class Ids:
         """`seed` distinguishes answers: a path alone would give the calls of two answers the same id."""
         self.context = context
         self._seed = seed
-        self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
+        self.waiting = UnansweredCalls(_came_without_id)
         """The calls of the last step without a result."""
         self._made: dict[str | int, int] = {}
 

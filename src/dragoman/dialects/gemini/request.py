@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolResult
 from ...canon.request import Request
-from ...canon.tools import HostedTool, Tool
+from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
@@ -94,10 +94,13 @@ class RequestReader:
             return
         parts = read_parts(content, at, ids, unknown)
         extra = gather(context, at, unknown) if unknown else None
-        results = [True for part in parts if type(part) is ToolResult]
+        results = 0
+        for part in parts:
+            if type(part) is ToolResult:
+                results += 1
         if not results:
             turns.append(Turn("user", tuple(parts), "", extra, at))
-        elif len(results) == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
+        elif results == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
             turns.append(Turn("tool", tuple(parts), "", extra, at))
         else:
             _split_results(parts, turns, extra, at)
@@ -306,10 +309,13 @@ def _write_rest(request: Request, system: tuple[Turn, ...], contents: Any, conte
         tools = MEMO.write(request.tools, context)
         if tools:
             out["tools"] = tools
-    _write_choice(request, out, context)
-    write_mode(request, out, context)
+    if request.choice is not None:
+        _write_choice(request, request.choice, out, context)
+    if request.tools:
+        write_mode(request, out, context)
     write_settings(request, out, context)
-    put_back(out, without_level(request.extra, context))
+    if request.extra is not None:
+        put_back(out, without_level(request.extra, context))
     if context.target == wire.NAME and (not mine or context.within):
         _switch_hosted(request, out)
     return out
@@ -319,18 +325,14 @@ def _switch_hosted(request: Request, out: dict[str, Any]) -> None:
     """Set the switch that the Developer API demands for hosted tools beside functions (google-genai 3.1.0, 2026-11).
     Vertex refuses it.
     """
-    kinds = {type(tool) for tool in request.tools}
-    if len(kinds) > 1 and "tools" in out:
+    if "tools" in out and len(set(map(type, request.tools))) > 1:
         config: dict[str, Any] = out.setdefault("toolConfig", {})
         # The Developer API needs this flag for hosted tools beside functions; Vertex rejects it (google-genai 3.1.0,
         # 2026-11).
         config["includeServerSideToolInvocations"] = True
 
 
-def _write_choice(request: Request, out: dict[str, Any], context: Context) -> None:
-    choice = request.choice
-    if choice is None:
-        return
+def _write_choice(request: Request, choice: Choice, out: dict[str, Any], context: Context) -> None:
     functions = any(isinstance(tool, Tool) for tool in request.tools)
     if functions or context.source == wire.NAME or choice.mode == "none":
         out["toolConfig"] = {"functionCallingConfig": write_choice(choice, request, context)}

@@ -9,12 +9,12 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import json_text
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import Fields, carried
 from ...codec.format_words import with_words
 from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
 from ...codec.schema_fitting import fit
-from ...codec.setting_ranges import capped, within
+from ...codec.setting_ranges import capped, given, within
 from ...context import Context
 from . import wire
 from .original_values import own, peek
@@ -41,6 +41,17 @@ _AT: dict[str, Path] = {
     "tier": ("serviceTier",),
     "images": (_CONFIG, "responseModalities"),
 }
+_SAMPLING = Fields(
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+    "top_logprobs",
+    "n",
+)
 _AT_JSON_SCHEMA = {**_AT, "format": (_CONFIG, "responseJsonSchema")}
 _AT_SCHEMA = {**_AT, "format": (_CONFIG, "responseSchema")}
 _AT_FORMAT = {**_AT, "format": (_CONFIG, "responseFormat", "text")}
@@ -181,29 +192,6 @@ def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[
     return Format("json"), rest
 
 
-def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
-    # A copy with only the known settings shows at once whether any other field is set.
-    rest = wire.GenerationConfig(
-        config.temperature,
-        config.topP,
-        config.topK,
-        config.maxOutputTokens,
-        config.stopSequences,
-        config.candidateCount,
-        config.seed,
-        config.presencePenalty,
-        config.frequencyPenalty,
-        config.responseMimeType,
-        config.responseSchema,
-        config.responseJsonSchema,
-        config.thinkingConfig,
-        config.responseLogprobs,
-        config.logprobs,
-        config.responseModalities,
-    )
-    return None if rest == config else carried(config, wire.CONFIG_EXTRAS)
-
-
 def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
     """The fields of the settings that the canon cannot hold: those to report, and those without meaning."""
     told: dict[Path, Raw] = {}
@@ -216,7 +204,7 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
     if config == _EMPTY:
         silent[_CONFIG,] = Raw(b"{}")
         return told, silent
-    for name, value in (_carried(config) or {}).items():
+    for name, value in (carried(config, wire.CONFIG_EXTRAS) or {}).items():
         if name == "responseFormat" and _read_format(config, context) is None:
             value = _read_text_format(config, context)[1]
         elif name == "imageConfig":
@@ -301,40 +289,24 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
 
 def _write_sampling(settings: Settings, config: dict[str, Any], context: Context) -> None:
     at = settings.at
-    refused = context.profile.refuses if context.gates(wire.NAME) else ()
-    if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
+    gates = context.gates(wire.NAME)
+    for name, value in given(settings, _SAMPLING):
         # temperature, topP and topK are deprecated for Gemini 3 and ignored by Gemini 4 (reported by one user, 2026).
-        taken = context.profile.sampling or not context.gates(wire.NAME)
-        for value, name, key in (
-            (settings.temperature, "temperature", "temperature"),
-            (settings.top_p, "top_p", "topP"),
-            (settings.top_k, "top_k", "topK"),
-        ):
-            if value is None:
-                continue
-            if not taken:
+        if name in ("temperature", "top_p", "top_k"):
+            if gates and not context.profile.sampling:
                 context.lose("sampling.dropped", at.get(name, ()), name)
                 continue
             if name == "temperature" and context.source != wire.NAME:
                 value = within(value, 0, 2, at.get(name, ()), context)
-            config[key] = int(value) if isinstance(value, float) and value.is_integer() else value
-    if settings.seed is not None:
-        config["seed"] = settings.seed
-    for value, name, key in (
-        (settings.presence_penalty, "presence_penalty", "presencePenalty"),
-        (settings.frequency_penalty, "frequency_penalty", "frequencyPenalty"),
-        (settings.logprobs, "logprobs", "responseLogprobs"),
-        (settings.top_logprobs, "top_logprobs", "logprobs"),
-    ):
-        if value is None:
-            continue
-        if value and name in refused:  # models accept the neutral value of a refused setting
+            value = int(value) if isinstance(value, float) and value.is_integer() else value
+        elif name not in ("seed", "n") and value and gates and name in context.profile.refuses:
+            # Models accept the neutral value of a refused setting.
             context.lose("logprobs.dropped" if "logprobs" in name else "sampling.dropped", at.get(name, ()), name)
-        else:
-            config[key] = value
-    if settings.n is not None:
-        config["candidateCount"] = settings.n
+            continue
+        config[str(_AT[name][1])] = value
     stop = settings.stop
+    if not stop:
+        return
     if "" in stop and context.source != wire.NAME:
         context.lose("stop.dropped", at.get("stop", ()), "an empty sequence")
         stop = tuple([sequence for sequence in stop if sequence])

@@ -46,8 +46,10 @@ def strict_tools(tools: Tools, context: Context) -> Tools:
 
 def write_mode(request: Request, out: dict[str, Any], context: Context) -> None:
     """Set the calling mode for strict tools, after the choice was written."""
+    if "tools" not in out or context.source == wire.NAME:
+        return
     functions = [tool for tool in request.tools if isinstance(tool, Tool)]
-    if context.source == wire.NAME or not any(tool.strict for tool in functions) or "tools" not in out:
+    if not any(tool.strict for tool in functions):
         return
     config = out.get("toolConfig", {}).get(_CONFIG, {})
     mode = config.get("mode", "AUTO")

@@ -16,6 +16,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
+from ...codec.history_facts import facts_of
 from ...codec.media import guess_mime, split_data_url
 from ...context import Context
 from . import wire
@@ -37,13 +38,15 @@ _KNOWN = {
 _CHOICES = {"auto": "auto", "none": "none", "any": "required", "tool": "one", "function": "one"}
 
 
-def is_mixed(request: Request) -> bool:
+def is_mixed(request: Request, context: Context) -> bool:
     """Whether the request holds shapes of another dialect."""
     if request.choice is not None and request.choice.extra is not None:
         return True
     for tool in request.tools:
         if type(tool) is HostedTool and tool.kind in _TOOLS:
             return True
+    if not facts_of(request.turns, context).has_opaque:
+        return False
     return any(type(part) is Opaque and part.kind in _KNOWN for turn in request.turns for part in turn.parts)
 
 

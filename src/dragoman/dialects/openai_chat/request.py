@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...canon.parts import Opaque, Part, Path, ToolCall, ToolResult
+from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
-from ...codec.dialect_extras import carried, gather, misplaced, restore, with_shared, without_cache_options
+from ...codec.dialect_extras import Fields, carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
@@ -21,6 +21,7 @@ from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire
 from .audio_reader import becomes_words, is_heard, spoken_parts
+from .foreign_shapes import is_mixed, sorted_out
 from .history_writer import say_json, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
@@ -50,11 +51,9 @@ def read_request(body: bytes, context: Context) -> Request:
 
 
 def _sorted_out(request: Request, context: Context) -> Request:
-    if context.target == wire.NAME:
+    if context.target == wire.NAME or not is_mixed(request, context):
         return request
-    from .foreign_shapes import is_mixed, sorted_out  # late: few clients send them
-
-    return sorted_out(request, context) if is_mixed(request) else request
+    return sorted_out(request, context)
 
 
 def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
@@ -127,7 +126,9 @@ class RequestReader:
                 self._results = [*turns.pop().parts]  # earlier results come from a remembered prefix
             self._results.append(self._result(message, at))
             return
-        self._end_step()
+        self._open = None
+        if self._results:
+            self._end_step()
         # An unknown role is kept as a whole message.
         if role is None:
             value = json_text.raw(message)
@@ -146,12 +147,17 @@ class RequestReader:
                 call_id = f"call_legacy_{self._legacy}"
                 parts.append(read_legacy(message.function_call, call_id, call_at, context, unknown))
         else:
-            parts = read_content(message.content, at, context, unknown)
+            content = message.content
+            if type(content) is str:
+                parts = [Text(content, at=("messages", i, "content"))]
+            else:
+                parts = read_content(content, at, context, unknown)
         extra = None
         if unknown or message.audio or message.reasoning_details:
             extra = gather(context, at, unknown, carried(message, ("audio", "reasoning_details")))
         if role != "assistant":
-            extra = misplaced(context, at, message, _CALLERS, extra)
+            if any(_CALLERS.values(message)):
+                extra = misplaced(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
             extra = with_own(extra, "reasoning_content", json_text.raw(""))  # some hosts demand the field
         if message.tool_call_id is not None:
@@ -192,8 +198,9 @@ class RequestReader:
         return _sorted_out(_read_rest(head, turns, self._context, self._unknown), self._context)
 
 
-_CALLERS = ("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
+_CALLERS = Fields("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
 """Fields that only an assistant message has."""
+_NOT_IN_RESULTS = Fields(*_CALLERS, "audio", "reasoning_details")
 
 
 class _OpenCalls:
@@ -226,7 +233,7 @@ class _OpenCalls:
 def _read_result(message: wire.Message, call_id: str, at: Path, context: Context, unknown: Unknown) -> ToolResult:
     parts = read_content(message.content, at, context, unknown)
     extra = gather(context, at, unknown) if unknown else None
-    extra = misplaced(context, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
+    extra = misplaced(context, at, message, _NOT_IN_RESULTS, extra)
     if message.name is not None:
         # Results have no `name` in OpenAI's types (openai 3.49.0, 2026-11); some clients send it.
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": json_text.raw(message.name)}}

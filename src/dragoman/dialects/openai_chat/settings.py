@@ -8,11 +8,11 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import Fields, carried
 from ...codec.dialect_extras import take_shared as extras_shared
 from ...codec.format_words import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
-from ...codec.setting_ranges import capped, within
+from ...codec.setting_ranges import capped, given, within
 from ...context import Context
 from . import wire
 from .tools import fit_schema
@@ -45,6 +45,17 @@ _AT: dict[str, Path] = {
 }
 _OLDER_LIMIT: Path = ("max_tokens",)
 _AT_LEGACY_LIMIT = {**_AT, "max_tokens": _OLDER_LIMIT}
+_SAMPLING = Fields(
+    "temperature",
+    "top_p",
+    "top_k",
+    "presence_penalty",
+    "frequency_penalty",
+    "seed",
+    "n",
+    "logprobs",
+    "top_logprobs",
+)
 # safety_identifier has at most 128 characters (openai 3.49.0, 2026-11).
 _MAX_USER = 128
 _RESPONSES = "openai-responses"
@@ -174,13 +185,12 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     if settings.cache is not None:
         # Automatic caching has no field here; breakpoints stand on content parts (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", at.get("cache", ()))
-    for value, name in (
-        (settings.verbosity, "verbosity"),
-        (settings.metadata, "metadata"),
-        (settings.cache_key, "prompt_cache_key"),
-    ):
-        if value is not None:
-            out[name] = value
+    if settings.verbosity is not None:
+        out["verbosity"] = settings.verbosity
+    if settings.metadata is not None:
+        out["metadata"] = settings.metadata
+    if settings.cache_key is not None:
+        out["prompt_cache_key"] = settings.cache_key
     if settings.user is not None:
         if len(settings.user) <= _MAX_USER or context.source == wire.NAME:
             # `user` stays only if the client itself sent it.
@@ -240,21 +250,19 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
     # Sampling parameters are refused while a model reasons (400, reported by users).
     refused = reasoning and not (context.profile.sampling_at_none and effort == "none")
     named = context.profile.refuses if gates else ()
-    for value, name, known in (
-        (settings.temperature, "temperature", not refused or settings.temperature == 1),
-        (settings.top_p, "top_p", not refused or settings.top_p == 1),
-        # top_k is no field of OpenAI; compatible hosts have it.
-        (settings.top_k, "top_k", context.source == wire.NAME),
-        (settings.presence_penalty, "presence_penalty", not reasoning),
-        (settings.frequency_penalty, "frequency_penalty", not reasoning),
-        (settings.seed, "seed", True),
-        (settings.n, "n", True),
-        (settings.logprobs, "logprobs", not refused),
-        # top_logprobs needs logprobs: true (lint rule OAC-012).
-        (settings.top_logprobs, "top_logprobs", not refused and _asked(settings, context)),
-    ):
-        if value is None:
-            continue
+    for name, value in given(settings, _SAMPLING):
+        if name in ("temperature", "top_p"):
+            known = not refused or value == 1
+        elif name == "top_k":
+            # top_k is no field of OpenAI; compatible hosts have it.
+            known = context.source == wire.NAME
+        elif name in ("presence_penalty", "frequency_penalty"):
+            known = not reasoning
+        elif name == "top_logprobs":
+            # top_logprobs needs logprobs: true (lint rule OAC-012).
+            known = not refused and _asked(settings, context)
+        else:
+            known = name != "logprobs" or not refused
         if known and name not in named:
             # temperature is 0 to 2 (openai 3.49.0, 2026-11).
             if name == "temperature" and context.source != wire.NAME:

@@ -7,9 +7,10 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
+from ...codec.dialect_extras import Fields
 from ...codec.format_words import format_name
 from ...codec.reasoning_effort import wanted
-from ...codec.setting_ranges import capped, within
+from ...codec.setting_ranges import capped, given, within
 from ...context import Context
 from . import wire
 from .tools import fit_schema
@@ -19,6 +20,7 @@ ENCRYPTED = "reasoning.encrypted_content"
 _TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
 # OpenAI refuses max_output_tokens below 16 (400, reported by users, 2026).
 _LEAST_TOKENS = 16
+_SAMPLING = Fields("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "seed")
 _MAX_USER = 64
 _OPENAI = frozenset({wire.NAME, "openai-chat"})
 
@@ -117,12 +119,10 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
             out["service_tier"] = settings.tier
         else:
             context.lose("tier.dropped", at.get("tier", ()), settings.tier)
-    for value, name in (
-        (settings.metadata, "metadata"),
-        (settings.cache_key, "prompt_cache_key"),
-    ):
-        if value is not None:
-            out[name] = value
+    if settings.metadata is not None:
+        out["metadata"] = settings.metadata
+    if settings.cache_key is not None:
+        out["prompt_cache_key"] = settings.cache_key
 
 
 def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any], context: Context) -> None:
@@ -148,20 +148,10 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
     own = context.source == wire.NAME
     quiet = profile.sampling_at_none and (effort or profile.effort_default) == "none"
     refused = context.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
-    for value, name, known in (
-        # The neutral values are always accepted.
-        (settings.temperature, "temperature", not refused or settings.temperature == 1),
-        (settings.top_p, "top_p", not refused or settings.top_p == 1),
-        # There are no stop, seed, n, penalties, logit_bias and top_k (openai 3.49.0, 2026-11).
-        (settings.top_k, "top_k", False),
-        (settings.presence_penalty, "presence_penalty", False),
-        (settings.frequency_penalty, "frequency_penalty", False),
-        (settings.seed, "seed", False),
-    ):
-        if value is None:
-            continue
-        if known:
-            # temperature is 0 to 2 (openai 3.49.0, 2026-11).
+    for name, value in given(settings, _SAMPLING):
+        # The neutral values are always accepted. There are no stop, seed, n, penalties, logit_bias and top_k
+        # (openai 3.49.0, 2026-11).
+        if name in ("temperature", "top_p") and (not refused or value == 1):
             if name == "temperature" and not own:
                 value = within(value, 0, 2, at.get(name, ()), context)
             out[name] = value
