@@ -41,6 +41,7 @@ def for_upstream(seal: Seal, text: str, upstream: Origin, asked: str = "") -> Se
     else the seal unchanged. `asked`: the model that the client names. A seal without a model counts as made by this
     model.
     """
+    # Anthropic's signatures are valid only for the model that made them (docs "Extended thinking", 2026-10).
     if seal.dialect == upstream.dialect or not seal.data or not _same_claude(seal.model or asked, upstream.model):
         return seal
     found: Seal | None = None
@@ -87,6 +88,7 @@ def _from_entry(data: str) -> Seal | None:
     if entry.type == _TEXT and entry.signature:
         return Seal(_ANTHROPIC, entry.signature)
     if entry.type == _ENCRYPTED and entry.data:
+        # OpenRouter carries redacted_thinking as encrypted data (openrouter 1.3.84).
         return Seal(_ANTHROPIC, entry.data, _REDACTED)
     return None
 

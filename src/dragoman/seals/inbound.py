@@ -56,6 +56,7 @@ class SealTarget(NamedTuple):
             return False
         if same_origin(seal, self.origin):
             return True
+        # Accounts are compared by the caller: no dialect names the account.
         return self.same_account and same_account.crosses(seal, self.origin, self.asked)
 
 
@@ -199,6 +200,7 @@ def _received(part: Part, context: Context) -> Part:
     if part.seal is not None and part.seal.dialect == BUNDLE:
         context.lose("seal.dropped", part.at, _MISPLACED)
         part = msgspec.structs.replace(part, seal=None)
+    # A client returns the id that carried the seals; the upstream knows the original id.
     found = packed_seals.unpack_id(part.call_id) if type(part) is ToolResult else None
     return part if found is None else msgspec.structs.replace(part, call_id=found[0])
 

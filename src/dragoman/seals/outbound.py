@@ -158,6 +158,8 @@ class AnswerSeals:
             kept = records if plan.keeps_all else records[-1:] if seal is not None else []
             self.made(call.id, call.name, call.arguments, list(kept))
         self.calls += 1
+        # The list is written at the end of an answer, because OpenRouter and Chat hosts keep details in one list per
+        # message.
         if plan.way == "list":
             self._listed += records
         if not records:

@@ -62,11 +62,13 @@ def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
         return False
     if upstream.dialect == OPENROUTER:
         if seal.dialect == GEMINI:
+            # Google's dummy proves nothing to OpenRouter.
             return seal.data != GOOGLE_DUMMY and not seal.data.startswith(MARK)
         return seal.dialect == RESPONSES and not seal.kind and not seal.data.startswith(MARK)
     if seal.dialect not in _LISTS:
         return False
     entry = _entry(seal.data)
+    # `format` names the provider that made an entry (openrouter 1.3.84).
     return entry is not None and entry.format == _format(upstream.dialect, upstream.host)
 
 
@@ -113,6 +115,7 @@ def _as_entries(part: Part, upstream: Origin, asked: str) -> list[Part]:
     if type(part) is not Reasoning:
         return [msgspec.structs.replace(part, seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, format=form))]
     if seal.dialect == GEMINI:
+        # A signature stands on a text entry, or alone as encrypted data (openrouter 1.3.84).
         made = {"text": part.text, "signature": seal.data} if part.text else {"data": seal.data}
         kind = _TEXT if part.text else _ENCRYPTED
         return [Reasoning(part.text, seal=_sealed(upstream, type=kind, **made, format=form), at=part.at)]
@@ -185,6 +188,7 @@ def _as_signatures(parts: list[Part], upstream: Origin, asked: str, context: Con
             out.append(Reasoning(entry.text, at=part.at))
         if entry.data or entry.signature:
             found.append((entry, part.at))
+    # Gemini's signatures stand on calls and texts (docs "Thought signatures", 2026-10).
     for entry, at in found:
         place = _place(out, entry.id or "")
         if place is None:

@@ -26,6 +26,7 @@ from ..facts.profile import DEFAULT_PROFILE, Profile
 def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     """The request as `model` takes it, and the Context with the losses."""
     dropped: list[Path] = []
+    # Google's API reads camelCase and snake_case alike (google-genai 3.1.0, 2026-11).
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
         document = _one_spelling(document, dropped)
     held, context = _held(document, dialect, model)
@@ -103,6 +104,7 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
         turns = [bytes(turn) for turn in _items(fields[dialect.turns])]
     except (msgspec.DecodeError, KeyError, RecursionError, UnicodeError):
         return None
+    # Models from Claude 4.6 on refuse a prefill (docs, model migration, 2026-10).
     if not turns or ("prefill" in differing and any(mark in turns[-1] for mark in _LAST)):
         return None
     everything = bytes(fields[dialect.turns])

@@ -59,6 +59,7 @@ def _read_response(response: Any, dialect: str, context: Context) -> tuple[bytes
 
 def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
     """A call for a client that runs it: blank arguments become an empty object, and a call that was cut is marked."""
+    # After a token limit the last call may be incomplete (Anthropic's docs "Handling stop reasons", 2026-10).
     cut = answer.stop.reason in _CUT and call is answer.parts[-1]
     if cut or _is_unfinished(call, dialect) or (not call.custom and json_text.breaks_off(call.arguments)):
         return IncompleteCall(**{name: getattr(call, name) for name in call.__struct_fields__})

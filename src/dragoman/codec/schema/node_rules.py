@@ -368,7 +368,7 @@ def root_keys(job: Job, node: Node) -> None:
     for name in ("additionalProperties", "unevaluatedProperties"):
         rest = node.words.get(name)
         if rest is not None and rest.value is not True and not (job.subset.closed and name == "additionalProperties"):
-            drop(job, node, name, "it would refer to properties that moved to the description")
+            drop(job, node, name, "it would refer to properties that the schema no longer has")
 
 
 def objects(job: Job, node: Node) -> None:
