@@ -373,10 +373,8 @@ def test_two_dialects_on_one_address_stop_the_start(tmp_path: Path, workers: str
         timeout=60,
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert (
-        "anthropic and toy both claim POST /v1/messages, and no header or query parameter distinguishes them"
-        in done.stderr
-    )
+    both = "anthropic and toy both claim POST /v1/messages, and no header or query parameter distinguishes them"
+    assert both in done.stderr
 
 
 def _outside(tmp_path: Path) -> None:

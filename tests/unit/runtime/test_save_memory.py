@@ -40,7 +40,7 @@ def test_a_memory_that_others_can_write_is_refused(tmp_path: Path) -> None:
         os.umask(before)
     assert "blue" in save_memory.remembered(config), "what was written here can be read again under any umask"
     (config / "memory.md").chmod(0o606)
-    with pytest.raises(ConfigError, match="others can write it"):
+    with pytest.raises(ConfigError, match="other users can write it"):
         save_memory.remembered(config)
 
 
