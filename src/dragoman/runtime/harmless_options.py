@@ -139,7 +139,7 @@ class _Reader:
             elif i == 0 and table.bundle and not _may_be_option(word):
                 expects = self._short(f"-{word.text}") if not word.dynamic else self._unknown()
             elif _may_be_option(word) and not (expects and _NUMBER_VALUE.fullmatch(word.text)):
-                if table.script and self.operands:  # for some programs `--` is an operand, and operand 1 the script
+                if table.script and self.operands:  # some versions take it as an operand, maybe as the script
                     self.unlisted.append(UNKNOWN if word.dynamic else word.text)
                 expects = self._option(word)
             elif expects:
