@@ -44,9 +44,15 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
 
 @cache
+def all_cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
+    """Every recorded body of one kind."""
+    return tuple([case for record in corpus.records(dialect) for case in _of(record) if case.kind == kind])
+
+
+@cache
 def cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
-    """Every recorded body of one kind; in the run without the memory every third."""
-    return tuple([case for record in corpus.records(dialect) for case in _of(record) if case.kind == kind])[::EVERY]
+    """The recorded bodies of one kind that a law is held to: all of them, in the run without the memory every third."""
+    return all_cases(dialect, kind)[::EVERY]
 
 
 def fewest(recorded: int, own: int) -> int:
