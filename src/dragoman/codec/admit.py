@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 Unknown = dict[Path, dict[str, Raw]]
 """Path of an object -> its fields that were not understood."""
+Spelled = dict[Path, str | int]
+"""Path of a field -> its key, where that is spelled differently."""
 
 
 class Indexed(Unknown):
@@ -87,7 +89,7 @@ class Admitted(NamedTuple, Generic[T]):
 
     value: T
     unknown: Unknown
-    spelled: dict[Path, str | int]
+    spelled: Spelled
 
 
 class Admitter(Generic[T]):
@@ -113,10 +115,19 @@ class Admitter(Generic[T]):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
         if len(body) > MAX_BODY:
             raise WireError(self._dialect, "", f"at most {MAX_BODY} bytes", f"{len(body)}") from None
+        if body[:1] in b" \t\r\n":
+            body = body.lstrip()
+        shape = _shape(self._type)
         unknown = Indexed()
-        spelled: dict[Path, str | int] = {}
+        spelled: Spelled = {}
         try:
-            body = _strip(body, self._type, base, unknown, spelled)
+            try:
+                return Admitted(self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled)
+            except msgspec.ValidationError:
+                # Either a value has a wrong type, or the first of two members with one name has: of these the last
+                # counts. A second pass writes every object anew, so that each has a name once.
+                unknown, spelled = Indexed(), {}
+                body = bytes(_strip(body, shape, base, unknown, spelled, anew=True))
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
@@ -158,54 +169,80 @@ def _steps(message: str) -> Path:
     return tuple([int(i) if i and i != "..." else (key or i) for i, key in _STEP.findall(found[1])])
 
 
-def _strip(body: bytes | Raw, type_: Any, path: Path, unknown: Unknown, spelled: dict[Path, str | int]) -> bytes:
-    """`body` without what `type_` does not know."""
-    shape = _shape(type_)
-    first = bytes(body[:1]) if isinstance(body, bytes) else bytes(memoryview(body)[:1])
-    if first in b" \t\r\n":
-        body = bytes(body).lstrip()
-        first = body[:1]
-    if first == b"{" and shape.struct is not None:
-        return _strip_struct(body, shape.struct, path, unknown, spelled)
-    if first == b"{" and shape.values is not None:
-        members = _object(body)
-        for key, value in members.items():
-            members[key] = Raw(_strip(value, shape.values, (*path, key), unknown, spelled))
-        return _encode(members)
-    if first == b"[" and shape.items is not None:
-        pieces = [_strip(item, shape.items, (*path, i), unknown, spelled) for i, item in enumerate(_array(body))]
-        return b"[%b]" % b",".join(pieces)
-    return bytes(body)
+def _strip(
+    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: Spelled, anew: bool = False
+) -> bytes | Raw:
+    """`body` without what a type of this shape does not know; `body` itself if that is nothing. `anew`: every object is
+    written anew."""
+    first = bytes(memoryview(body)[:1])
+    if first == b"{":
+        if shape.struct is not None:
+            return _strip_struct(body, shape.struct, path, unknown, spelled, anew)
+        if shape.values is not None:
+            members = _object(body)
+            changed = anew
+            for key, value in members.items():
+                left = _strip(value, shape.values, (*path, key), unknown, spelled, anew)
+                if left is not value:
+                    members[key] = Raw(left)
+                    changed = True
+            return _encode(members) if changed else body
+    elif first == b"[" and shape.items is not None:
+        items = _array(body)
+        changed = anew
+        for i, item in enumerate(items):
+            left = _strip(item, shape.items, (*path, i), unknown, spelled, anew)
+            if left is not item:
+                items[i] = Raw(left)
+                changed = True
+        return _encode(items) if changed else body
+    return body
 
 
 def _strip_struct(
-    body: bytes | Raw, struct: type[Struct], path: Path, unknown: Unknown, spelled: dict[Path, str | int]
-) -> bytes:
-    known = _fields(struct)
-    kinds: frozenset[str] | None = getattr(struct, "__kinds__", None)
+    body: bytes | Raw, struct: type[Struct], path: Path, unknown: Unknown, spelled: Spelled, anew: bool
+) -> bytes | Raw:
+    known, deep, kinds, type_optional, type_text, alias = _plan(struct)
     members = _object(body)
     if kinds is not None:
         kind = _plain_string(members.get("type"))
-        if kind is None and members.get("type") == _NULL and known["type"] is str and "type" in _defaults(struct):
+        if kind is None and type_optional and type_text and members.get("type") == _NULL:
             # Null says as little as no type at all.
             unknown.setdefault(path, {})["type"] = members.pop("type")
-        if kind not in kinds and not (kind is None and "type" in _defaults(struct)):
+            anew = True
+        if kind not in kinds and not (kind is None and type_optional):
             return _encode({"type": STRANGE, "strange": Raw(bytes(body))})
-    alias: Mapping[str, str] = getattr(struct, "__alias__", {})
+    cut: dict[str, Raw] | None = None
+    changed = anew
+    if not members.keys() <= known:
+        members, cut = _divided(members, known, alias, path, spelled)
+        changed = True
+    for name, value in members.items():
+        if name in deep:
+            left = _strip(value, deep[name], (*path, name), unknown, spelled, anew)
+            if left is not value:
+                members[name] = Raw(left)
+                changed = True
+    if cut:
+        unknown.setdefault(path, {}).update(cut)
+    return _encode(members) if changed else body
+
+
+def _divided(
+    members: dict[str, Raw], known: frozenset[str], alias: Mapping[str, str], path: Path, spelled: Spelled
+) -> tuple[dict[str, Raw], dict[str, Raw]]:
+    """The members that a Struct knows, under its own names, and the others."""
     left: dict[str, Raw] = {}
     cut: dict[str, Raw] = {}
     for key, value in members.items():
-        name = key
-        if name not in known and alias.get(key, "") in known and alias[key] not in members:
-            name = alias[key]
-            spelled[(*path, name)] = key
-        if name in known and name != "strange":
-            left[name] = Raw(_strip(value, known[name], (*path, name), unknown, spelled))
+        if key in known:
+            left[key] = value
+        elif alias.get(key, "") in known and alias[key] not in members:
+            left[alias[key]] = value
+            spelled[(*path, alias[key])] = key
         else:
             cut[key] = value
-    if cut:
-        unknown.setdefault(path, {}).update(cut)
-    return _encode(left)
+    return left, cut
 
 
 def _plain_string(raw: Raw | None) -> str | None:
@@ -254,8 +291,25 @@ class _Shape(NamedTuple):
     """What a type says about the inside of a JSON value: an object's Struct, an array's items, a mapping's values."""
 
     struct: type[Struct] | None = None
-    items: Any = None
-    values: Any = None
+    items: _Shape | None = None
+    values: _Shape | None = None
+
+
+_FLAT = _Shape()
+"""Of values with nothing inside that is looked at."""
+
+
+class _Plan(NamedTuple):
+    """What is known of the members of a Struct, by their encoded names."""
+
+    known: frozenset[str]
+    deep: dict[str, _Shape]
+    """Those with something inside that is looked at."""
+    kinds: frozenset[str] | None
+    type_optional: bool
+    type_text: bool
+    """`type` is a text, never null."""
+    alias: Mapping[str, str]
 
 
 @cache
@@ -269,22 +323,31 @@ def _shape(type_: Any) -> _Shape:
             next((s.values for s in shapes if s.values is not None), None),
         )
     if origin in (list, tuple):
-        return _Shape(items=typing.get_args(type_)[0])
+        return _Shape(items=_shape(typing.get_args(type_)[0]))
     if origin is dict:
-        return _Shape(values=typing.get_args(type_)[1])
+        return _Shape(values=_shape(typing.get_args(type_)[1]))
     if isinstance(type_, type) and issubclass(type_, Struct):
         return _Shape(struct=type_)
-    return _Shape()
+    return _FLAT
 
 
 @cache
-def _fields(struct: type[Struct]) -> dict[str, Any]:
-    """Encoded field name -> type."""
+def _plan(struct: type[Struct]) -> _Plan:
     hints = typing.get_type_hints(struct)
-    return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(struct)}
+    fields = msgspec.structs.fields(struct)
+    shapes = {field.encode_name: _shape(hints[field.name]) for field in fields}
+    optional = frozenset([field.encode_name for field in fields if not field.required])
+    return _Plan(
+        frozenset(shapes) - {"strange"},
+        {name: shape for name, shape in shapes.items() if _is_deep(shape)},
+        getattr(struct, "__kinds__", None),
+        "type" in optional,
+        hints.get("type") is str,
+        getattr(struct, "__alias__", {}),
+    )
 
 
-@cache
-def _defaults(struct: type[Struct]) -> frozenset[str]:
-    """Encoded names of the fields that may be left out."""
-    return frozenset([field.encode_name for field in msgspec.structs.fields(struct) if not field.required])
+def _is_deep(shape: _Shape) -> bool:
+    if shape.struct is not None:
+        return True
+    return any(inside is not None and _is_deep(inside) for inside in (shape.items, shape.values))
