@@ -17,8 +17,10 @@ from ..codec.frames import Lane, Template
 from ..codec.json_text import encode
 
 _string = msgspec.json.Decoder(str).decode
-OBFUSCATED = {"mark": b'"obfuscation":"', "noise": bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))}
-"""OpenAI ends a frame with random letters and digits, so that its length says nothing about the text."""
+_DIGITS = b"0123456789"
+_LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + b"_-"
+OBFUSCATED = {"mark": b'"obfuscation":"', "noise": _DIGITS + _LETTERS}
+"""OpenAI puts random letters and digits into a frame, so that its length says nothing about the text."""
 _ARGUMENTS = b'"arguments":'
 _PATIENCE = 8
 """Frames to learn from without ever hearing one again, before giving up: then each frame is unlike the others."""
@@ -32,7 +34,8 @@ _HEARD = Template(b"", b"")
 class Shape(NamedTuple):
     """A frame without its text: what stands before a number that may differ and behind it, what stands after the text,
     and the rest without what may differ in it: bytes out of `noise` at its beginning, or out of `figures` anywhere.
-    `quote`: the text's last one, if `after` begins with it, since what follows could not be found without."""
+    `quote`: the text's last one, if `after` begins with it, since what follows could not be found without. `tail`: what
+    stands behind a number that may differ, if the number ends the rest."""
 
     head: bytes
     second: bytes
@@ -41,6 +44,7 @@ class Shape(NamedTuple):
     rest: bytes
     noise: bytes
     figures: bytes
+    tail: bytes = b""
 
 
 @lru_cache(maxsize=64)
@@ -52,11 +56,12 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
 def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
     """A function, not a method: its names are bound once for hundreds of frames, slices too. Slices are compared, since
     on bytes that is faster than startswith and endswith. Whether what is left is one string, its decoder says."""
-    head, second, quote, after, rest, noise, figures = shape
+    head, second, quote, after, rest, noise, figures, tail = shape
     known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
     size = len(head)
     opening, words = slice(size), slice(size, None)
     number = link = opening  # where they stand when there is a number: not known yet
+    steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count, escapes = template
     tell = told.append
@@ -77,6 +82,10 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
         literal, _, end = frame[words].rpartition(after)
         if known is not None:
             if end not in known:
+                return None
+        elif tail:
+            end = end.lstrip(noise)
+            if end[steady] != rest or end[ending] != tail or not end[counted].isdigit():
                 return None
         elif (end.translate(None, figures) if figures else end.lstrip(noise)) != rest:
             return None
@@ -102,7 +111,7 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
 class RepeatedFrame:
     """One frame with the blank line behind it, and where the text stands in it.
 
-    `keys`: the text stands behind one of these. `counter`: a number behind these bytes, before the text, may differ.
+    `keys`: the text stands behind one of these. `counter`: a number behind these bytes may differ.
     `mark`: behind these bytes, after the text, as many out of `noise` as follow may differ, or `figures` anywhere.
     """
 
@@ -145,9 +154,18 @@ class RepeatedFrame:
         rest = b'"' + rest
         after, mark, rest = rest.partition(self._mark) if self._mark else (rest, b"", b"")
         after += mark
+        noise, tail = self._noise, b""
+        if self._counter and not second:
+            # The number stands behind the text, and behind the padding if there is one.
+            found, counter, behind = (rest if mark else after).partition(self._counter)
+            tail = behind.lstrip(_DIGITS)
+            if counter and mark:
+                rest = found + counter
+            elif counter:
+                after, rest, noise = found + counter, b"", b""
         quote = b'"' if rest.find(after[1:]) >= 0 else b""
-        rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(self._noise)
-        self.shape = Shape(head, second, quote, after if quote else after[1:], rest, self._noise, self._figures)
+        rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(noise)
+        self.shape = Shape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)
         return True
 
     def hear(self, frame: bytes) -> str | None:
