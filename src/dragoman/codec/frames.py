@@ -123,7 +123,10 @@ class FrameReader:
         """What such a chunk says."""
         events: list[Event] = []
         if not (self.__listens and self.__hear(chunk, events)):
-            self.__read(chunk, frame, events)
+            if self.going_on >= 0:
+                self.settle()
+            if self._frame(*frame, events):
+                self.__learn(chunk, events)
         return events
 
     def __hear(self, frame: bytes, events: list[Event]) -> bool:
@@ -138,12 +141,14 @@ class FrameReader:
 
     def __read(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
         self.settle()
-        matcher = self.__matcher
-        if self._frame(*frame, events) and matcher is not None:
-            delta = events[-1]
-            if type(delta) is PartDelta and matcher.learn(whole, delta.text):
-                self.going_on = delta.index
-                self.__listens = True
+        if self._frame(*frame, events):
+            self.__learn(whole, events)
+
+    def __learn(self, whole: bytes, events: list[Event]) -> None:
+        matcher, delta = self.__matcher, events[-1]
+        if matcher is not None and type(delta) is PartDelta and matcher.learn(whole, delta.text):
+            self.going_on = delta.index
+            self.__listens = True
 
     def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
         """Bytes that are not whole frames, or not yet."""

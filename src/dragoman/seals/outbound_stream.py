@@ -6,6 +6,8 @@ reader has at once anyway, and the end of a thought until the next part says whe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
@@ -69,7 +71,7 @@ class SealStream:
         if opened is not None:
             opened.pieces += texts
 
-    def feed(self, events: list[Event]) -> list[Event]:
+    def feed(self, events: Iterable[Event]) -> list[Event]:
         out: list[Event] = []
         for event in events:
             if isinstance(event, PartDelta):

@@ -97,6 +97,13 @@ def _kind_of(delta: wire.Delta) -> str:
     return next((kind for kind, value in held.items() if value), delta.type)
 
 
+def _is_more_input(event: wire.StreamEvent, delta: wire.Delta, live: _Block) -> bool:
+    """Whether a delta is more of the input of a hosted tool, which is held until it is whole."""
+    if delta.type != "input_json_delta" or event.type != "content_block_delta" or event.index != live.number:
+        return False
+    return isinstance(live.part, Opaque) and not event.error and not live.over
+
+
 class StreamReader(FrameReader):
     """Wire events in, events out."""
 
@@ -131,7 +138,10 @@ class StreamReader(FrameReader):
             return False
         delta, live = event.delta, self._live
         if delta is None or live is None or delta.type != live.delta or event.index != live.number or not live.delta:
-            self._event(name, event, {}, events)
+            if delta is not None and live is not None and not self._waiting and _is_more_input(event, delta, live):
+                live.pieces.append(delta.partial_json or "")
+            else:
+                self._event(name, event, {}, events)
             return False
         text = delta.text or delta.partial_json or delta.thinking
         if text:

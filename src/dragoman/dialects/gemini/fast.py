@@ -217,7 +217,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
 
 
-_USAGE = b'"usageMetadata": {'
+_USAGE = b'"usageMetadata":'
 """Figures come with every chunk; only the last ones count."""
 repeated = partial(RepeatedFrame, (b'"text":',), mark=_USAGE, figures=b"0123456789")
 
