@@ -127,9 +127,9 @@ class Fast(Struct, frozen=True, eq=False):
     simple: bool = False
     """Its writer looks through all turns before it writes, and finds nothing to do in simple ones
     (`fast.prefix.is_simple`)."""
-    read_plain: Callable[[bytes], Any] | None = None
-    """A short way for answers that are plain (`fast.plain_answers.Plain`); None for any other, which then goes through
-    parts."""
+    read_plain: Callable[[bytes, int, Request | None], Any] | None = None
+    """A short way for answers that are plain (`fast.plain_answers.Plain`): the body, the time, the request; None for
+    any other, which then goes through parts."""
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None
     """The same for writing: the answer, the model's name ("" for its own), the time, the request; None where writing it
     takes more than that."""

@@ -82,6 +82,8 @@ class FrameReader:
         self.__blank = b"\n\n"  # between frames
         self.going_on = -1
         """The part of which the last frame was more, if the next one may be, too; else -1."""
+        self.held: PartDelta | None = None
+        """The last frame was more of a part that its reader holds until it is whole. No event was made of the frame."""
 
     def match(self, matcher: FrameMatcher) -> None:
         """Ask for repeated frames first."""
@@ -145,16 +147,19 @@ class FrameReader:
             self.__learn(whole, events)
 
     def __learn(self, whole: bytes, events: list[Event]) -> None:
-        matcher, delta = self.__matcher, events[-1]
+        matcher, delta = self.__matcher, self.held or events[-1]
         if matcher is not None and type(delta) is PartDelta and matcher.learn(whole, delta.text):
             self.going_on = delta.index
-            self.__listens = True
+            self.__listens = self.held is None
+        else:
+            self.held = None
 
     def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
         """Bytes that are not whole frames, or not yet."""
         self.settle()
         for name, data in self._frames.feed(chunk):
             self._frame(name, data, events)
+        self.held = None
 
     def lane(self, template: Template, told: list[str]) -> Lane | None:
         """The short way for more of the open text, which nobody listens for here any more. What goes there is told by
@@ -179,10 +184,12 @@ class FrameReader:
             self.__matcher.forget()
             self.__listens = False
             self.going_on = -1
+            self.held = None
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         """Read one frame; True when it gave one PartDelta of text, the last event, and said nothing else: but for the
-        beginning of that part, the same frame with other words would give a PartDelta alone."""
+        beginning of that part, the same frame with other words would give a PartDelta alone. Also true when the frame
+        gave no event, but more of a part that is held: then `held` is that."""
         raise NotImplementedError
 
     def _catch_up(self, said: list[str], last: bytes) -> None:

@@ -12,7 +12,7 @@ from ..canon.parts import Opaque, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
-from ..codec.frames import FrameMatcher, FrameReader, Lane
+from ..codec.frames import FrameMatcher, FrameReader, Lane, Template
 from ..codec.sse import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..codec.hosted_calls import HostedEvents
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
+_NOTHING = Template(b"", b"")
+"""How more of a part is written that its reader holds."""
 
 
 class StreamTranslator:
@@ -137,7 +139,7 @@ class StreamTranslator:
         halves = self._halves
         if halves.active:
             events = halves.joined(events, self._context)
-        elif not events:
+        elif not events and (framed is None or framed.held is None):
             return b""
         written = self._written
         out = written(events[0]) if len(events) == 1 else b"".join([written(event) for event in events])
@@ -147,7 +149,7 @@ class StreamTranslator:
 
     def _enter_lane(self, reader: FrameReader) -> None:
         index = reader.going_on
-        template = cast(TemplateWriter, self._writer).template(index)
+        template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._convoy is None or not self._convoy.holds(index)):
             if index in self._escapes.calls:
                 template = template._replace(arguments=True)
@@ -159,12 +161,15 @@ class StreamTranslator:
         self._lane = None
         told = self._told
         if told:
-            if self._framed is not None:
-                self._framed.heard(told, self._last)
+            self._told = []
+            framed = self._framed
+            if framed is not None:
+                framed.heard(told, self._last)
+                if framed.held is not None:
+                    return  # its reader holds the part, and nobody else knows of it
             if self._convoy is not None:
                 self._convoy.told(self._index, told)
             cast(TemplateWriter, self._writer).told(self._index, told)
-            self._told = []
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`

@@ -108,7 +108,7 @@ class StreamReader(FrameReader):
     """Wire events in, events out."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=False)
+        super().__init__(Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
@@ -139,9 +139,11 @@ class StreamReader(FrameReader):
         delta, live = event.delta, self._live
         if delta is None or live is None or delta.type != live.delta or event.index != live.number or not live.delta:
             if delta is not None and live is not None and not self._waiting and _is_more_input(event, delta, live):
-                live.pieces.append(delta.partial_json or "")
-            else:
-                self._event(name, event, {}, events)
+                piece = delta.partial_json or ""
+                live.pieces.append(piece)
+                self.held = PartDelta(live.index, piece) if piece else None
+                return bool(piece)
+            self._event(name, event, {}, events)
             return False
         text = delta.text or delta.partial_json or delta.thinking
         if text:
@@ -151,8 +153,13 @@ class StreamReader(FrameReader):
             self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
         return bool(text) and not delta.estimated_tokens
 
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        if self._live is not None and self.held is not None:
+            self._live.pieces += said
+
     def close(self) -> list[Event]:
         events: list[Event] = []
+        self.settle()
         for name, data in self._frames.close():
             if not self._over:
                 self._tolerant(name, data, events)

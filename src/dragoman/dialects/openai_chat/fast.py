@@ -139,7 +139,7 @@ _NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
 _KINDS = Kinds(((), wire.COMPLETION_EXTRAS))
 
 
-def read_plain(body: bytes) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     try:
         answer = _decode(body)
     except NOT_PLAIN:
@@ -192,6 +192,8 @@ def _extra_content(packed: str) -> dict[str, Any]:
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     told: list[_Called] | UnsetType = UNSET
     calls = plain.calls
+    if plain.thought is not None:
+        return None
     if calls:
         if plain.thoughts is not None:
             return None

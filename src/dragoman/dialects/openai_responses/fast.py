@@ -140,7 +140,7 @@ _PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
 _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 
-def read_plain(body: bytes) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     try:
         answer = _decode(body)
     except NOT_PLAIN:
@@ -200,9 +200,11 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     shown = in_form(plain.id, RESPONSES)
     stem = hashed(shown, "")
     output: list[Any] = []
+    if plain.thought is not None:
+        output.append(_Sealed(f"{MADE_HERE}{stem}000", "reasoning", (), plain.thought))
     if plain.text:
         said = _Said("output_text", plain.text, (), ())
-        output.append(_Told(f"msg_{stem}000", "message", status, "assistant", (said,)))
+        output.append(_Told(f"msg_{stem}{_PLACES[len(output)]}", "message", status, "assistant", (said,)))
     if plain.calls:
         if plain.slots is not None or len(plain.calls) > _MANY:
             return None
