@@ -76,6 +76,8 @@ class Indexed(Unknown):
 STRANGE = "\x00strange"
 MAX_BODY = 256 * 1024 * 1024
 _MAX_MISFITS = 64
+_FEW_CUTS = 3
+_UNKNOWN_FIELD = "Object contains unknown field"
 
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
@@ -95,12 +97,17 @@ class Admitted(NamedTuple, Generic[T]):
 class Admitter(Generic[T]):
     """Admits one type of document of one dialect. Make one for each type and keep it."""
 
-    __slots__ = ("_decode", "_dialect", "_lenient", "_type")
+    __slots__ = ("_decode", "_dialect", "_lenient", "_simple", "_type")
 
-    def __init__(self, dialect: str, type_: Any, *, lenient: bool = False) -> None:
+    def __init__(
+        self, dialect: str, type_: Any, *, lenient: bool = False, simple: Callable[[T], bool] | None = None
+    ) -> None:
+        """`simple`: whether a decoded value holds no object that may be of an unknown variant. Unknown fields of such a
+        value are cut out where the decoder found them, and the rest is not taken apart."""
         self._dialect = dialect
         self._type = type_
         self._lenient = lenient
+        self._simple = simple
         self._decode: Callable[[bytes | Raw], T] = msgspec.json.Decoder(type_).decode
 
     def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
@@ -118,6 +125,10 @@ class Admitter(Generic[T]):
         if body[:1] in b" \t\r\n":
             body = body.lstrip()
         shape = _shape(self._type)
+        if self._simple is not None:
+            quick = self._with_few_cuts(body, shape, refusal, base, self._simple)
+            if quick is not None:
+                return quick
         unknown = Indexed()
         spelled: Spelled = {}
         try:
@@ -142,6 +153,39 @@ class Admitter(Generic[T]):
         except _REFUSED as refused:
             raise self._error(refused, base) from None
         raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
+
+    def _with_few_cuts(
+        self, body: bytes, shape: _Shape, refusal: Exception, base: Path, simple: Callable[[T], bool]
+    ) -> Admitted[T] | None:
+        """A value with unknown fields in a few objects; None where the body has to be taken apart."""
+        cuts: list[tuple[Path, dict[str, Raw]]] = []
+        for _ in range(_FEW_CUTS):
+            message = str(refusal)
+            if not message.startswith(_UNKNOWN_FIELD):
+                return None
+            steps = _steps(message)
+            cut: dict[str, Raw] = {}
+            try:
+                body = _cut_at(body, shape, steps, cut)
+            except msgspec.ValidationError:
+                return None  # the decoder met the first of two members with one name, and here the last counts
+            if not cut:
+                return None
+            # What is cut out of an inner object comes before what is cut out of the object around it.
+            outer = next((i for i, (path, _) in enumerate(cuts) if steps[: len(path)] == path), len(cuts))
+            cuts.insert(outer, (steps, cut))
+            try:
+                value = self._decode(body)
+            except msgspec.ValidationError as again:
+                refusal = again
+                continue
+            if not simple(value):
+                return None
+            unknown = Indexed()
+            for path, cut in cuts:
+                unknown[base + path] = cut
+            return Admitted(value, unknown, {})
+        return None
 
     def _error(self, refusal: Exception, base: Path) -> WireError:
         message = str(refusal)
@@ -243,6 +287,33 @@ def _divided(
         else:
             cut[key] = value
     return left, cut
+
+
+def _cut_at(body: bytes | Raw, shape: _Shape, steps: Path, cut: dict[str, Raw]) -> bytes:
+    """`body` with the unknown fields of the object at `steps` moved to `cut`. Nothing is cut where a key of that object
+    may have another spelling."""
+    if not steps:
+        plan = _plan(shape.struct) if shape.struct is not None else None
+        if plan is None or plan.alias:
+            return bytes(body)
+        left, found = _divided(_object(body), plan.known, {}, (), {})
+        cut.update(found)
+        return _encode(left)
+    step, rest = steps[0], steps[1:]
+    if isinstance(step, int):
+        if shape.items is None:
+            return bytes(body)
+        items = _array(body)
+        if step >= len(items):
+            return bytes(body)
+        items[step] = Raw(_cut_at(items[step], shape.items, rest, cut))
+        return _encode(items)
+    inside = _plan(shape.struct).deep.get(step) if shape.struct is not None else shape.values
+    members = _object(body)
+    if inside is None or step not in members:
+        return bytes(body)
+    members[step] = Raw(_cut_at(members[step], inside, rest, cut))
+    return _encode(members)
 
 
 def _plain_string(raw: Raw | None) -> str | None:
