@@ -126,7 +126,7 @@ class Admitter(Generic[T]):
             body = body.lstrip()
         shape = _shape(self._type)
         if self._simple is not None:
-            quick = self._with_few_cuts(body, shape, refusal, base, self._simple)
+            quick = self._with_few_cuts(body, shape, str(refusal), base, self._simple)
             if quick is not None:
                 return quick
         unknown = Indexed()
@@ -155,12 +155,11 @@ class Admitter(Generic[T]):
         raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
 
     def _with_few_cuts(
-        self, body: bytes, shape: _Shape, refusal: Exception, base: Path, simple: Callable[[T], bool]
+        self, body: bytes, shape: _Shape, message: str, base: Path, simple: Callable[[T], bool]
     ) -> Admitted[T] | None:
         """A value with unknown fields in a few objects; None where the body has to be taken apart."""
         cuts: list[tuple[Path, dict[str, Raw]]] = []
         for _ in range(_FEW_CUTS):
-            message = str(refusal)
             if not message.startswith(_UNKNOWN_FIELD):
                 return None
             steps = _steps(message)
@@ -172,12 +171,12 @@ class Admitter(Generic[T]):
             if not cut:
                 return None
             # What is cut out of an inner object comes before what is cut out of the object around it.
-            outer = next((i for i, (path, _) in enumerate(cuts) if steps[: len(path)] == path), len(cuts))
-            cuts.insert(outer, (steps, cut))
+            outer = [i for i, (path, _) in enumerate(cuts) if steps[: len(path)] == path]
+            cuts.insert(outer[0] if outer else len(cuts), (steps, cut))
             try:
                 value = self._decode(body)
             except msgspec.ValidationError as again:
-                refusal = again
+                message = str(again)
                 continue
             if not simple(value):
                 return None
