@@ -74,6 +74,8 @@ class FrameReader:
 
     def __init__(self, frames: Splitter, *, keeps_count: bool) -> None:
         self._frames = frames
+        self.one: Callable[[bytes], Frame | None] = frames.one
+        """The frame that a chunk is, if it is one, whole and in its usual form."""
         self.__matcher: FrameMatcher | None = None
         self.__counts = keeps_count
         self.__said: list[str] = []
@@ -116,10 +118,6 @@ class FrameReader:
         if rest:
             self.__read_bytes(rest, events)
         return events
-
-    def one(self, chunk: bytes) -> Frame | None:
-        """The frame that a chunk is, if it is one, whole and in its usual form."""
-        return self._frames.one(chunk)
 
     def take(self, chunk: bytes, frame: Frame) -> list[Event]:
         """What such a chunk says."""

@@ -27,9 +27,11 @@ _NUMBER = re.compile(r"\[(\d{1,3})\]")
 class Search:
     """What an answer's fields tell of a search."""
 
-    __slots__ = ("_cited", "_sources", "_told")
+    __slots__ = ("_cited", "_sources", "_told", "fields")
 
     def __init__(self, results: Raw | None, addresses: Raw | None) -> None:
+        self.fields = results, addresses
+        """As they came."""
         found = json_text.plain(results) if results is not None else None
         listed = json_text.plain(addresses) if addresses is not None else None
         self._sources = [
@@ -63,12 +65,13 @@ class Search:
         return tuple(found)
 
 
-def take_search(fields: dict[str, Raw], context: Context) -> Search | None:
+def take_search(fields: dict[str, Raw], context: Context, before: Search | None = None) -> Search | None:
     """The search that an answer's fields tell of, taken out of them; None where they tell of none. Within this dialect
-    the fields stay."""
+    the fields stay. `before`: the search of the last chunk, which most chunks repeat."""
     if context.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
         return None
-    search = Search(fields.get(RESULTS), fields.get(ADDRESSES))
+    found = fields.get(RESULTS), fields.get(ADDRESSES)
+    search = before if before is not None and before.fields == found else Search(*found)
     if not search:
         return None
     fields.pop(RESULTS, None)

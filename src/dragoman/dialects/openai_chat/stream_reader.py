@@ -182,7 +182,7 @@ class StreamReader(FrameReader):
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
         """A search that the chunk tells of, as hosts do in every chunk: its parts come before the first words."""
-        search = take_search(fields, self._context)
+        search = take_search(fields, self._context, self._search)
         if search is None:
             return
         if self._search is None:
