@@ -26,8 +26,26 @@ class Template(NamedTuple):
     between: bytes = b""
     """What stands between the number and the words."""
     number: int = -1
-    arguments: bool = False
-    """The words are arguments of a call: escapes of half characters in them have to be looked at."""
+
+
+class Mender(Protocol):
+    """Mends arguments of calls with escapes of half characters, on their way to the writer."""
+
+    holding: bool
+    """Whether anything is held back."""
+
+    def text(self, index: int, text: str) -> str:
+        """The arguments to write for these of the call with that index; "" where none can be written yet."""
+        ...
+
+
+class Mended(NamedTuple):
+    """Who mends the texts of a part, and the texts as they were sent."""
+
+    mender: Mender
+    part: int
+    """The index of the part."""
+    sent: list[str]
 
 
 class FrameMatcher(Protocol):
@@ -44,9 +62,9 @@ class FrameMatcher(Protocol):
         """The text, when a frame is the remembered one but for it."""
         ...
 
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
+    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
         """From frame to frame: as long as one after the other is more of the same text, nobody else has to be asked.
-        None while nothing goes on."""
+        None while nothing goes on. `told` gets the texts as they come."""
         ...
 
     def forget(self) -> None: ...
@@ -159,11 +177,11 @@ class FrameReader:
             self._frame(name, data, events)
         self.held = None
 
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
+    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
         """The short way for more of the open text, which nobody listens for here any more. What goes there is told by
         `heard` when it is over."""
         self.__listens = False
-        return self.__matcher.lane(template, told) if self.__matcher is not None else None
+        return self.__matcher.lane(template, told, mended) if self.__matcher is not None else None
 
     def heard(self, said: list[str], last: bytes) -> None:
         """Another way has read these texts; `last` is the frame of the last one."""

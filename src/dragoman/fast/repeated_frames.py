@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..codec.frames import Lane, Template
+from ..codec.frames import Lane, Mended, Template
 from ..codec.json_text import encode
 
 _string = msgspec.json.Decoder(str).decode
@@ -53,7 +53,7 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
+def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | None = None) -> Lane:
     """A function, not a method: its names are bound once for hundreds of frames, slices too. Slices are compared, since
     on bytes that is faster than startswith and endswith. Whether what is left is one string, its decoder says."""
     head, second, quote, after, rest, noise, figures, tail = shape
@@ -63,8 +63,9 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
     number = link = opening  # where they stand when there is a number: not known yet
     steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
-    before, behind, between, count, escapes = template
+    before, behind, between, count = template
     tell = told.append
+    mender, index, send = (mended.mender, mended.part, mended.sent.append) if mended is not None else (None, 0, tell)
 
     def lane(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
@@ -97,9 +98,13 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
             return None
         if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
             return None  # they may be those of another call: the reader has to look
-        if escapes and ("\\ud" in text or "\\uD" in text or text.endswith(("\\", "\\u"))):
-            return None  # it may be half a character
         tell(text)
+        if mender is not None:
+            if mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\")):  # it may be half a character
+                text = mender.text(index, text)
+                if not text:
+                    return b""
+            send(text)
         if between:
             count += 1
             return b"".join((before, encode(count - 1), between, encode(text), behind))
@@ -176,10 +181,10 @@ class RepeatedFrame:
             self._lane = _lane(self.shape, self._heard, _HEARD)
         return None if self._lane(frame) is None else self._heard.pop()
 
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
+    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
         """From frame to frame: as long as one after the other is more of the same text, nobody else has to be asked.
-        None while nothing goes on."""
-        return None if self.shape is None else _lane(self.shape, told, template)
+        None while nothing goes on. `told` gets the texts as they come."""
+        return None if self.shape is None else _lane(self.shape, told, template, mended)
 
     def forget(self) -> None:
         self.shape = self._lane = None

@@ -12,7 +12,7 @@ from ..canon.parts import Opaque, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
-from ..codec.frames import FrameMatcher, FrameReader, Lane, Template
+from ..codec.frames import FrameMatcher, FrameReader, Lane, Mended, Template
 from ..codec.sse import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
@@ -77,7 +77,8 @@ class StreamTranslator:
         self._lane: Lane | None = None
         """The short way for frames that are more of the same text."""
         self._index = 0  # of the part that goes on there,
-        self._told: list[str] = []  # what of it went through,
+        self._told: list[str] = []  # what of it went through, as it came
+        self._sent: list[str] = []  # and as it was sent,
         self._last = b""  # and the frame of the last words
         self._blank = _LF  # between frames
         self.fault: Fault | None = None
@@ -151,10 +152,13 @@ class StreamTranslator:
         index = reader.going_on
         template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._convoy is None or not self._convoy.holds(index)):
-            if index in self._escapes.calls:
-                template = template._replace(arguments=True)
             self._index = index
-            self._lane = reader.lane(template, self._told)
+            if index in self._escapes.calls:
+                self._sent = []
+                self._lane = reader.lane(template, self._told, Mended(self._escapes, index, self._sent))
+            else:
+                self._sent = self._told
+                self._lane = reader.lane(template, self._told)
 
     def _leave_lane(self) -> None:
         """Something else comes: let everybody know what went by."""
@@ -168,8 +172,8 @@ class StreamTranslator:
                 if framed.held is not None:
                     return  # its reader holds the part, and nobody else knows of it
             if self._convoy is not None:
-                self._convoy.told(self._index, told)
-            cast(TemplateWriter, self._writer).told(self._index, told)
+                self._convoy.told(self._index, self._sent)
+            cast(TemplateWriter, self._writer).told(self._index, self._sent)
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
