@@ -18,7 +18,7 @@ from ..context import Context
 from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
-EMPTY_VALUES = (Raw(), Raw(b"null"), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
+EMPTY_VALUES = (NULL, Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
 """A field that is absent, and the values that are no loss where they are left out of an answer
 (`canon.loss_severity.field_severity`)."""
 _encode = msgspec.json.Encoder().encode

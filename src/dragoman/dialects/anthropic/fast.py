@@ -150,7 +150,6 @@ _STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
 }
 _WORDS = {stop: word for word, stop in _STOPS.items()}
 _KINDS = Kinds((("usage",), ("cache_creation", "inference_geo")))
-_NOTHING_CACHED = _Cached()
 _NO_PLACE = ("not_available", "standard")
 """Words that say nothing where the upstream says where it ran."""
 
@@ -196,7 +195,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         usage.service_tier,
         True,
         _KINDS[
-            cached is None or cached == _NOTHING_CACHED, not usage.inference_geo or usage.inference_geo in _NO_PLACE
+            cached is None or not (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens),
+            not usage.inference_geo or usage.inference_geo in _NO_PLACE,
         ],
     )
 

@@ -33,6 +33,7 @@ class _Call(Exact, kw_only=True):
     id: CallId
     type: Literal["function"] = "function"
     function: _Function
+    index: int | None = None
 
 
 class _Message(Exact):
@@ -52,6 +53,8 @@ class _Choice(Exact, kw_only=True):
     message: _Message
     logprobs: None = None
     finish_reason: Literal["stop", "tool_calls", "length"]
+    content_filter_results: Raw = NULL
+    stop_reason: Raw = NULL
 
 
 class _PromptDetails(Exact):
@@ -136,7 +139,7 @@ class _Written(Struct, gc=False):
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
-_KINDS = Kinds(((), wire.COMPLETION_EXTRAS))
+_KINDS = Kinds((("choices", 0), ("content_filter_results", "stop_reason")), ((), wire.COMPLETION_EXTRAS))
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
@@ -177,6 +180,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         tier,
         False,
         _KINDS[
+            choice.content_filter_results in EMPTY_VALUES,
+            choice.stop_reason in EMPTY_VALUES,
             not answer.service_tier or tier is not None,
             answer.system_fingerprint in EMPTY_VALUES,
             answer.prompt_filter_results in EMPTY_VALUES,
