@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import compress
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
+from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
@@ -44,6 +46,7 @@ class _Message(Exact, tag_field="type", tag="message", kw_only=True):
     id: str | None = None
     status: Literal["completed"] | None = None
     content: tuple[_Words]
+    phase: str | None = None
     role: Literal["assistant"]
 
 
@@ -189,8 +192,17 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 
 def _kept(answer: Any) -> Named:
-    own = compress(_OWN_IDS, [item.id for item in answer.output])
+    items = answer.output
+    own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
+    first = items[0]
+    if type(first) is _Message and first.phase:
+        # Only the first item can be a message.
+        own = ((("output", 0), ("phase", "id") if first.id else ("phase",)), *compress(_OWN_IDS[1:], _ids(items[1:])))
     return (*own, ((), names_around(answer)))
+
+
+def _ids(items: list[Any]) -> list[str | None]:
+    return [item.id for item in items]
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
