@@ -65,7 +65,7 @@ def test_recorded_answers_are_the_same_both_ways(
     taken = 0
     for case in all_cases(source, "response"):
         reader = get(source).fast.read_plain  # type: ignore[union-attr]
-        taken += reader is not None and reader(case.body) is not None
+        taken += reader is not None and reader(case.body, 0, None) is not None
         for way, request in (("auto", None), ("auto", answers), ("vault", answers), ("id", None)):
             short, long = both(case.body, source, target, way, request)
             assert short == long, (case.id, way)
@@ -117,3 +117,55 @@ def test_texts_that_are_spelled_by_numbers_are_the_same_both_ways(
     body = json.dumps(whole, ensure_ascii=True).replace("/", "\\/").encode()
     short, long = both(body, source, target, "auto", asked(target, source, stream=False))
     assert short == long
+
+
+def _gemini_without_ids(whole: Any) -> None:
+    for part in whole["candidates"][0]["content"]["parts"]:
+        part.get("functionCall", {}).pop("id", None)
+    whole["candidates"][0]["finishMessage"] = "Model generated function call(s)."
+
+
+def _gemini_sealed_text(whole: Any) -> None:
+    whole["candidates"][0]["content"]["parts"] = [{"text": "It is 6 °C.", "thoughtSignature": "c2lnbmF0dXJl" * 8}]
+
+
+def _messages_place(whole: Any) -> None:
+    whole["usage"]["inference_geo"] = "global"
+    whole["usage"]["cache_creation"] = {"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0}
+
+
+def _chat_numbered(whole: Any) -> None:
+    for number, call in enumerate(whole["choices"][0]["message"]["tool_calls"]):
+        call["index"] = number
+    whole["choices"][0]["content_filter_results"] = {"hate": {"filtered": False}}
+
+
+def _responses_phase(whole: Any) -> None:
+    next(item for item in whole["output"] if item["type"] == "message")["phase"] = "commentary"
+
+
+@pytest.mark.parametrize(
+    ("source", "change"),
+    [
+        ("gemini", _gemini_without_ids),
+        ("gemini", _gemini_sealed_text),
+        ("anthropic", _messages_place),
+        ("openai-chat", _chat_numbered),
+        ("openai-responses", _responses_phase),
+    ],
+)
+def test_usual_shapes_take_the_short_way_and_are_the_same_both_ways(
+    source: str, change: Callable[[Any], None], both: Callable[..., tuple[Outcome, Outcome]]
+) -> None:
+    whole = msgspec.json.decode(payloads.response(source))
+    change(whole)
+    body = msgspec.json.encode(whole)
+    reader = get(source).fast.read_plain  # type: ignore[union-attr]
+    assert reader is not None
+    assert reader(body, 0, None) is not None
+    for target in [target for one, target in SHORT if one == source]:
+        answers = asked(target, source, stream=False)
+        for way in STRATEGIES:
+            for request in (None, answers):
+                short, long = both(body, source, target, way, request)
+                assert short == long, (target, way)

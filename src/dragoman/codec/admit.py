@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 Unknown = dict[Path, dict[str, Raw]]
 """Path of an object -> its unknown fields."""
+Spelled = dict[Path, str | int]
+"""Path of a field -> its key, where that is spelled differently."""
 
 
 class Indexed(Unknown):
@@ -77,6 +79,8 @@ class Indexed(Unknown):
 STRANGE = "\x00strange"
 MAX_BODY = 256 * 1024 * 1024
 _MAX_MISFITS = 64
+_FEW_CUTS = 3
+_UNKNOWN_FIELD = "Object contains unknown field"
 
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
@@ -90,18 +94,23 @@ class Admitted(NamedTuple, Generic[T]):
 
     value: T
     unknown: Unknown
-    spelled: dict[Path, str | int]
+    spelled: Spelled
 
 
 class Admitter(Generic[T]):
     """Decodes one type of document of one dialect. Make one for each type and keep it."""
 
-    __slots__ = ("_decode", "_dialect", "_lenient", "_type")
+    __slots__ = ("_decode", "_dialect", "_lenient", "_simple", "_type")
 
-    def __init__(self, dialect: str, type_: Any, *, lenient: bool = False) -> None:
+    def __init__(
+        self, dialect: str, type_: Any, *, lenient: bool = False, simple: Callable[[T], bool] | None = None
+    ) -> None:
+        """`simple`: whether a decoded value holds no object that may be of an unknown variant. Unknown fields of such a
+        value are cut out where the decoder found them, and the rest is not taken apart."""
         self._dialect = dialect
         self._type = type_
         self._lenient = lenient
+        self._simple = simple
         self._decode: Callable[[bytes | Raw], T] = msgspec.json.Decoder(type_).decode
 
     def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
@@ -116,10 +125,23 @@ class Admitter(Generic[T]):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
         if len(body) > MAX_BODY:
             raise WireError(self._dialect, "", f"at most {MAX_BODY} bytes", f"{len(body)}") from None
+        if body[:1] in b" \t\r\n":
+            body = body.lstrip()
+        shape = _shape(self._type)
+        if self._simple is not None:
+            quick = self._with_few_cuts(body, shape, str(refusal), base, self._simple)
+            if quick is not None:
+                return quick
         unknown = Indexed()
-        spelled: dict[Path, str | int] = {}
+        spelled: Spelled = {}
         try:
-            body = bytes(_strip(body, _shape(self._type), base, unknown, spelled))
+            try:
+                return Admitted(self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled)
+            except msgspec.ValidationError:
+                # Either a value has a wrong type, or the first of two members with one name has: of these the last
+                # counts. A second pass writes every object anew, so that each has a name once.
+                unknown, spelled = Indexed(), {}
+                body = bytes(_strip(body, shape, base, unknown, spelled, anew=True))
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
@@ -134,6 +156,38 @@ class Admitter(Generic[T]):
         except _REFUSED as refused:
             raise self._error(refused, base) from None
         raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
+
+    def _with_few_cuts(
+        self, body: bytes, shape: _Shape, message: str, base: Path, simple: Callable[[T], bool]
+    ) -> Admitted[T] | None:
+        """A value with unknown fields in a few objects; None where the body has to be taken apart."""
+        cuts: list[tuple[Path, dict[str, Raw]]] = []
+        for _ in range(_FEW_CUTS):
+            if not message.startswith(_UNKNOWN_FIELD):
+                return None
+            steps = _steps(message)
+            cut: dict[str, Raw] = {}
+            try:
+                body = _cut_at(body, shape, steps, cut)
+            except msgspec.ValidationError:
+                return None  # the decoder met the first of two members with one name, and here the last counts
+            if not cut:
+                return None
+            # What is cut out of an inner object comes before what is cut out of the object around it.
+            outer = [i for i, (path, _) in enumerate(cuts) if steps[: len(path)] == path]
+            cuts.insert(outer[0] if outer else len(cuts), (steps, cut))
+            try:
+                value = self._decode(body)
+            except msgspec.ValidationError as again:
+                message = str(again)
+                continue
+            if not simple(value):
+                return None
+            unknown = Indexed()
+            for path, cut in cuts:
+                unknown[base + path] = cut
+            return Admitted(value, unknown, {})
+        return None
 
     def _error(self, refusal: Exception, base: Path) -> WireError:
         message = str(refusal)
@@ -162,99 +216,107 @@ def _steps(message: str) -> Path:
 
 
 def _strip(
-    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: Spelled, anew: bool = False
 ) -> bytes | Raw:
-    """`body` without the fields that its type does not know; `body` itself if nothing has to change."""
+    """`body` without the fields that a type of this shape does not know; `body` itself if nothing has to change.
+    `anew`: every object is written anew.
+    """
     first = bytes(memoryview(body)[:1])
-    if first in b" \t\r\n":
-        body = bytes(body).lstrip()
-        first = body[:1]
-    if first == b"{" and shape.struct is not None:
-        return _strip_struct(body, _known(shape.struct), path, unknown, spelled)
-    if first == b"{" and shape.values is not None:
-        return _strip_values(body, shape.values, path, unknown, spelled)
-    if first == b"[" and shape.items is not None:
-        return _strip_items(body, shape.items, path, unknown, spelled)
+    if first == b"{":
+        if shape.struct is not None:
+            return _strip_struct(body, shape.struct, path, unknown, spelled, anew)
+        if shape.values is not None:
+            members = _object(body)
+            changed = anew
+            for key, value in members.items():
+                left = _strip(value, shape.values, (*path, key), unknown, spelled, anew)
+                if left is not value:
+                    members[key] = Raw(left)
+                    changed = True
+            return _encode(members) if changed else body
+    elif first == b"[" and shape.items is not None:
+        items = _array(body)
+        changed = anew
+        for i, item in enumerate(items):
+            left = _strip(item, shape.items, (*path, i), unknown, spelled, anew)
+            if left is not item:
+                items[i] = Raw(left)
+                changed = True
+        return _encode(items) if changed else body
     return body
 
 
-def _strip_values(
-    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
-) -> bytes | Raw:
-    members = _object(body)
-    changed = False
-    for key, value in members.items():
-        stripped = _strip(value, shape, (*path, key), unknown, spelled)
-        if stripped is not value:
-            members[key] = Raw(stripped)
-            changed = True
-    return _encode(members) if changed else body
-
-
-def _strip_items(
-    body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
-) -> bytes | Raw:
-    items = _array(body)
-    changed = False
-    for i, item in enumerate(items):
-        stripped = _strip(item, shape, (*path, i), unknown, spelled)
-        if stripped is not item:
-            items[i] = Raw(stripped)
-            changed = True
-    return _encode(items) if changed else body
-
-
 def _strip_struct(
-    body: bytes | Raw, known: _Known, path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+    body: bytes | Raw, struct: type[Struct], path: Path, unknown: Unknown, spelled: Spelled, anew: bool
 ) -> bytes | Raw:
+    known, deep, kinds, type_optional, type_text, alias = _plan(struct)
     members = _object(body)
-    changed = False
-    if known.kinds is not None:
+    if kinds is not None:
         kind = _plain_string(members.get("type"))
-        if kind is None and known.null_type and members.get("type") == _NULL:
+        if kind is None and type_optional and type_text and members.get("type") == _NULL:
             # `"type": null` has no more meaning than an absent type.
             unknown.setdefault(path, {})["type"] = members.pop("type")
-            changed = True
-        if kind not in known.kinds and not (kind is None and known.may_lack_type):
+            anew = True
+        if kind not in kinds and not (kind is None and type_optional):
             return _encode({"type": STRANGE, "strange": Raw(bytes(body))})
-    strange = members.keys() - known.names
-    if strange:
-        return _cut(members, strange, known, path, unknown, spelled)
+    cut: dict[str, Raw] | None = None
+    changed = anew
+    if not members.keys() <= known:
+        members, cut = _divided(members, known, alias, path, spelled)
+        changed = True
     for name, value in members.items():
-        shape = known.fields.get(name)
-        if shape is not None:
-            stripped = _strip(value, shape, (*path, name), unknown, spelled)
-            if stripped is not value:
-                members[name] = Raw(stripped)
+        if name in deep:
+            left = _strip(value, deep[name], (*path, name), unknown, spelled, anew)
+            if left is not value:
+                members[name] = Raw(left)
                 changed = True
+    if cut:
+        unknown.setdefault(path, {}).update(cut)
     return _encode(members) if changed else body
 
 
-def _cut(
-    members: dict[str, Raw],
-    strange: Set[str],
-    known: _Known,
-    path: Path,
-    unknown: Unknown,
-    spelled: dict[Path, str | int],
-) -> bytes:
-    """An object of which some keys are not known: they are other spellings, or are cut out."""
+def _divided(
+    members: dict[str, Raw], known: frozenset[str], alias: Mapping[str, str], path: Path, spelled: Spelled
+) -> tuple[dict[str, Raw], dict[str, Raw]]:
+    """The members that a Struct knows, under its own names, and the others."""
     left: dict[str, Raw] = {}
     cut: dict[str, Raw] = {}
     for key, value in members.items():
-        name = key
-        if key in strange:
-            name = known.alias.get(key, "")
-            if name not in known.names or name in members:
-                cut[key] = value
-                continue
-            spelled[(*path, name)] = key
-        shape = known.fields.get(name)
-        stripped = value if shape is None else _strip(value, shape, (*path, name), unknown, spelled)
-        left[name] = value if stripped is value else Raw(stripped)
-    if cut:
-        unknown.setdefault(path, {}).update(cut)
-    return _encode(left)
+        if key in known:
+            left[key] = value
+        elif alias.get(key, "") in known and alias[key] not in members:
+            left[alias[key]] = value
+            spelled[(*path, alias[key])] = key
+        else:
+            cut[key] = value
+    return left, cut
+
+
+def _cut_at(body: bytes | Raw, shape: _Shape, steps: Path, cut: dict[str, Raw]) -> bytes:
+    """`body` with the unknown fields of the object at `steps` moved to `cut`. Nothing is cut where a key of that object
+    may have another spelling."""
+    if not steps:
+        plan = _plan(shape.struct) if shape.struct is not None else None
+        if plan is None or plan.alias:
+            return bytes(body)
+        left, found = _divided(_object(body), plan.known, {}, (), {})
+        cut.update(found)
+        return _encode(left)
+    step, rest = steps[0], steps[1:]
+    if isinstance(step, int):
+        if shape.items is None:
+            return bytes(body)
+        items = _array(body)
+        if step >= len(items):
+            return bytes(body)
+        items[step] = Raw(_cut_at(items[step], shape.items, rest, cut))
+        return _encode(items)
+    inside = _plan(shape.struct).deep.get(step) if shape.struct is not None else shape.values
+    members = _object(body)
+    if inside is None or step not in members:
+        return bytes(body)
+    members[step] = Raw(_cut_at(members[step], inside, rest, cut))
+    return _encode(members)
 
 
 def _plain_string(raw: Raw | None) -> str | None:
@@ -309,7 +371,21 @@ class _Shape(NamedTuple):
     values: _Shape | None = None
 
 
-_LEAF = _Shape()
+_FLAT = _Shape()
+"""Of values with nothing inside that is looked at."""
+
+
+class _Plan(NamedTuple):
+    """What is known of the members of a Struct, by their encoded names."""
+
+    known: frozenset[str]
+    deep: dict[str, _Shape]
+    """Those with something inside that is looked at."""
+    kinds: frozenset[str] | None
+    type_optional: bool
+    type_text: bool
+    """`type` is a text, never null."""
+    alias: Mapping[str, str]
 
 
 @cache
@@ -323,83 +399,31 @@ def _shape(type_: Any) -> _Shape:
             next((s.values for s in shapes if s.values is not None), None),
         )
     if origin in (list, tuple):
-        return _Shape(items=_inside(typing.get_args(type_)[0]))
+        return _Shape(items=_shape(typing.get_args(type_)[0]))
     if origin is dict:
-        return _Shape(values=_inside(typing.get_args(type_)[1]))
+        return _Shape(values=_shape(typing.get_args(type_)[1]))
     if isinstance(type_, type) and issubclass(type_, Struct):
         return _Shape(struct=type_)
-    return _LEAF
-
-
-def _inside(type_: Any) -> _Shape | None:
-    """The shape of items or values; None where nothing in them can be unknown."""
-    shape = _shape(type_)
-    return None if shape == _LEAF else shape
-
-
-class _Known(NamedTuple):
-    """What a Struct knows, by encoded names."""
-
-    names: frozenset[str]
-    """All fields but `strange`."""
-    fields: dict[str, _Shape]
-    """Those of them that have an inside."""
-    alias: Mapping[str, str]
-    kinds: frozenset[str] | None
-    may_lack_type: bool
-    null_type: bool
-    """A null in place of the type says nothing."""
+    return _FLAT
 
 
 @cache
-def _known(struct: type[Struct]) -> _Known:
-    encoded = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
-    given = struct.__struct_defaults__
-    optional = dict(zip(struct.__struct_encode_fields__[-len(given) :], given, strict=True)) if given else {}
-    may_lack_type = optional.get("type", msgspec.NODEFAULT) is not msgspec.NODEFAULT
-    return _Known(
-        frozenset(encoded.values()) - {"strange"},
-        {
-            encoded[name]: shape
-            for name, type_ in _inner_types(struct).items()
-            if name in encoded and encoded[name] != "strange" and (shape := _shape(type_)) != _LEAF
-        },
-        getattr(struct, "__alias__", {}),
+def _plan(struct: type[Struct]) -> _Plan:
+    hints = typing.get_type_hints(struct)
+    fields = msgspec.structs.fields(struct)
+    shapes = {field.encode_name: _shape(hints[field.name]) for field in fields}
+    optional = frozenset([field.encode_name for field in fields if not field.required])
+    return _Plan(
+        frozenset(shapes) - {"strange"},
+        {name: shape for name, shape in shapes.items() if _is_deep(shape)},
         getattr(struct, "__kinds__", None),
-        may_lack_type,
-        may_lack_type and _annotation(struct, "type") in (str, "str"),
+        "type" in optional,
+        hints.get("type") is str,
+        getattr(struct, "__alias__", {}),
     )
 
 
-_PLAIN: frozenset[Any] = frozenset(
-    [
-        word + end
-        for word in ("str", "int", "float", "bool", "Raw", "Any", "list[str]", "dict[str, Any]")
-        for end in ("", " | None")
-    ]
-)
-"""Annotations of values in which no field can be unknown."""
-
-
-def _inner_types(struct: type[Struct]) -> dict[str, Any]:
-    """The types of fields that may have an inside, by name. To evaluate all annotations would take milliseconds, and a
-    translation would wait for that."""
-    found: dict[str, Any] = {}
-    for owner in reversed(struct.__mro__):
-        annotations = _annotations(owner)
-        for name in annotations:
-            found.pop(name, None)
-        rich = {name: word for name, word in annotations.items() if word not in _PLAIN}
-        if rich:
-            holder = type(owner.__name__, (), {"__annotations__": rich, "__module__": owner.__module__})
-            found |= typing.get_type_hints(holder)
-    return found
-
-
-def _annotation(struct: type[Struct], name: str) -> Any:
-    return next((_annotations(owner)[name] for owner in struct.__mro__ if name in _annotations(owner)), None)
-
-
-def _annotations(owner: type) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = vars(owner).get("__annotations__", {})
-    return found
+def _is_deep(shape: _Shape) -> bool:
+    if shape.struct is not None:
+        return True
+    return any(inside is not None and _is_deep(inside) for inside in (shape.items, shape.values))

@@ -12,7 +12,6 @@ another thread has just stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -164,6 +163,7 @@ def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable
     return recalled
 
 
+_ABSENT = object()
 _SIZED = (str, bytes, tuple)  # made once: a union in the call would be made for every argument
 
 
@@ -173,16 +173,23 @@ def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
-        cached = lru_cache(maxsize=entries)(function)
-        _CACHES.append(cached.cache_clear)
+        kept: dict[tuple[Any, ...], Any] = {}
+        _CACHES.append(kept.clear)
 
         def short(*given: Any) -> Any:
+            found = kept.get(given, _ABSENT)
+            if found is not _ABSENT:
+                return found
+            found = function(*given)
             for word in given:
                 if isinstance(word, _SIZED) and len(word) > longest:
-                    return function(*given)
-            return cached(*given)
+                    return found
+            if len(kept) >= entries:
+                kept.clear()
+            kept[given] = found
+            return found
 
-        short.cache_clear = cached.cache_clear  # type: ignore[attr-defined]
+        short.cache_clear = kept.clear  # type: ignore[attr-defined]
         short.__doc__, short.__name__ = function.__doc__, function.__name__
         return short  # type: ignore[return-value]
 

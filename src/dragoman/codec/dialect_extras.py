@@ -18,8 +18,10 @@ from ..context import Context
 from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
-EMPTY_VALUES = (Raw(), Raw(b"null"), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
+EMPTY_VALUES = (NULL, Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
 """An absent field, and the values whose loss in an answer is not reported (`canon.loss_severity.field_severity`)."""
+_FEW = 4
+"""Paths that are compared one by one, without an index."""
 _encode = msgspec.json.Encoder().encode
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -58,7 +60,7 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
             context.kept.append((at, more))
     if unknown:
         depth = len(at)
-        if isinstance(unknown, Indexed):
+        if len(unknown) > _FEW and isinstance(unknown, Indexed):
             taken = unknown.below(at)
         else:
             taken = [path for path in unknown if path[:depth] == at]
@@ -137,4 +139,7 @@ def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
 
 
 def _name(steps: Path) -> str:
+    first = steps[0]
+    if len(steps) == 1 and type(first) is str and "/" not in first and "~" not in first:
+        return first
     return "/".join([str(step).replace("~", "~0").replace("/", "~1") for step in steps])

@@ -27,8 +27,26 @@ class Template(NamedTuple):
     between: bytes = b""
     """The bytes between the number and the text."""
     number: int = -1
-    arguments: bool = False
-    """The text is part of a call's arguments: half characters in its escapes must be checked."""
+
+
+class Mender(Protocol):
+    """Mends arguments of calls with escapes of half characters, on their way to the writer."""
+
+    holding: bool
+    """Whether anything is held back."""
+
+    def text(self, index: int, text: str) -> str:
+        """The arguments to write for these of the call with that index; "" where none can be written yet."""
+        ...
+
+
+class Mended(NamedTuple):
+    """Who mends the texts of a part, and the texts as they were sent."""
+
+    mender: Mender
+    part: int
+    """The index of the part."""
+    sent: list[str]
 
 
 class FrameMatcher(Protocol):
@@ -47,9 +65,9 @@ class FrameMatcher(Protocol):
         """The text of a frame that differs from the remembered frame only in its text; else None."""
         ...
 
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
+    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
         """A function that translates frame after frame, as long as all are more of the same text. None if no frame is
-        remembered.
+        remembered. `told` gets the texts as they come.
         """
         ...
 
@@ -82,6 +100,8 @@ class FrameReader:
 
     def __init__(self, frames: Splitter, *, keeps_count: bool) -> None:
         self._frames = frames
+        self.one: Callable[[bytes], Frame | None] = frames.one
+        """The frame that a chunk is, if it is one, whole and in its usual form."""
         self.__matcher: FrameMatcher | None = None
         self.__counts = keeps_count
         self.__said: list[str] = []
@@ -90,6 +110,8 @@ class FrameReader:
         self.__blank = b"\n\n"  # between frames
         self.going_on = -1
         """The index of the part that the last frame added text to, if the next frame may continue it; else -1."""
+        self.held: PartDelta | None = None
+        """The last frame was more of a part that its reader holds until it is whole. No event was made of the frame."""
 
     def match(self, matcher: FrameMatcher) -> None:
         """Use a matcher for repeated frames."""
@@ -124,15 +146,14 @@ class FrameReader:
             self.__read_bytes(rest, events)
         return events
 
-    def one(self, chunk: bytes) -> Frame | None:
-        """The frame of a chunk that is exactly one whole frame in the usual form; else None."""
-        return self._frames.one(chunk)
-
     def take(self, chunk: bytes, frame: Frame) -> list[Event]:
         """The events of such a chunk."""
         events: list[Event] = []
         if not (self.__listens and self.__hear(chunk, events)):
-            self.__read(chunk, frame, events)
+            if self.going_on >= 0:
+                self.settle()
+            if self._frame(*frame, events):
+                self.__learn(chunk, events)
         return events
 
     def __hear(self, frame: bytes, events: list[Event]) -> bool:
@@ -147,25 +168,30 @@ class FrameReader:
 
     def __read(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
         self.settle()
-        matcher = self.__matcher
-        if self._frame(*frame, events) and matcher is not None:
-            delta = events[-1]
-            if type(delta) is PartDelta and matcher.learn(whole, delta.text):
-                self.going_on = delta.index
-                self.__listens = True
+        if self._frame(*frame, events):
+            self.__learn(whole, events)
+
+    def __learn(self, whole: bytes, events: list[Event]) -> None:
+        matcher, delta = self.__matcher, self.held or events[-1]
+        if matcher is not None and type(delta) is PartDelta and matcher.learn(whole, delta.text):
+            self.going_on = delta.index
+            self.__listens = self.held is None
+        else:
+            self.held = None
 
     def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
         """Read bytes that are not whole frames, or not yet."""
         self.settle()
         for name, data in self._frames.feed(chunk):
             self._frame(name, data, events)
+        self.held = None
 
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
+    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
         """The function for more of the open text; this reader no longer matches frames itself. The caller reports the
         text with `heard` at the end.
         """
         self.__listens = False
-        return self.__matcher.lane(template, told) if self.__matcher is not None else None
+        return self.__matcher.lane(template, told, mended) if self.__matcher is not None else None
 
     def heard(self, said: list[str], last: bytes) -> None:
         """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
@@ -184,10 +210,12 @@ class FrameReader:
             self.__matcher.forget()
             self.__listens = False
             self.going_on = -1
+            self.held = None
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         """Read one frame. True: the last event is a PartDelta of text, and the frame holds nothing else. The same frame
-        with another text would give only a PartDelta, apart from the start of the part.
+        with another text would give only a PartDelta, apart from the start of the part. True also for a
+        frame without an event that adds to a part that the reader holds: then `held` is that addition.
         """
         raise NotImplementedError
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from ..canon.parts import Path, Seal
+from ..canon.parts import Path, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
@@ -80,6 +80,12 @@ class Plain(Struct, gc=False):
     """The packed seals to write into thoughts before the calls."""
     listed: list[str] | None = None
     """The packed seals to write into a list beside the parts."""
+    text_seal: Seal | None = None
+    """The one on the text; then there are no calls."""
+    thought: str | None = None
+    """The packed seals to write into a thought before the text."""
+    invented: tuple[Path, ...] = ()
+    """Where the calls stand that came without an id, in the order of the calls."""
 
 
 NOT_PLAIN = (msgspec.DecodeError, RecursionError, UnicodeError)
@@ -174,6 +180,8 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
     told = AnswerSeals(plan, context, plain.model)
+    if plain.text_seal is not None:
+        return _place_text_seal(plain, plain.text_seal, told)
     if plan.counts:
         told.chars = length(plain.text)
     way, sealed = plan.way, plain.seals or {}
@@ -204,4 +212,16 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
         plain.slots = packed
     if listed:
         plain.listed = listed
+    return True
+
+
+def _place_text_seal(plain: Plain, seal: Seal, told: AnswerSeals) -> bool:
+    if told.plan.way not in ("list", "thoughts", "vault"):
+        return False
+    records, _ = told.text(Text(_text(plain.text), seal=seal))
+    if records:
+        plain.thought = packed_seals.pack_records(records)
+    last = [packed_seals.pack(part.seal) for part in told.finish() if part.seal is not None]
+    if last:
+        plain.listed = last
     return True

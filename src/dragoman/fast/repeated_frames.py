@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..codec.frames import Lane, Template
+from ..codec.frames import Lane, Mended, Template
 from ..codec.json_text import encode
 
 _string = msgspec.json.Decoder(str).decode
-OBFUSCATED = {"mark": b'"obfuscation":"', "noise": bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))}
-"""OpenAI ends a frame with random letters and digits, so that the length of the frame does not reveal the length of the
+_DIGITS = b"0123456789"
+_LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + b"_-"
+OBFUSCATED = {"mark": b'"obfuscation":"', "noise": _DIGITS + _LETTERS}
+"""OpenAI puts random letters and digits into a frame, so that the length of the frame does not reveal the length of the
 text.
 """
 _ARGUMENTS = b'"arguments":'
@@ -36,6 +38,7 @@ class Shape(NamedTuple):
     """A frame without its text. `head` and `second`: the bytes before and after a number that may differ. `after`: the
     bytes after the text. `rest`: the remaining bytes, without the ones that may differ: bytes of `noise` at the
     beginning, or of `figures` anywhere. `quote`: the closing quote of the text, if `after` needs it to be found.
+    `tail`: the bytes after a number that may differ, if the number ends the rest.
     """
 
     head: bytes
@@ -45,6 +48,7 @@ class Shape(NamedTuple):
     rest: bytes
     noise: bytes
     figures: bytes
+    tail: bytes = b""
 
 
 @lru_cache(maxsize=64)
@@ -53,19 +57,21 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
+def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | None = None) -> Lane:
     """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
     """
-    head, second, quote, after, rest, noise, figures = shape
+    head, second, quote, after, rest, noise, figures, tail = shape
     known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
     size = len(head)
     opening, words = slice(size), slice(size, None)
     number = link = opening  # the slices around the number are not known yet
+    steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
-    before, behind, between, count, escapes = template
+    before, behind, between, count = template
     tell = told.append
+    mender, index, send = (mended.mender, mended.part, mended.sent.append) if mended is not None else (None, 0, tell)
 
     def lane(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
@@ -84,6 +90,10 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
         if known is not None:
             if end not in known:
                 return None
+        elif tail:
+            end = end.lstrip(noise)
+            if end[steady] != rest or end[ending] != tail or not end[counted].isdigit():
+                return None
         elif (end.translate(None, figures) if figures else end.lstrip(noise)) != rest:
             return None
         try:
@@ -94,9 +104,13 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
             return None
         if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
             return None  # the arguments may belong to another call: the reader must decide
-        if escapes and ("\\ud" in text or "\\uD" in text or text.endswith(("\\", "\\u"))):
-            return None  # the text may end in half a character
         tell(text)
+        if mender is not None:
+            if mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\")):  # it may be half a character
+                text = mender.text(index, text)
+                if not text:
+                    return b""
+            send(text)
         if between:
             count += 1
             return b"".join((before, encode(count - 1), between, encode(text), behind))
@@ -108,7 +122,7 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
 class RepeatedFrame:
     """One frame with the blank line after it, and the place of its text.
 
-    `keys`: the text stands after one of these keys. `counter`: a number after these bytes, before the text, may differ.
+    `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ.
     `mark`: after these bytes, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 
@@ -153,9 +167,18 @@ class RepeatedFrame:
         rest = b'"' + rest
         after, mark, rest = rest.partition(self._mark) if self._mark else (rest, b"", b"")
         after += mark
+        noise, tail = self._noise, b""
+        if self._counter and not second:
+            # The number stands behind the text, and behind the padding if there is one.
+            found, counter, behind = (rest if mark else after).partition(self._counter)
+            tail = behind.lstrip(_DIGITS)
+            if counter and mark:
+                rest = found + counter
+            elif counter:
+                after, rest, noise = found + counter, b"", b""
         quote = b'"' if rest.find(after[1:]) >= 0 else b""
-        rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(self._noise)
-        self.shape = Shape(head, second, quote, after if quote else after[1:], rest, self._noise, self._figures)
+        rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(noise)
+        self.shape = Shape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)
         return True
 
     def hear(self, frame: bytes) -> str | None:
@@ -166,11 +189,11 @@ class RepeatedFrame:
             self._lane = _lane(self.shape, self._heard, _HEARD)
         return None if self._lane(frame) is None else self._heard.pop()
 
-    def lane(self, template: Template, told: list[str]) -> Lane | None:
+    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
         """A function that matches frame after frame and writes each with the template, as long as all are more of the
         same text. None if no frame is remembered.
         """
-        return None if self.shape is None else _lane(self.shape, told, template)
+        return None if self.shape is None else _lane(self.shape, told, template, mended)
 
     def forget(self) -> None:
         """Drop the remembered frame."""

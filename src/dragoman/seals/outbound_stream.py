@@ -6,6 +6,8 @@ delivers it whole anyway. The end of a thought is held until the next part has u
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
@@ -71,7 +73,7 @@ class SealStream:
         if opened is not None:
             opened.pieces += texts
 
-    def feed(self, events: list[Event]) -> list[Event]:
+    def feed(self, events: Iterable[Event]) -> list[Event]:
         """The events as the client gets them."""
         out: list[Event] = []
         for event in events:

@@ -82,7 +82,8 @@ def _translated(
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
             report_stand_in(part, answers.stand_ins, context)
-    if reader.logprobs != writer.logprobs and (response.extra is not None or _has_extras(response.parts)):
+    scored = reader.logprobs is not None and writer.logprobs is not None and reader.logprobs != writer.logprobs
+    if scored and (response.extra is not None or _has_extras(response.parts)):
         # Late: few answers have log probabilities.
         from ..codec.logprobs import cross as cross_logprobs
 
@@ -94,8 +95,10 @@ def _translated(
 
 
 def _has_hosted(response: Response) -> bool:
-    parts = (*response.parts, *[part for other in response.alternatives for part in other.parts])
-    return any(isinstance(part, Opaque) for part in parts)
+    for part in response.parts:
+        if isinstance(part, Opaque):
+            return True
+    return any(isinstance(part, Opaque) for other in response.alternatives for part in other.parts)
 
 
 def _has_extras(parts: tuple[Part, ...]) -> bool:

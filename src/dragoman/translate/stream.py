@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -13,7 +12,7 @@ from ..canon.parts import Opaque, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
-from ..codec.frames import FrameMatcher, FrameReader, Lane
+from ..codec.frames import FrameMatcher, FrameReader, Lane, Mended, Template
 from ..codec.sse import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from ..codec.hosted_calls import HostedEvents
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
+_NOTHING = Template(b"", b"")
+"""How more of a part is written that its reader holds."""
 
 
 class StreamTranslator:
@@ -58,7 +59,8 @@ class StreamTranslator:
         self._context.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._context)
         self._writer = self._to.writer(self._context)
-        self._ids: dict[int, DistinctIds] = defaultdict(lambda: DistinctIds(earlier(self._context)))
+        self._send = self._writer.send
+        self._ids: dict[int, DistinctIds] = {}
         back = answers is not None and (answers.renamed or answers.wrapped or answers.absent)
         self._restorer = _Restorer(answers) if answers is not None and back else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
@@ -75,7 +77,8 @@ class StreamTranslator:
         self._lane: Lane | None = None
         """The function for frames that are more of the same text."""
         self._index = 0  # index of the part whose text continues
-        self._told: list[str] = []  # its text since then
+        self._told: list[str] = []  # its text since then, as it came
+        self._sent: list[str] = []  # and as it was sent
         self._last = b""  # the frame of the last text
         self._blank = _LF  # between frames
         self.fault: Fault | None = None
@@ -134,33 +137,43 @@ class StreamTranslator:
             self._leave_lane()
         framed = self._framed
         events = self._reader.feed(chunk) if frame is None or framed is None else framed.take(chunk, frame)
-        if self._halves.active:
-            events = self._halves.joined(events, self._context)
-        out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
-        if framed is not None and framed.going_on >= 0 and not self._halves.active and not self._escapes.holding:
+        halves = self._halves
+        if halves.active:
+            events = halves.joined(events, self._context)
+        elif not events and (framed is None or framed.held is None):
+            return b""
+        written = self._written
+        out = written(events[0]) if len(events) == 1 else b"".join([written(event) for event in events])
+        if framed is not None and framed.going_on >= 0 and not halves.active and not self._escapes.holding:
             self._enter_lane(framed)
         return out
 
     def _enter_lane(self, reader: FrameReader) -> None:
         index = reader.going_on
-        template = cast(TemplateWriter, self._writer).template(index)
+        template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._convoy is None or not self._convoy.holds(index)):
-            if index in self._escapes.calls:
-                template = template._replace(arguments=True)
             self._index = index
-            self._lane = reader.lane(template, self._told)
+            if index in self._escapes.calls:
+                self._sent = []
+                self._lane = reader.lane(template, self._told, Mended(self._escapes, index, self._sent))
+            else:
+                self._sent = self._told
+                self._lane = reader.lane(template, self._told)
 
     def _leave_lane(self) -> None:
         """Another frame comes: report the text that went the short way."""
         self._lane = None
         told = self._told
         if told:
-            if self._framed is not None:
-                self._framed.heard(told, self._last)
-            if self._convoy is not None:
-                self._convoy.told(self._index, told)
-            cast(TemplateWriter, self._writer).told(self._index, told)
             self._told = []
+            framed = self._framed
+            if framed is not None:
+                framed.heard(told, self._last)
+                if framed.held is not None:
+                    return  # its reader holds the part, and nobody else knows of it
+            if self._convoy is not None:
+                self._convoy.told(self._index, self._sent)
+            cast(TemplateWriter, self._writer).told(self._index, self._sent)
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.
@@ -208,31 +221,47 @@ class StreamTranslator:
                 event = sound
             if self._restorer is None:
                 if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
-                    return self._writer.send(event)
+                    return self._send(event)
         elif type(event) is PartStart:
-            self._halves.places[event.index] = event.part.at
-            if type(event.part) is ToolCall:
-                if not event.part.custom:
-                    self._escapes.begin(event.index, event.part.at)
-                if self._stand_ins:
-                    report_stand_in(event.part, self._stand_ins, self._context)
-                call = self._ids[event.answer].call(event.part, self._context)
-                if call is not event.part:
-                    event = PartStart(event.index, call, event.answer)
-            elif isinstance(event.part, Opaque) and self._hosted is None:
-                self._hosted = self._hosted_events()
+            event = self._begun(event)
         elif type(event) is PartEnd and event.index in self._escapes.calls:
             rest = self._escapes.end(event.index)
             if rest:
                 return self._written(PartDelta(event.index, rest)) + self._written(event)
-        events = [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
-        if self._convoy is None and self._restorer is None and type(event) is not Fault:
-            return b"".join([self._writer.send(event) for event in events])
+        if self._hosted is None and self._restorer is None and type(event) is not Fault:
+            if self._convoy is None:
+                return self._send(event)
+            events = self._convoy.feed((event,))
+            return self._send(events[0]) if len(events) == 1 else b"".join([self._send(event) for event in events])
+        return self._all_written(
+            [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
+        )
+
+    def _begun(self, event: PartStart) -> PartStart:
+        """The beginning of a part; a call gets an id that no other call has."""
+        part = event.part
+        self._halves.places[event.index] = part.at
+        if type(part) is ToolCall:
+            if not part.custom:
+                self._escapes.begin(event.index, part.at)
+            if self._stand_ins:
+                report_stand_in(part, self._stand_ins, self._context)
+            ids = self._ids.get(event.answer)
+            if ids is None:
+                ids = self._ids[event.answer] = DistinctIds(earlier(self._context))
+            call = ids.call(part, self._context)
+            if call is not part:
+                return PartStart(event.index, call, event.answer)
+        elif isinstance(part, Opaque) and self._hosted is None:
+            self._hosted = self._hosted_events()
+        return event
+
+    def _all_written(self, events: list[Event]) -> bytes:
         if self._restorer is not None:
             events = self._restorer.restore(events)
         if self._convoy is not None:
             events = self._convoy.feed(events)
-        out = [self._writer.send(event) for event in events]
+        out = [self._send(event) for event in events]
         if events and type(events[-1]) is Fault:
             self.fault = events[-1]
             # The path of a fault does not depend on the envelope of the frames before it.

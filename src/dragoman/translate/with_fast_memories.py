@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from .. import fast
 from ..canon.losses import Loss, Severity
+from ..canon.parts import Path
 from ..canon.request import Request
 from ..codec.cache_budget import small_cache
 from ..codec.frames import FrameMatcher
@@ -76,7 +77,7 @@ def answer_with(
 class _ShortWay(Struct, frozen=True):
     """The constants of all plain answers from one dialect to another."""
 
-    read: Callable[[bytes], Plain | None]
+    read: Callable[[bytes, int, Request | None], Plain | None]
     write: Callable[[Plain, str, int, Request | None], bytes | None]
     reader: Dialect
     writer: Dialect
@@ -106,11 +107,11 @@ def _plain_response(
 ) -> Translation | None:
     """Translate a plain answer without the parts; None if the answer needs the full way."""
     read, write, context = way.read, way.write, way.context
-    plain = read(document)
+    plain = read(document, created, answers.request if answers is not None else None)
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
         return None
     source, target = context.source, context.target
-    if plain.seals is not None:
+    if plain.seals is not None or plain.text_seal is not None:
         plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
         if plan is not None and plan.way == "vault":
             context = answer_context(source, target, answers, created)
@@ -122,15 +123,17 @@ def _plain_response(
         out = write(plain, answers.asked, created, answers.request)
     if out is None:
         return None
-    losses = _dropped(source, plain.kept) if plain.kept else ()
+    losses = _dropped(source, plain.kept, plain.invented) if plain.kept or plain.invented else ()
     if tolerance is not None:
         check_losses(losses, tolerance)
     return Translation(out, source, target, losses)
 
 
 @small_cache(256)  # answers of an upstream repeat the same fields
-def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
+def _dropped(source: str, kept: Named, invented: tuple[Path, ...] = ()) -> tuple[Loss, ...]:
     context = Context(source, "", ends=get(source).ends)
+    for at in invented:
+        context.lose("call.id.invented", at)
     context.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
     context.settle(get(source).noise)
     return context.losses.all()

@@ -225,3 +225,31 @@ def test_a_body_with_unknown_fields_may_not_be_huge(monkeypatch: pytest.MonkeyPa
 
 def test_raw_values_are_admitted_like_bytes() -> None:
     assert STRICT.admit(Raw(b'{"x":1}')) == Admitted(Document(), {(): {"x": Raw(b"1")}}, {})
+
+
+class Inner(Wire):
+    a: int = 0
+
+
+class Outer(Wire):
+    first: Inner | None = None
+    many: list[Inner] = []
+    b: int = 0
+
+
+def test_a_few_unknown_fields_are_the_same_with_and_without_taking_the_body_apart() -> None:
+    bodies = [
+        b'{"x":1,"first":{"a":1,"y":[2]},"many":[{"a":1},{"z":{"q":1}}],"b":2}',
+        b'{"first":{"a":1,"y":2},"x":null}',
+        b'{"many":[{"u":1}],"many":[],"b":1}',
+        b'{"first":{"a":"no","y":2},"b":3}',
+        b'{"first":{"1":1},"many":[{"2":1},{"3":1},{"4":1}]}',
+    ]
+    quick = Admitter[Outer]("test", Outer, lenient=True, simple=lambda _: True)
+    whole = Admitter[Outer]("test", Outer, lenient=True)
+    for body in bodies:
+        one, other = quick.admit(body), whole.admit(body)
+        assert one == other
+        assert [(path, list(fields)) for path, fields in one.unknown.items()] == [
+            (path, list(fields)) for path, fields in other.unknown.items()
+        ]

@@ -247,3 +247,21 @@ def test_of_long_endings_nothing_outlives_the_stream() -> None:
     assert refrain.hear(frame % b"   ") == "hi"
     assert refrain.hear(frame % b" y") is None
     assert repeated_frames._padded.cache_info().currsize == before
+
+
+@pytest.mark.parametrize("padding", ['"item":"i","obfuscation":"%s","place":0', '"item":"i"'], ids=["padded", "bare"])
+def test_a_number_behind_the_text_may_differ(padding: str) -> None:
+    def numbered(text: str, number: object, noise: str = "aB_9") -> bytes:
+        between = padding % noise if "%" in padding else padding
+        return f'data: {{"text":{json.dumps(text)},{between},"n":{number},"type":"t"}}\n\n'.encode()
+
+    matcher = RepeatedFrame((b'"text":',), counter=b'"n":', **OBFUSCATED)
+    assert matcher.learn(numbered("learned", 9), "learned")
+    frames = [
+        numbered(text, number, noise) for text, number, noise in (("b", 10, ""), ('"n":1', 100, "x-"), ("\\", 7, "7"))
+    ]
+    assert [matcher.hear(one) for one in frames] == ["b", '"n":1', "\\"]
+    for odd in ("", "1.5", "-1", "null", '"1"', "1 ", '1,"more":2'):
+        assert matcher.hear(numbered("b", odd)) is None
+    assert matcher.hear(numbered("b", 1).replace(b'"type":"t"', b'"type":"u"')) is None
+    assert matcher.hear(numbered("b", 1).replace(b'"item":"i"', b'"item":"j"')) is None

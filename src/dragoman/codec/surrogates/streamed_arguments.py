@@ -45,10 +45,19 @@ class EscapedHalves:
 
     def mended(self, event: PartDelta) -> PartDelta | None:
         """The delta of an open call with whole characters; None if nothing can be sent yet."""
-        held, at = self.calls[event.index]
-        if not held and "\\" not in event.text:
+        text = self.text(event.index, event.text)
+        if text == event.text:
             return event
-        text = held + event.text
+        if not text and event.seal is None and not event.citations:
+            return None
+        return msgspec.structs.replace(event, text=text)
+
+    def text(self, index: int, text: str) -> str:
+        """More arguments of an open call with whole characters, as far as they can be sent yet."""
+        held, at = self.calls[index]
+        if not held and "\\" not in text:
+            return text
+        text = held + text
         out: list[str] = []
         sent = 0
         rest = ""
@@ -62,14 +71,9 @@ class EscapedHalves:
         if out:
             self._context.lose(REPLACED, at)
         if rest != held:
-            self.calls[event.index] = (rest, at)
+            self.calls[index] = (rest, at)
             self.holding = any(held for held, _ in self.calls.values())
-        text = "".join(out) + text[sent:]
-        if text == event.text:
-            return event
-        if not text and event.seal is None and not event.citations:
-            return None
-        return msgspec.structs.replace(event, text=text)
+        return "".join(out) + text[sent:]
 
     def end(self, index: int) -> str:
         """The held text of a call that ends."""

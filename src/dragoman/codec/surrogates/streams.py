@@ -30,25 +30,21 @@ _STAND_IN_BYTES = (b"\xf4\x8d", b"\\udbf6", b"\\udbf7", b"\\uDBF6", b"\\uDBF7")
 class HalfCharacters:
     """Marks the halves in the frames of one stream, and joins them in its events."""
 
-    __slots__ = ("_held", "_marked", "places")
+    __slots__ = ("_held", "active", "places")
 
     def __init__(self) -> None:
         self._held: dict[int, str] = {}  # part index -> a first half at the end of its text
-        self._marked = False  # events may hold private-use characters
+        self.active = False
+        """Whether events must be checked: they may hold private-use characters, or the other half of a character."""
         self.places: dict[int, Path] = {}
         """Part index -> path."""
-
-    @property
-    def active(self) -> bool:
-        """Whether events must be checked."""
-        return self._marked or bool(self._held)
 
     def marked(self, data: bytes) -> bytes:
         """A frame that the decoder refused, with a private-use character for each half."""
         mended = without_surrogates(data)
         if mended is None:
             return data
-        self._marked = True
+        self.active = True
         if any(mark in data for mark in _STAND_IN_BYTES):
             return mended  # the frame has such characters itself, so the halves cannot be joined
         return LONE.sub(_stand_in, data)
@@ -72,7 +68,7 @@ class HalfCharacters:
             if type(event) is PartStart:
                 self.places[event.index] = event.part.at
             out.append(event)
-        self._marked = False
+        self.active = bool(self._held)
         return out
 
     def _text(self, event: PartDelta, context: Context) -> str:

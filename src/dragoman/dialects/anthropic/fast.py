@@ -14,7 +14,18 @@ from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
 from ...dialect import Fast
-from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Plain, PlainCall, Word, as_spelled, decodable
+from ...fast.plain_answers import (
+    NO_TEXT,
+    NOT_PLAIN,
+    CallId,
+    Exact,
+    Kinds,
+    Plain,
+    PlainCall,
+    Word,
+    as_spelled,
+    decodable,
+)
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from .message_writer import DIRECT
@@ -65,9 +76,9 @@ class _OutputDetails(Exact):
     thinking_tokens: int | None = None
 
 
-class _NothingCached(Exact):
-    ephemeral_5m_input_tokens: Literal[0] = 0
-    ephemeral_1h_input_tokens: Literal[0] = 0
+class _Cached(Exact):
+    ephemeral_5m_input_tokens: int = 0
+    ephemeral_1h_input_tokens: int = 0
 
 
 class _NothingRun(Exact):
@@ -79,12 +90,12 @@ class _Usage(Exact, kw_only=True):
     input_tokens: int
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
-    cache_creation: _NothingCached | None = None
+    cache_creation: _Cached | None = None
     output_tokens: int
     output_tokens_details: _OutputDetails | None = None
     server_tool_use: _NothingRun | None = None
     service_tier: Literal["standard"] | None = None
-    inference_geo: Literal["not_available"] | None = None
+    inference_geo: str | None = None
 
 
 class _Answer(Exact, kw_only=True):
@@ -139,9 +150,12 @@ _STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
     "max_tokens": "length",
 }
 _WORDS = {stop: word for word, stop in _STOPS.items()}
+_KINDS = Kinds((("usage",), ("cache_creation", "inference_geo")))
+_NO_PLACE = ("not_available", "standard")
+"""Words that say nothing where the upstream says where it ran."""
 
 
-def read_plain(body: bytes) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
@@ -167,7 +181,7 @@ def read_plain(body: bytes) -> Plain | None:
         return None
     usage = answer.usage
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-    details = usage.output_tokens_details
+    details, cached = usage.output_tokens_details, usage.cache_creation
     return Plain(
         answer.id,
         answer.model,
@@ -183,12 +197,18 @@ def read_plain(body: bytes) -> Plain | None:
         None,
         usage.service_tier,
         True,
+        _KINDS[
+            cached is None or not (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens),
+            not usage.inference_geo or usage.inference_geo in _NO_PLACE,
+        ],
     )
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
     content: list[Any] = [_Said(plain.text)] if plain.text else []
+    if plain.thought is not None:
+        content.insert(0, _Sealed("", plain.thought))
     if plain.calls:
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None

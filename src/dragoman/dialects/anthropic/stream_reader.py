@@ -97,11 +97,18 @@ def _kind_of(delta: wire.Delta) -> str:
     return next((kind for kind, value in held.items() if value), delta.type)
 
 
+def _is_more_input(event: wire.StreamEvent, delta: wire.Delta, live: _Block) -> bool:
+    """Whether a delta is more of the input of a hosted tool, which is held until it is whole."""
+    if delta.type != "input_json_delta" or event.type != "content_block_delta" or event.index != live.number:
+        return False
+    return isinstance(live.part, Opaque) and not event.error and not live.over
+
+
 class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=False)
+        super().__init__(Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
@@ -132,6 +139,11 @@ class StreamReader(FrameReader):
             return False
         delta, live = event.delta, self._live
         if delta is None or live is None or delta.type != live.delta or event.index != live.number or not live.delta:
+            if delta is not None and live is not None and not self._waiting and _is_more_input(event, delta, live):
+                piece = delta.partial_json or ""
+                live.pieces.append(piece)
+                self.held = PartDelta(live.index, piece) if piece else None
+                return bool(piece)
             self._event(name, event, {}, events)
             return False
         text = delta.text or delta.partial_json or delta.thinking
@@ -142,9 +154,14 @@ class StreamReader(FrameReader):
             self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
         return bool(text) and not delta.estimated_tokens
 
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        if self._live is not None and self.held is not None:
+            self._live.pieces += said
+
     def close(self) -> list[Event]:
         """The stream is over: the rest of its events, or a fault."""
         events: list[Event] = []
+        self.settle()
         for name, data in self._frames.close():
             if not self._over:
                 self._tolerant(name, data, events)

@@ -58,4 +58,9 @@ class Ids:
         # The calls of an answer are counted, because a stream cuts the parts between them at any point.
         answer = at[1]
         self._made[answer] = self._made.get(answer, 0) + 1
-        return hashed(f"{self._seed}{answer}\x1f{self._made[answer]}")
+        return made_id(self._seed, answer, self._made[answer])
+
+
+def made_id(seed: str, answer: str | int, number: int) -> str:
+    """The id of the call with that number among the calls of an answer that have none."""
+    return hashed(f"{seed}{answer}\x1f{number}")

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.parts import Seal
+from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
@@ -33,13 +33,14 @@ from ...fast.plain_answers import (
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from . import wire
+from .call_pairing import made_id
 from .message import DUMMIES, read_seal
 from .request import RequestReader, RequestWriter
-from .response import read_time, write_time
+from .response import answer_seed, read_time, write_time
 
 
-class _Call(Exact):
-    id: CallId
+class _Call(Exact, kw_only=True):
+    id: CallId | None = None
     name: str
     args: Raw
 
@@ -58,6 +59,7 @@ class _Content(Exact):
 class _Candidate(Exact):
     content: _Content
     finishReason: Literal["STOP", "MAX_TOKENS"]
+    finishMessage: Literal["Model generated function call(s)."] | None = None
     index: int | None = None
     safetyRatings: Raw = NULL
     avgLogprobs: Raw = NULL
@@ -118,7 +120,7 @@ _DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lru_cache(maxsize=64)(write_time)
 
 
-def read_plain(body: bytes) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
@@ -128,32 +130,40 @@ def read_plain(body: bytes) -> Plain | None:
     text = NO_TEXT
     calls: dict[str, PlainCall] = {}
     seals: dict[str, Seal] | None = None
-    for part in candidate.content.parts:
+    text_seal: Seal | None = None
+    invented: tuple[Path, ...] = ()
+    for place, part in enumerate(candidate.content.parts):
         call, signature = part.functionCall, part.thoughtSignature
+        seal = None
+        if signature is not None:
+            if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
+                return None
+            seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
         if call is not None and part.text is NULL:
             arguments = str(call.args, "utf-8")
             call_id = call.id
+            if call_id is None:
+                invented += (("candidates", 0, "content", "parts", place),)
+                call_id = made_id(answer_seed(answer.responseId, created, answers), 0, len(invented))
             if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
-            if signature is not None:
-                # The length is tested first: real signatures are long, and hashing them would cost time.
-                if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:
-                    return None
-                seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
+            if seal is not None:
                 if seals is None:
                     seals = {call_id: seal}
                 else:
                     seals[call_id] = seal
-        elif not text and not calls and call is None and signature is None:
+        elif not text and not calls and call is None:
             spelled = as_spelled(part.text)
             if not spelled:
                 return None
-            text = spelled
+            text, text_seal = spelled, seal
         else:
             return None
     cut = candidate.finishReason == "MAX_TOKENS"
-    if cut if calls else not text:
+    if calls and (cut or text_seal is not None):
+        return None
+    if not (calls or text) or (cut and candidate.finishMessage is not None):
         return None
     thought = usage.thoughtsTokenCount
     # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11); the canon includes them.
@@ -188,18 +198,21 @@ def read_plain(body: bytes) -> Plain | None:
             not usage.serviceTier or tier is not None,
         ],
         seals,
+        text_seal=text_seal,
+        invented=invented,
     )
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    if plain.cache_write or plain.slots is not None or plain.thoughts is not None:
+    if plain.cache_write or plain.slots is not None or plain.thoughts is not None or plain.thought is not None:
         return None
     parts = [_Part(plain.text)] if plain.text else []
     if plain.calls:
         if plain.parsed and not decodable(plain):
             return None
-        parts += [_Part(NULL, _Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
+        for call_id, call in plain.calls.items():
+            parts.append(_Part(NULL, _Call(id=call_id, name=call.name, args=Raw(call.arguments))))
     thought, read = plain.reasoning, plain.cache_read
     said = plain.output - (thought or 0)
     if said < 0:
@@ -216,13 +229,13 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         tier,
     )
     time = _written_time(plain.created) if plain.created is not None else None
-    candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], 0)
+    candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], index=0)
     return json_text.encode(
         _Written((candidate,), usage, model or plain.model, original(plain.id), UNSET if time is None else time)
     )
 
 
-_USAGE = b'"usageMetadata": {'
+_USAGE = b'"usageMetadata":'
 """Figures come with every chunk; only the last ones count."""
 repeated = partial(RepeatedFrame, (b'"text":',), mark=_USAGE, figures=b"0123456789")
 

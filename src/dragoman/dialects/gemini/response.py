@@ -137,8 +137,13 @@ _GOOGLES = (wire.NAME, "code-assist")
 
 def seed(response_id: str | None, context: Context) -> str:
     """The seed that distinguishes the calls of this answer from those of any other answer in the conversation."""
-    turns = len(context.answers.turns) if context.answers is not None else 0
-    return f"{response_id or ''}\x1f{turns}\x1f{context.created}\x1f"
+    return answer_seed(response_id, context.created, context.answers)
+
+
+def answer_seed(response_id: str | None, created: int, answers: Request | None) -> str:
+    """The seed, without a Context."""
+    turns = len(answers.turns) if answers is not None else 0
+    return f"{response_id or ''}\x1f{turns}\x1f{created}\x1f"
 
 
 def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: Unknown) -> Alternative:

@@ -100,6 +100,10 @@ class _Answer:
                 setattr(self.candidate, name, joined(pieces))
 
 
+def _no_frame(chunk: bytes) -> None:
+    """In place of `one` while it is not known whether the stream has frames."""
+
+
 class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
@@ -109,6 +113,7 @@ class StreamReader(FrameReader):
         self._head = b""
         self._odd = b""  # a body that is no chunk, in place of the first one
         self._sse = False
+        self.one = _no_frame
         self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
@@ -142,10 +147,6 @@ class StreamReader(FrameReader):
             self._broken(error, events)
         return events
 
-    def one(self, chunk: bytes) -> sse.Frame | None:
-        """The frame of a chunk of bytes, if it is one whole event."""
-        return super().one(chunk) if self._sse else None
-
     def _broken(self, error: WireError, events: list[Event]) -> None:
         self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
 
@@ -163,6 +164,7 @@ class StreamReader(FrameReader):
             self._array = json_array_splitter.Splitter(wire.NAME)
         else:
             self._sse = True
+            self.one = self._frames.one
         events.extend(self.feed(head))
 
     def close(self) -> list[Event]:

@@ -34,6 +34,7 @@ class _Call(Exact, kw_only=True):
     id: CallId
     type: Literal["function"] = "function"
     function: _Function
+    index: int | None = None
 
 
 class _Message(Exact):
@@ -53,6 +54,8 @@ class _Choice(Exact, kw_only=True):
     message: _Message
     logprobs: None = None
     finish_reason: Literal["stop", "tool_calls", "length"]
+    content_filter_results: Raw = NULL
+    stop_reason: Raw = NULL
 
 
 class _PromptDetails(Exact):
@@ -137,10 +140,10 @@ class _Written(Struct, gc=False):
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
-_KINDS = Kinds(((), wire.COMPLETION_EXTRAS))
+_KINDS = Kinds((("choices", 0), ("content_filter_results", "stop_reason")), ((), wire.COMPLETION_EXTRAS))
 
 
-def read_plain(body: bytes) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
@@ -179,6 +182,8 @@ def read_plain(body: bytes) -> Plain | None:
         tier,
         False,
         _KINDS[
+            choice.content_filter_results in EMPTY_VALUES,
+            choice.stop_reason in EMPTY_VALUES,
             not answer.service_tier or tier is not None,
             answer.system_fingerprint in EMPTY_VALUES,
             answer.prompt_filter_results in EMPTY_VALUES,
@@ -195,6 +200,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     """The bytes of a plain answer; None if the answer needs the full writer."""
     told: list[_Called] | UnsetType = UNSET
     calls = plain.calls
+    if plain.thought is not None:
+        return None
     if calls:
         if plain.thoughts is not None:
             return None

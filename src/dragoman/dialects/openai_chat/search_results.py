@@ -27,9 +27,11 @@ _NUMBER = re.compile(r"\[(\d{1,3})\]")
 class Search:
     """The search in the fields of an answer."""
 
-    __slots__ = ("_cited", "_sources", "_told")
+    __slots__ = ("_cited", "_sources", "_told", "fields")
 
     def __init__(self, results: Raw | None, addresses: Raw | None) -> None:
+        self.fields = results, addresses
+        """As they came."""
         found = json_text.plain(results) if results is not None else None
         listed = json_text.plain(addresses) if addresses is not None else None
         self._sources = [
@@ -63,13 +65,14 @@ class Search:
         return tuple(found)
 
 
-def take_search(fields: dict[str, Raw], context: Context) -> Search | None:
+def take_search(fields: dict[str, Raw], context: Context, before: Search | None = None) -> Search | None:
     """The search in the fields of an answer, removed from them; None if there is none. Within this dialect the fields
-    stay.
+    stay. `before`: the search of the last chunk, which most chunks repeat.
     """
     if context.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
         return None
-    search = Search(fields.get(RESULTS), fields.get(ADDRESSES))
+    found = fields.get(RESULTS), fields.get(ADDRESSES)
+    search = before if before is not None and before.fields == found else Search(*found)
     if not search:
         return None
     fields.pop(RESULTS, None)

@@ -196,7 +196,7 @@ class StreamReader(FrameReader):
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
         """Read a search in a chunk (hosts repeat it in every chunk). Its parts come before the first text."""
-        search = take_search(fields, self._context)
+        search = take_search(fields, self._context, self._search)
         if search is None:
             return
         if self._search is None:

@@ -458,6 +458,20 @@ class Chunk(Wire):
 
 REQUEST = Admitter[ChatRequest](NAME, ChatRequest)
 TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
-COMPLETION = Admitter[Completion](NAME, Completion, lenient=True)
+
+
+def _is_simple(message: Message | None) -> bool:
+    return message is None or not (message.annotations or type(message.content) is list)
+
+
+def _simple_answer(answer: Completion) -> bool:
+    return all(_is_simple(choice.message) for choice in answer.choices)
+
+
+def _simple_chunk(chunk: Chunk) -> bool:
+    return all(_is_simple(choice.delta) and _is_simple(choice.message) for choice in chunk.choices or ())
+
+
+COMPLETION = Admitter[Completion](NAME, Completion, lenient=True, simple=_simple_answer)
 MESSAGE = Admitter[Message](NAME, Message, lenient=True)
-CHUNK = Admitter[Chunk](NAME, Chunk, lenient=True)
+CHUNK = Admitter[Chunk](NAME, Chunk, lenient=True, simple=_simple_chunk)

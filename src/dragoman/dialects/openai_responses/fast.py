@@ -4,6 +4,7 @@ requests.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import compress
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
+from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
@@ -45,6 +47,7 @@ class _Message(Exact, tag_field="type", tag="message", kw_only=True):
     id: str | None = None
     status: Literal["completed"] | None = None
     content: tuple[_Words]
+    phase: str | None = None
     role: Literal["assistant"]
 
 
@@ -141,7 +144,7 @@ _PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
 _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 
-def read_plain(body: bytes) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
@@ -191,8 +194,17 @@ def read_plain(body: bytes) -> Plain | None:
 
 
 def _kept(answer: Any) -> Named:
-    own = compress(_OWN_IDS, [item.id for item in answer.output])
+    items = answer.output
+    own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
+    first = items[0]
+    if type(first) is _Message and first.phase:
+        # Only the first item can be a message.
+        own = ((("output", 0), ("phase", "id") if first.id else ("phase",)), *compress(_OWN_IDS[1:], _ids(items[1:])))
     return (*own, ((), names_around(answer)))
+
+
+def _ids(items: list[Any]) -> list[str | None]:
+    return [item.id for item in items]
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
@@ -203,9 +215,11 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     shown = in_form(plain.id, RESPONSES)
     stem = hashed(shown, "")
     output: list[Any] = []
+    if plain.thought is not None:
+        output.append(_Sealed(f"{MADE_HERE}{stem}000", "reasoning", (), plain.thought))
     if plain.text:
         said = _Said("output_text", plain.text, (), ())
-        output.append(_Told(f"msg_{stem}000", "message", status, "assistant", (said,)))
+        output.append(_Told(f"msg_{stem}{_PLACES[len(output)]}", "message", status, "assistant", (said,)))
     if plain.calls:
         if plain.slots is not None or len(plain.calls) > _MANY:
             return None

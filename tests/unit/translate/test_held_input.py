@@ -1,0 +1,63 @@
+"""The input of a hosted tool comes in pieces and is held until it is whole: its frames have the short way, too."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import dragoman
+from dragoman import fast
+
+PIECES = ['{"com', 'mand": "echo \\"', "a\\\\", "b", '\\" | wc', '"}']
+
+
+def frame(kind: str, **fields: object) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), json.dumps({"type": kind, **fields}).encode())
+
+
+def stream(block: dict[str, object]) -> list[bytes]:
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
+    deltas = [
+        frame("content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": piece})
+        for piece in PIECES
+    ]
+    return [
+        frame("message_start", message=head),
+        frame("content_block_start", index=0, content_block=block),
+        *deltas,
+        frame("content_block_stop", index=0),
+        frame("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 2}),
+        frame("message_stop"),
+    ]
+
+
+HOSTED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "bash_code_execution", "input": {}}
+OWN = {"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {}}
+
+
+@pytest.mark.parametrize("block", [HOSTED, OWN], ids=["hosted", "own"])
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "anthropic"])
+def test_input_in_pieces_is_the_same_with_and_without_the_short_way(block: dict[str, object], target: str) -> None:
+    enabled = fast.enabled()
+    outs = []
+    for switch in (fast.on, fast.off):
+        switch()
+        translator = dragoman.StreamTranslator(source="anthropic", target=target)
+        sent = [translator.feed(chunk) for chunk in stream(block)]
+        outs.append((b"".join(sent) + translator.close(), translator.losses))
+    (fast.on if enabled else fast.off)()
+    assert outs[0] == outs[1]
+
+
+def test_pieces_of_held_input_take_the_short_way() -> None:
+    if not fast.enabled():
+        pytest.skip("the short ways are off")
+    translator = dragoman.StreamTranslator(source="anthropic", target="openai-chat")
+    lanes = []
+    for chunk in stream(HOSTED):
+        lane = translator._lane
+        translator.feed(chunk)
+        lanes.append(lane is not None and translator._lane is lane)
+    assert sum(lanes) == len(PIECES) - 1
