@@ -33,7 +33,7 @@ from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
 from .answer_images import FIELD as IMAGES
-from .answer_images import is_image, take_images, write_image
+from .answer_images import is_image, take_images, write_images
 from .audio_writer import is_sound, write_sounds
 from .hosted_calls import DETAIL
 from .reasoning_details import (
@@ -450,12 +450,10 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     back only to the host that uses such a field itself."""
     content: list[Part] = []
     calls: list[Any] = []
-    thoughts: list[str] = []
-    refusals: list[str] = []
+    thoughts, refusals = list[str](), list[str]()
     annotations: list[Any] = []
     entries: list[Any] = []  # of the list of seals
-    sounds: list[Media] = []
-    images: list[Any] = []
+    sounds, images = list[Media](), list[Media]()
     length = 0  # of the text so far, which an answer has as one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
@@ -499,10 +497,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
-        elif isinstance(part, Media) and not request and is_sound(part):
-            sounds.append(part)
-        elif isinstance(part, Media) and not request and is_image(part):
-            images.append(write_image(part, len(images), context))
+        elif isinstance(part, Media) and not request and (is_sound(part) or is_image(part)):
+            (sounds if is_sound(part) else images).append(part)
         else:
             if calls or refusals:
                 context.lose("order.approximated", part.at)
@@ -516,7 +512,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
-    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, images)):
+    made = write_images(images, context)
+    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, made)):
         if values:
             message[name] = values
     if sounds:
