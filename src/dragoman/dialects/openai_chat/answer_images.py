@@ -35,6 +35,11 @@ def write_image(image: Media, index: int, context: Context) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url}, "index": index}
 
 
+def write_images(images: list[Media], context: Context) -> list[dict[str, Any]]:
+    """The list of an answer."""
+    return [write_image(image, i, context) for i, image in enumerate(images)]
+
+
 def take_images(unknown: Unknown, at: Path) -> list[Media]:
     """The images of a message or a delta, taken out of the fields that nobody knows. None where an entry is of another
     form: then the field stays whole."""

@@ -33,7 +33,7 @@ from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
 from .answer_images import FIELD as IMAGES
-from .answer_images import is_image, take_images, write_image
+from .answer_images import is_image, take_images, write_images
 from .audio_writer import is_sound, write_sounds
 from .hosted_calls import DETAIL
 from .message_marks import takes_marks, written_mark
@@ -451,12 +451,10 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     """An assistant message; None if nothing is left. In a request thoughts go only to hosts with a field for them."""
     content: list[Part] = []
     calls: list[Any] = []
-    thoughts: list[str] = []
-    refusals: list[str] = []
+    thoughts, refusals = list[str](), list[str]()
     annotations: list[Any] = []
     entries: list[Any] = []  # entries of reasoning_details
-    sounds: list[Media] = []
-    images: list[Any] = []
+    sounds, images = list[Media](), list[Media]()
     length = 0  # length of the text so far: an answer has one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
@@ -501,10 +499,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # an unknown kind of call
-        elif isinstance(part, Media) and not request and is_sound(part):
-            sounds.append(part)
-        elif isinstance(part, Media) and not request and is_image(part):
-            images.append(write_image(part, len(images), context))
+        elif isinstance(part, Media) and not request and (is_sound(part) or is_image(part)):
+            (sounds if is_sound(part) else images).append(part)
         else:
             if calls or refusals:
                 context.lose("order.approximated", part.at)
@@ -518,7 +514,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
-    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, images)):
+    made = write_images(images, context)
+    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, made)):
         if values:
             message[name] = values
     if sounds:

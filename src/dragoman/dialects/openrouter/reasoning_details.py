@@ -144,7 +144,7 @@ def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool
                 _report_more(part, context)
             detail = _asked(part, len(told.details), context, mine) if request else _shown(part, len(told.details))
             if detail is not None:
-                if rest:
+                if rest and (part.text or part.at):  # else it only carries seals, and is no part of the source
                     context.lose("order.approximated", part.at)
                 told.details.append(detail)
                 thoughts.append(part.text)
