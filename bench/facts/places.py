@@ -1,7 +1,8 @@
 """Owns the list of what a target has no place for: facts that no translator can carry there, with the reason.
 
 A fact of this list still counts as approximated or declared. The command prints its share apart, so that what is left
-of the losses is work to do. The evidence for each row stands in the README of the target's dialect.
+of the losses is work to do. The READMEs of the dialects hold the evidence for
+most rows. Rows that go by what a loss says trust the library's own report: they are no proof that a model refuses.
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "media.reference": "media",
         "media.moved": "media text insert",
         "media.detail.dropped": "media.detail",
+        "media.retyped": "media media.detail text insert result",
         "citation.dropped": "citations opaque",
         "citation.approximated": "citations",
         "refusal.as_text": "refusal text insert",

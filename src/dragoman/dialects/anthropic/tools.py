@@ -124,7 +124,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
 
 
 _LONGEST_DESCRIPTION = 1024
-"""Chat refuses a longer one on some models ("string too long", seen by many clients since 2024), so that examples are
+"""Chat refuses a longer one on some models ("string too long" [M]), so that examples are
 added up to there."""
 
 

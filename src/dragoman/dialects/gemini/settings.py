@@ -137,8 +137,8 @@ _IMAGE_FORM = {
     "imageSize": "image_size",
     "image_size": "image_size",
 }
-"""What Gemini says of the images it makes, and the same in OpenRouter's `image_config` (its guide to image generation,
-2026-11)."""
+"""What Gemini says of the images it makes, and the same in OpenRouter's `image_config` (the field: its schema,
+2026-11; `aspect_ratio`: its SDK reference; `image_size` [M])."""
 
 
 def image_form(config: wire.GenerationConfig, context: Context) -> tuple[dict[str, Raw], Raw]:
