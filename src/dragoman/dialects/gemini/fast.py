@@ -24,6 +24,7 @@ from ...fast.plain_answers import (
     CallId,
     Exact,
     Kinds,
+    Named,
     Plain,
     PlainCall,
     Word,
@@ -185,22 +186,26 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         read_time(answer.createTime) if answer.createTime is not None else None,
         tier,
         True,
-        _KINDS[
-            candidate.safetyRatings in EMPTY_VALUES,
-            candidate.avgLogprobs in EMPTY_VALUES,
-            usage.promptTokensDetails in EMPTY_VALUES,
-            usage.candidatesTokensDetails in EMPTY_VALUES,
-            usage.cacheTokensDetails in EMPTY_VALUES,
-            usage.toolUsePromptTokensDetails in EMPTY_VALUES,
-            usage.responseTokenCount in EMPTY_VALUES,
-            usage.responseTokensDetails in EMPTY_VALUES,
-            usage.trafficType in EMPTY_VALUES,
-            not usage.serviceTier or tier is not None,
-        ],
+        _kept(candidate, usage, tier),
         seals,
         text_seal=text_seal,
         invented=invented,
     )
+
+
+def _kept(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
+    return _KINDS[
+        candidate.safetyRatings in EMPTY_VALUES,
+        candidate.avgLogprobs in EMPTY_VALUES,
+        usage.promptTokensDetails in EMPTY_VALUES,
+        usage.candidatesTokensDetails in EMPTY_VALUES,
+        usage.cacheTokensDetails in EMPTY_VALUES,
+        usage.toolUsePromptTokensDetails in EMPTY_VALUES,
+        usage.responseTokenCount in EMPTY_VALUES,
+        usage.responseTokensDetails in EMPTY_VALUES,
+        usage.trafficType in EMPTY_VALUES,
+        not usage.serviceTier or tier is not None,
+    ]
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
