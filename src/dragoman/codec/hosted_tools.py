@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -161,11 +162,12 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
     names = {tool.name for tool in tools if isinstance(tool, Tool)}
     alone = not context.profile.hosted_beside_functions and bool(names)
     out: list[Tool | HostedTool] = []
+    offered = _Offered(tools, source, context)
     for tool in tools:
         if isinstance(tool, Tool) or (tool.dialect in own and not alone):
             out.append(tool)
         else:
-            out.extend(_crossed(tool, tools, source, () if alone else target, names, context))
+            out.extend(_crossed(tool, offered, source, () if alone else target, names, context))
     return _loaded(tuple(out), target, context)
 
 
@@ -206,18 +208,45 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
     return msgspec.structs.replace(request, tools=tools, choice=aimed)
 
 
-def _covering(family: str, offered: Tools, own: tuple[Row, ...], target: tuple[Row, ...]) -> Row | None:
+class _Offered:
+    """Facts about all tools of a request, each found once: a request may offer thousands of tools."""
+
+    def __init__(self, tools: Tools, rows: tuple[Row, ...], context: Context) -> None:
+        self._tools, self._rows, self._context = tools, rows, context
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The families of the hosted tools."""
+        kinds = {tool.kind for tool in self._tools if isinstance(tool, HostedTool)}
+        return frozenset([row.family for kind in kinds if (row := _row_of(kind, self._rows))])
+
+    @cached_property
+    def options_elsewhere(self) -> Mapping[Path, list[tuple[Path, str]]]:
+        """By the path of a tool, the fields of the request that were read as its options, and their names there."""
+        found: dict[Path, list[tuple[Path, str]]] = {}
+        for at, there in self._context.moved.items():
+            if len(there) == 1:
+                found.setdefault(at[:-1], []).append((at, str(there[0])))
+        return found
+
+
+def _covering(family: str, offered: _Offered, target: tuple[Row, ...]) -> Row | None:
     """The target's tool that covers a family, if the client offers a tool that becomes it."""
-    families = {row.family for tool in offered if isinstance(tool, HostedTool) and (row := _row_of(tool.kind, own))}
-    return next((row for row in target if family in row.covers and row.family in families), None)
+    covers = [row for row in target if family in row.covers]
+    return next((row for row in covers if row.family in offered.families), None)
 
 
 def _crossed(
-    tool: HostedTool, offered: Tools, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], context: Context
+    tool: HostedTool,
+    offered: _Offered,
+    own: tuple[Row, ...],
+    target: tuple[Row, ...],
+    names: set[str],
+    context: Context,
 ) -> list[Tool | HostedTool]:
     row = _row_of(tool.kind, own)
     if row is None:
-        _drop(tool, context)
+        _drop(tool, offered, context)
         return []
     run_there = row.function(json_text.plain(tool.value)) if row.function is not None else None
     if run_there is not None and run_there.name not in names:
@@ -227,10 +256,10 @@ def _crossed(
             _lose_options(wish, frozenset(), context)
         return [msgspec.structs.replace(run_there, at=tool.at)]
     if run_there is not None:  # the client runs this tool, so it must not become a hosted one
-        _drop(tool, context)
+        _drop(tool, offered, context)
         return []
     there = _found(target, row.family, context, tool.kind)
-    if there is None and (covering := _covering(row.family, offered, own, target)) is not None:
+    if there is None and (covering := _covering(row.family, offered, target)) is not None:
         context.lose("tool.hosted.mapped", tool.at, f"{covering.kind} does the work of {tool.kind}")
         for wish in _wishes(tool, row):
             _lose_options(wish, frozenset(), context)
@@ -244,7 +273,7 @@ def _crossed(
                 continue
             function = None
         if function is None or function.name in names:
-            _drop(tool, context)
+            _drop(tool, offered, context)
             continue
         names.add(function.name)
         context.stand_ins[function.name] = wish.family
@@ -254,12 +283,11 @@ def _crossed(
     return made
 
 
-def _drop(tool: HostedTool, context: Context) -> None:
+def _drop(tool: HostedTool, offered: _Offered, context: Context) -> None:
     """Report a dropped tool, and the fields of the request that were read as its options."""
     context.lose("tool.hosted.dropped", tool.at, tool.kind)
-    for at, there in list(context.moved.items()):
-        if at[:-1] == tool.at and len(there) == 1:
-            context.lose("tool.hosted.option.dropped", at, str(there[0]))
+    for at, name in offered.options_elsewhere.get(tool.at, ()):
+        context.lose("tool.hosted.option.dropped", at, name)
 
 
 def _is_free(row: Row, names: set[str]) -> bool:

@@ -181,3 +181,27 @@ def test_the_tables_use_common_names_only(name: str) -> None:
 def test_stand_ins_have_the_arguments_that_clients_know(family: str, argument: str) -> None:
     schema = msgspec.json.decode(STAND_INS[family].schema or "")
     assert list(schema["properties"]) == schema["required"] == [argument]
+
+
+class _CountedMoves(dict[Any, Any]):
+    """Moved fields that count how often all of them are looked through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passes = 0
+
+    def items(self) -> Any:
+        self.passes += 1
+        return super().items()
+
+
+def test_many_dropped_tools_are_compared_with_all_others_once() -> None:
+    """A request may offer thousands of hosted tools: the work for each must not grow with their number."""
+    context = Context("here", "there")
+    context.moved = _CountedMoves()
+    tools = tuple(
+        [msgspec.structs.replace(_tool({"url": "https://x.example"}, "server"), at=("tools", i)) for i in range(50)]
+    )
+    cross(tools, (SERVER, SEARCH), (THERE,), context)
+    assert [loss.code for loss in context.losses.all()].count("tool.hosted.dropped") == 50
+    assert context.moved.passes == 1
