@@ -28,12 +28,16 @@ class Inflate:
     def __init__(self, bits: int) -> None:
         self._bits = bits
         self._one = zlib.decompressobj(bits)
+        self._members = 1
 
     def feed(self, data: bytes) -> bytes:
         """The decompressed bytes of a piece."""
         out = b""
         while data:
             if self._one.eof:
+                self._members += 1
+                if self._members > MAX_MEMBERS:  # each member copies the bytes behind it
+                    raise TooLarge("the compressed body has too many members")
                 self._one = zlib.decompressobj(self._bits)
             out += self._one.decompress(data, MAX_INFLATED - len(out))
             if self._one.unconsumed_tail or len(out) >= MAX_INFLATED:
@@ -76,3 +80,7 @@ def prepared(address: Address, target: str, headers: tuple[tuple[str, str], ...]
 def why(error: Exception | None) -> str:
     """An error as the end of a message; "" for no error."""
     return f": {error}" if error is not None else ""
+
+
+MAX_MEMBERS = 1_000
+"""Members of one compressed body. Servers send one, or a few."""

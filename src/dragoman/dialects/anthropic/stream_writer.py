@@ -205,11 +205,9 @@ class StreamWriter:
         return out + self._more(text) if text else out
 
     def _citations(self, part: Text) -> bytes:
-        out = b""
-        for block in self._blocks.citations(tuple(self._cited), part.at):
-            out += self._block_delta({"type": "citations_delta", "citation": block})
+        blocks = self._blocks.citations(tuple(self._cited), part.at)
         self._cited = []
-        return out
+        return b"".join([self._block_delta({"type": "citations_delta", "citation": block}) for block in blocks])
 
     def _arguments(self, text: str) -> bytes:
         """Write the first arguments of a call, and all arguments of a call that is held."""

@@ -144,14 +144,14 @@ class StreamWriter:
         if not 0 < answer < _MOST_ANSWERS:
             index = numbers[answer] = len(numbers)
             return index, self._chunk(index, {"text": ""}) if index else b""
-        out = b""
+        out: list[bytes] = []
         if len(numbers) == 1 and not self._finished:
-            out = self._chunk(0, {"text": ""})  # the first answer has begun, perhaps without text
+            out.append(self._chunk(0, {"text": ""}))  # the first answer has begun, perhaps without text
         for number in range(answer + 1):
             if number not in numbers:
                 index = numbers[number] = len(numbers)
-                out += self._chunk(index, {"text": ""})
-        return numbers[answer], out
+                out.append(self._chunk(index, {"text": ""}))
+        return numbers[answer], b"".join(out)
 
     def _absent(self, index: int) -> bytes:
         """The end of a candidate that began only for the order and has no content."""

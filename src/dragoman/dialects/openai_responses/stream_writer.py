@@ -278,23 +278,22 @@ class StreamWriter:
             if part is not None:
                 self._context.lose("citation.dropped", part.at)
             return b""
-        out = b"" if self._begun else self._begin_text(part)
+        out = [b"" if self._begun else self._begin_text(part)]
         for cited in citations:
             if self._late or cited.end is None:
                 self._late.append(cited)  # it covers the whole text, which is not complete yet
             else:
-                out += self._annotate(part, cited, 0)
-        return out
+                self._annotate(part, cited, 0, out)
+        return b"".join(out)
 
-    def _annotate(self, part: Text, cited: Citation, size: int) -> bytes:
-        out = b""
+    def _annotate(self, part: Text, cited: Citation, size: int, out: list[bytes]) -> None:
+        """Add the events of a citation to `out`. A text may have thousands of citations."""
         message = self._message or {"content": []}
         for note_ in write_citations((cited,), size, part.at, self._context):
             where = self._where(len(message["content"]))
             fields = {**where, "annotation_index": len(self._citations), "annotation": note_}
-            out += self._event("response.output_text.annotation.added", fields)
+            out.append(self._event("response.output_text.annotation.added", fields))
             self._citations.append(cited)
-        return out
 
     def _part_end(self, event: PartEnd) -> bytes:
         part = self._part
@@ -316,8 +315,11 @@ class StreamWriter:
                 return b""
             out = self._begin_text(part)
         text = "".join(self._pieces)
-        for cited in self._late:
-            out += self._annotate(part, cited, len(text))
+        if self._late:
+            notes: list[bytes] = [out]
+            for cited in self._late:
+                self._annotate(part, cited, len(text), notes)
+            out = b"".join(notes)
         extra = event.extra if event.extra is not None else part.extra
         scores = None
         if self._tokens:
@@ -421,10 +423,10 @@ class StreamWriter:
         self._index = -1
         fields = json_text.fields(part.value)
         place = len(self._items)
-        out = self._event("response.output_item.added", {"output_index": place, "item": begun(fields, part.kind)})
+        out = [self._event("response.output_item.added", {"output_index": place, "item": begun(fields, part.kind)})]
         for name, members in stream_steps(fields, part.kind, {"item_id": fields.get("id"), "output_index": place}):
-            out += self._event(name, members)
-        return out + self._done(part.value)
+            out.append(self._event(name, members))
+        return b"".join([*out, self._done(part.value)])
 
     def _opaque(self, part: Opaque) -> bytes:
         """Write an item of this dialect."""

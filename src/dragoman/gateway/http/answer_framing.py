@@ -32,13 +32,13 @@ class array_frames:
 
     def feed(self, frames: bytes) -> bytes:
         """The members for some whole frames."""
-        out = b""
+        out: list[bytes] = []
         for frame in frames.split(b"\n\n" if b"\r\n\r\n" not in frames else b"\r\n\r\n"):
             data = frame.strip().removeprefix(b"data:").strip()
             if data:
-                out += (b",\r\n" if self._open else b"[") + data
+                out += (b",\r\n" if self._open else b"[", data)
                 self._open = True
-        return out
+        return b"".join(out)
 
     def close(self) -> bytes:
         """The end of the array."""
