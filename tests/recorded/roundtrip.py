@@ -255,7 +255,7 @@ def _answered_in(response: Response, journey: Journey | None = None) -> list[Ste
 
 def _shown(part: Part) -> Part:
     """An image that the model made is an image everywhere, though Responses has an item of its own for it."""
-    if isinstance(part, Opaque) and part.kind == "image_generation_call":
+    if type(part) is Opaque and part.kind == "image_generation_call":
         item = msgspec.json.decode(part.value)
         data = item.get("result") if isinstance(item, dict) else None  # how the image was made is a part of its own
         if data:
@@ -580,7 +580,7 @@ def _with_mode(tool: Tool, request: Request) -> Tool:
 
 
 _TOOL_SIDES: dict[str, tuple[str, ...]] = {
-    "description": ("tool.custom.wrapped", "schema."),
+    "description": ("tool.custom.wrapped", "schema.", "tool.examples.as_text"),
     "schema": ("schema.", "tool.custom.wrapped"),
     "strict": ("tool.strict.", "schema."),
     "custom": ("tool.custom.wrapped",),

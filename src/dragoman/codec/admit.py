@@ -128,13 +128,13 @@ class Admitter(Generic[T]):
         if body[:1] in b" \t\r\n":
             body = body.lstrip()
         shape = _shape(self._type)
-        if self._simple is not None:
-            quick = self._with_few_cuts(body, shape, str(refusal), base, self._simple)
-            if quick is not None:
-                return quick
         unknown = Indexed()
         spelled: Spelled = {}
         try:
+            if self._simple is not None:
+                quick = self._with_few_cuts(body, shape, str(refusal), base, self._simple)
+                if quick is not None:
+                    return quick
             try:
                 return Admitted(self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled)
             except msgspec.ValidationError:

@@ -41,7 +41,7 @@ class Terminal:
             env=env,  # type: ignore[arg-type]
             encoding="utf-8",
             timeout=60,
-            dimensions=(40, 100),
+            dimensions=(40, 250),
         )
         self.expect("/help lists the commands")
 

@@ -109,7 +109,9 @@ _DETAILED = frozenset({"openai-chat", "openai-responses", "openrouter"})
 
 def with_details(turns: tuple[Turn, ...], resolution: Raw, context: Context) -> tuple[tuple[Turn, ...], bool]:
     """The turns with the resolution that holds for all media on each image, for dialects that have it there, and
-    whether nothing is left to report. New turns in any case, so that no memory keeps the request without them."""
+    whether nothing is left to report. Without an image, the setting is reported. New turns in any case, so that no
+    memory keeps the request without them.
+    """
     detail = read_detail(resolution) if context.target in _DETAILED else ""
     if not detail:
         return turns, False
@@ -126,7 +128,7 @@ def with_details(turns: tuple[Turn, ...], resolution: Raw, context: Context) -> 
                 others = others or _is_no_image(part)
                 parts.append(_detailed(part, detail))
         out.append(turn if tuple(parts) == turn.parts else msgspec.structs.replace(turn, parts=tuple(parts)))
-    return tuple(out), not others
+    return tuple(out), not others and tuple(out) != turns
 
 
 def _detailed(part: Part, detail: str) -> Part:

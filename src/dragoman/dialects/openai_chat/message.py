@@ -463,7 +463,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             if part.refusal:
                 refusals.append(part.text)
                 continue
-            if calls or refusals:
+            if calls or refusals or images:
                 context.lose("order.approximated", part.at)
             if part.citations and (not request or context.source == wire.NAME):
                 annotations.extend(annotations_to(part.citations, part.at, context, length, len(part.text)))
@@ -502,7 +502,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
         elif isinstance(part, Media) and not request and (is_sound(part) or is_image(part)):
             (sounds if is_sound(part) else images).append(part)
         else:
-            if calls or refusals:
+            if calls or refusals or images:
                 context.lose("order.approximated", part.at)
             if isinstance(part, Media):
                 length += len(missing(part))

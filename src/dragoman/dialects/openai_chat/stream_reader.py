@@ -188,9 +188,9 @@ class StreamReader(FrameReader):
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
         """Images that a delta brings."""
-        if self._context.target in wire.KIN:
+        if self._context.target == wire.NAME:
             return
-        for i, choice in enumerate(chunk.choices):
+        for i, choice in enumerate(chunk.choices or ()):
             for image in take_images(unknown, ("choices", i, "delta")):
                 self._whole_piece(self._answer(choice.index), image, events)
 

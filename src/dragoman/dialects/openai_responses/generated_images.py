@@ -44,6 +44,8 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
     for name, value in fields.items() if at[:1] == ("input",) else ():
         if name not in _KNOWN and bytes(value) != b"null":
             context.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
+    if at[:1] != ("input",) and "id" in fields and not _asked(item):
+        context.lose("field.dropped", (*at, "id"), severity="info")  # else the use of the tool has the id
     status = json_text.plain(fields["status"]) if "status" in fields else None
     if status is not None and status != "completed":
         context.lose("field.dropped", (*at, "status"), str(status))
@@ -54,12 +56,16 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
 def read_making(item: Raw, at: Path) -> tuple[HostedCall, HostedResult] | None:
     """How an image of an answer was made, as a use of a tool: the prompt that the model wrote, size and quality. None
     where the item says nothing of it."""
-    asked = {name: value for name, value in json_text.plain(item).items() if name not in _NOT_ASKED and value}
+    asked = _asked(item)
     if not asked:
         return None
     call_id = word(json_text.plain(item), "id")
     call = HostedCall(NAME, KIND, ELSEWHERE, "", call_id, _TOOL, json_text.encode(asked).decode(), at=at)
     return call, HostedResult(NAME, KIND, ELSEWHERE, "", call_id, at=at)
+
+
+def _asked(item: Raw) -> dict[str, Any]:
+    return {name: value for name, value in json_text.plain(item).items() if name not in _NOT_ASKED and value}
 
 
 def is_picture(media: Media) -> bool:

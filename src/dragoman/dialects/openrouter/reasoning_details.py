@@ -325,6 +325,8 @@ class _Url(Struct):
 class _Image(Struct, forbid_unknown_fields=True):
     type: str
     image_url: _Url
+    index: int | None = None
+    """The place in the list. Chat gateways write it for clients that join the entries of a stream."""
 
 
 _image = msgspec.json.Decoder(_Image).decode

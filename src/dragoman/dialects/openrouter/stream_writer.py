@@ -82,6 +82,8 @@ class StreamWriter(chat.StreamWriter):
             if held_elsewhere(part):
                 return b""
             name = "images" if "images" in part.at else "reasoning_details"
+            if name == "reasoning_details":
+                self._next(answer)  # it takes a place in the list, as in a whole answer
             return self._opened(answer) + self._chunk(answer, _line({name: [part.value]}))
         out = b""
         if isinstance(part, ToolCall):

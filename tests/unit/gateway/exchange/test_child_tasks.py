@@ -427,7 +427,7 @@ def test_requests_that_are_too_many_bytes_together_are_refused() -> None:
 def test_losses_beyond_tolerance_are_told_from_a_child(always: None) -> None:
     async def doing() -> Told:
         async with between(Behind(whole("openai-chat")), route={"tolerance": "info"}) as front:
-            tool = {"type": "computer_20250124", "name": "computer", "display_width_px": 1, "display_height_px": 1}
+            tool = {"type": "future_tool_20300101", "name": "future"}
             body = {**json.loads(asking("anthropic")), "tools": [tool]}
             return await front.ask("/v1/messages", json.dumps(body).encode())
 
