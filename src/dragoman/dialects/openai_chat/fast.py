@@ -10,13 +10,14 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...canon.parts import Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import EMPTY_VALUES, NULL
 from ...dialect import Fast
-from ...fast.plain_answers import NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
@@ -45,8 +46,8 @@ class _Message(Exact):
     annotations: tuple[()] | None = None
     audio: None = None
     function_call: None = None
-    reasoning_content: None = None
-    reasoning: None = None
+    reasoning_content: Raw = NULL
+    reasoning: Raw = NULL
 
 
 class _Choice(Exact, kw_only=True):
@@ -115,6 +116,7 @@ class _Told(Struct, gc=False):
     """A message as written."""
 
     role: str
+    reasoning_content: Raw | UnsetType
     content: Raw | None
     refusal: None
     tool_calls: list[_Called] | UnsetType
@@ -153,6 +155,12 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     message, stop = choice.message, choice.finish_reason
     text, said = as_spelled(message.content), message.tool_calls
     calls: dict[str, PlainCall] = {}
+    thinking, seal = NO_TEXT, None
+    if message.reasoning_content is not NULL or message.reasoning is not NULL:
+        found, seal = _thinking(message.reasoning_content, message.reasoning)
+        if found is None:
+            return None
+        thinking = found
     if text is None:
         return None
     if said:
@@ -189,7 +197,26 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             answer.prompt_filter_results in EMPTY_VALUES,
             answer.timings in EMPTY_VALUES,
         ],
+        thinking=thinking,
+        thinking_seal=seal,
     )
+
+
+_IN_REASONING = Seal(wire.NAME, "", "reasoning")
+"""Names the field in which the host accepts the thought (`thought_origin`)."""
+
+
+def _thinking(usual: Raw, other: Raw) -> tuple[Raw | None, Seal | None]:
+    """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
+    have different texts.
+    """
+    text = as_spelled(usual)
+    if text:
+        return (text, None) if other is NULL or other == NULL or as_spelled(other) == text else (None, None)
+    if text is None:
+        return None, None
+    text = as_spelled(other)
+    return text, _IN_REASONING if text else None
 
 
 def _extra_content(packed: str) -> dict[str, Any]:
@@ -223,7 +250,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
     listed = plain.listed
     details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
-    choice = _Chosen(0, _Told("assistant", plain.text or None, None, told, details), plain.stop, None)
+    message = _Told("assistant", plain.thinking or UNSET, plain.text or None, None, told, details)
+    choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)
     tier = UNSET if plain.tier is None else service_tiers.OPENAI.get(plain.tier)
