@@ -286,6 +286,23 @@ def _chat_numbered(whole: Any) -> None:
     whole["choices"][0]["content_filter_results"] = {"hate": {"filtered": False}}
 
 
+def _chat_host_fields(whole: Any) -> None:
+    whole["x_groq"] = {"id": "req_1"}
+    whole["choices"][0]["seed"] = 7
+    whole["choices"][0]["message"]["padding"] = "abc"
+    whole["usage"] |= {
+        "prompt_cache_hit_tokens": 12,
+        "prompt_cache_miss_tokens": 3,
+        "reasoning_tokens": 4,
+        "queue_time": 0.1,
+        "service_tier": "flex",
+        "nothing": None,
+        "cost": 0.5,
+    }
+    whole["usage"]["prompt_tokens_details"] = {"text_tokens": 3}
+    del whole["service_tier"]
+
+
 def _responses_phase(whole: Any) -> None:
     next(item for item in whole["output"] if item["type"] == "message")["phase"] = "commentary"
 
@@ -297,6 +314,7 @@ def _responses_phase(whole: Any) -> None:
         ("gemini", _gemini_sealed_text),
         ("anthropic", _messages_place),
         ("openai-chat", _chat_numbered),
+        ("openai-chat", _chat_host_fields),
         ("openai-responses", _responses_phase),
         *_THOUGHTFUL,
     ],
