@@ -25,6 +25,7 @@ A page in `sources` is a Citation without a position: address, title, and `quote
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -137,7 +138,10 @@ def foreign_id(prefix: str, call_id: str) -> str:
 
 
 def _safe(call_id: str) -> str:
-    return "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
+    return _UNSAFE.sub("_", call_id)
+
+
+_UNSAFE = re.compile(r"[^0-9A-Za-z]")
 
 
 def legal_id(prefix: str, call_id: str) -> str:

@@ -6,13 +6,15 @@ The module knows no dialect.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from ..canon.parts import Path, Seal, Text
+from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
+from ..codec.cache_budget import small_cache
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..seals.outbound import AnswerSeals, Plan
@@ -42,8 +44,8 @@ class PlainCall(Struct, gc=False):
 
 
 class Plain(Struct, gc=False):
-    """A plain answer, as nearly all answers are: at most one text, then calls, without citations and other fields,
-    complete or cut by its token limit.
+    """A plain answer, as nearly all answers are: at most one thought, at most one text, then calls, without citations
+    and other fields, complete or cut by its token limit.
 
     A dialect that reads and writes this form skips the parts (`Fast.read_plain`, `write_plain`). Bytes and losses are
     the same. For an answer with two calls this takes half of the time (measured).
@@ -86,6 +88,14 @@ class Plain(Struct, gc=False):
     """The packed seals to write into a thought before the text."""
     invented: tuple[Path, ...] = ()
     """Where the calls stand that came without an id, in the order of the calls."""
+    thinking: Raw = Raw()
+    """The JSON string of the thought at the beginning. Empty: no thought, or a thought without text."""
+    thinking_seal: Seal | None = None
+    """The one on this thought."""
+    signature: str | None = None
+    """The packed seal to write on this thought."""
+    last_slot: str | None = None
+    """The packed seals to write on an empty last text."""
 
 
 NOT_PLAIN = (msgspec.DecodeError, RecursionError, UnicodeError)
@@ -130,6 +140,17 @@ def as_spelled(sent: Raw) -> Raw | None:
     if found.find(b"\\") >= 0 and (found.find(b"\\u") >= 0 or found.find(b"\\/") >= 0):
         return Raw(json_text.encode(_text(sent)))
     return sent
+
+
+def joined(texts: Sequence[Raw], between: str) -> Raw | None:
+    """One JSON string of several, without those that are empty. None: one of them is no text."""
+    spelled = [as_spelled(text) for text in texts]
+    if len(spelled) == 1:
+        return spelled[0]
+    if None in spelled:
+        return None
+    words = between.join([_text(text) for text in spelled if text])
+    return Raw(json_text.encode(words)) if words else NO_TEXT
 
 
 def length(text: Raw) -> int:
@@ -180,8 +201,17 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
     told = AnswerSeals(plan, context, plain.model)
+    if (plain.thinking or plain.thinking_seal is not None) and not _place_thought_seal(
+        plain, plain.thinking_seal, told
+    ):
+        return False
     if plain.text_seal is not None:
         return _place_text_seal(plain, plain.text_seal, told)
+    if not plain.calls:
+        if plan.way != "thoughts":
+            _place_last(plain, told)
+        return True
+    waiting = told.take_waiting()
     if plan.counts:
         told.chars = length(plain.text)
     way, sealed = plan.way, plain.seals or {}
@@ -192,7 +222,15 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
         told.calls = place
         record = told.record("call", seal, call_id) if seal is not None else None
         if plan.vault is not None:
-            told.made(call_id, call.name, call.arguments, [record] if record is not None else [])
+            own = [record] if record is not None else []
+            told.made(call_id, call.name, call.arguments, [*waiting, *own] if plan.keeps_all else own)
+        if waiting:
+            before, waiting = waiting, []
+            if way == "list":
+                listed += [packed_seals.pack_records((one,)) for one in before]
+            elif way == "parts":
+                packed[call_id] = packed_seals.pack_records(before if record is None else (*before, record))
+                continue
         if seal is None or record is None:
             continue
         if way == "list":
@@ -207,12 +245,52 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
     if way == "id":
         plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
     elif way == "thoughts":
-        plain.thoughts = packed
+        if packed and plain.signature is not None and not plain.text and not _has_data(plain.thinking_seal):
+            # The first call stands directly after the thought.
+            plain.signature = packed.pop(next(iter(plain.calls)), plain.signature)
+        if packed or plain.signature is None:
+            plain.thoughts = packed
     elif packed:
         plain.slots = packed
     if listed:
         plain.listed = listed
     return True
+
+
+def _has_data(seal: Seal | None) -> bool:
+    return seal is not None and bool(seal.data)
+
+
+def _place_thought_seal(plain: Plain, seal: Seal | None, told: AnswerSeals) -> bool:
+    """Place the seal of the thought at the beginning: in the slot of the thought, or among the waiting records."""
+    plan = told.plan
+    if plan.way not in ("thoughts", "list", "parts"):
+        return False
+    if plan.way == "thoughts":
+        plain.signature = (
+            _packed_empty(shown) if not (shown := told.shown(seal, 0, 0)).data else packed_seals.pack(shown)
+        )
+    elif plan.wanted or _has_data(seal):
+        text = _text(plain.thinking) if plain.thinking else ""
+        told.wait(Reasoning(text), seal, text)
+    return True
+
+
+_packed_empty = small_cache(256)(packed_seals.pack)
+"""A seal without data names only its upstream, so there are few."""
+
+
+def _place_last(plain: Plain, told: AnswerSeals) -> None:
+    """Place the records of an answer without calls."""
+    if told.plan.keeps_all:
+        told.said(_text(plain.text))
+    last = [packed_seals.pack(part.seal) for part in told.finish() if part.seal is not None]
+    if not last:
+        return
+    if told.plan.way == "list":
+        plain.listed = last
+    else:
+        plain.last_slot = last[0]
 
 
 def _place_text_seal(plain: Plain, seal: Seal, told: AnswerSeals) -> bool:
@@ -221,6 +299,8 @@ def _place_text_seal(plain: Plain, seal: Seal, told: AnswerSeals) -> bool:
     records, _ = told.text(Text(_text(plain.text), seal=seal))
     if records:
         plain.thought = packed_seals.pack_records(records)
+        if plain.signature is not None and not _has_data(plain.thinking_seal):
+            plain.signature, plain.thought = plain.thought, None
     last = [packed_seals.pack(part.seal) for part in told.finish() if part.seal is not None]
     if last:
         plain.listed = last

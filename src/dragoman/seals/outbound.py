@@ -150,7 +150,7 @@ class AnswerSeals:
     def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
         """A call as the client gets it, and the records that must travel in a thought before the call."""
         plan, seal = self.plan, call.seal
-        records, self._waiting = self._waiting, []
+        records = self.take_waiting()
         if seal is not None:
             records = [*records, self.record("call", seal, call.id)]
         if plan.vault is not None:
@@ -253,6 +253,11 @@ class AnswerSeals:
             self._context.lose("seal.dropped", thought.at)
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
+
+    def take_waiting(self) -> list[Record]:
+        """The records that wait for a part. They wait no longer."""
+        records, self._waiting = self._waiting, []
+        return records
 
     def use(self, part: Opaque) -> tuple[list[Record], Part]:
         """The first part of a use of a hosted tool as the client gets it, and the record that has to travel in a

@@ -111,7 +111,7 @@ def _plain_response(
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
         return None
     source, target = context.source, context.target
-    if plain.seals is not None or plain.text_seal is not None:
+    if plain.seals is not None or plain.text_seal is not None or plain.thinking or plain.thinking_seal is not None:
         plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
         if plan is not None and plan.way == "vault":
             context = answer_context(source, target, answers, created)

@@ -10,9 +10,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...canon.parts import Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
+from ...codec.dialect_extras import NULL
+from ...codec.packed_seals import origin
 from ...dialect import Fast
 from ...fast.plain_answers import (
     NO_TEXT,
@@ -30,12 +33,18 @@ from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from .message_writer import DIRECT
 from .request import RequestReader, RequestWriter
+from .wire import NAME
 from .wire_strict import MESSAGE, REQUEST
 
 
 class _Text(Exact, tag_field="type", tag="text"):
     text: Raw
     citations: None = None
+
+
+class _Thinking(Exact, tag_field="type", tag="thinking"):
+    thinking: Raw
+    signature: str = ""
 
 
 class _Direct(Exact):
@@ -68,7 +77,7 @@ class _Called(Struct, tag_field="type", tag="tool_use", gc=False):
 class _Sealed(Struct, tag_field="type", tag="thinking", gc=False):
     """A thought that carries a seal, as written."""
 
-    thinking: str
+    thinking: Raw
     signature: str
 
 
@@ -105,7 +114,7 @@ class _Answer(Exact, kw_only=True):
     id: Word
     type: str | None = None
     role: str | None = None
-    content: list[_Text | _Call]
+    content: list[_Text | _Call | _Thinking]
     stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
     stop_sequence: None = None
     stop_details: None = None
@@ -153,6 +162,7 @@ _WORDS = {stop: word for word, stop in _STOPS.items()}
 _KINDS = Kinds((("usage",), ("cache_creation", "inference_geo")))
 _NO_PLACE = ("not_available", "standard")
 """Words that say nothing where the upstream says where it ran."""
+_NO_WORDS = Raw(b'""')
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
@@ -161,9 +171,20 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer = _decode(body)
     except NOT_PLAIN:
         return None
-    text = NO_TEXT
+    text = thinking = NO_TEXT
+    seal: Seal | None = None
     calls: dict[str, PlainCall] = {}
-    for block in answer.content:
+    blocks = answer.content
+    if blocks and type(blocks[0]) is _Thinking:
+        first = blocks[0]
+        found = as_spelled(first.thinking)
+        if found is None or first.thinking == NULL:
+            return None
+        thinking = found
+        if first.signature:
+            seal = origin(first.signature, NAME, "", answer.model)
+        del blocks[0]
+    for block in blocks:
         if type(block) is _Call:
             call_id, arguments = block.id, str(block.input, "utf-8")
             if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
@@ -201,6 +222,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             cached is None or not (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens),
             not usage.inference_geo or usage.inference_geo in _NO_PLACE,
         ],
+        thinking=thinking,
+        thinking_seal=seal,
     )
 
 
@@ -208,7 +231,9 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     """The bytes of a plain answer; None if the answer needs the full writer."""
     content: list[Any] = [_Said(plain.text)] if plain.text else []
     if plain.thought is not None:
-        content.insert(0, _Sealed("", plain.thought))
+        content.insert(0, _Sealed(_NO_WORDS, plain.thought))
+    if plain.signature is not None:
+        content.insert(0, _Sealed(plain.thinking or _NO_WORDS, plain.signature))
     if plain.calls:
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None
@@ -236,7 +261,7 @@ def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content
     """Write the calls, each after the thought that carries its seal."""
     for call_id, call in calls.items():
         if call_id in thoughts:
-            content.append(_Sealed("", thoughts[call_id]))
+            content.append(_Sealed(_NO_WORDS, thoughts[call_id]))
         content.append(_Called(call_id, call.name, Raw(call.arguments)))
 
 

@@ -48,6 +48,7 @@ class _Call(Exact, kw_only=True):
 
 class _Part(Exact):
     text: Raw = NULL
+    thought: bool | None = None
     functionCall: _Call | None = None
     thoughtSignature: str | None = None
 
@@ -117,6 +118,7 @@ class _Answer(Exact):
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
 _KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
+_NO_WORDS = Raw(b'""')
 _DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lru_cache(maxsize=64)(write_time)
 
@@ -128,7 +130,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     except NOT_PLAIN:
         return None
     candidate, usage = answer.candidates[0], answer.usageMetadata
-    text = NO_TEXT
+    text = thinking = NO_TEXT
+    thinking_seal: Seal | None = None
     calls: dict[str, PlainCall] = {}
     seals: dict[str, Seal] | None = None
     text_seal: Seal | None = None
@@ -136,11 +139,14 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     for place, part in enumerate(candidate.content.parts):
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
-        if signature is not None:
-            if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
+        if signature is not None and (seal := _seal(signature)) is None:
+            return None
+        if part.thought:
+            spelled = as_spelled(part.text)
+            if place or call is not None or not spelled:
                 return None
-            seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
-        if call is not None and part.text is NULL:
+            thinking, thinking_seal = spelled, seal
+        elif call is not None and part.text is NULL:
             arguments = str(call.args, "utf-8")
             call_id = call.id
             if call_id is None:
@@ -190,7 +196,16 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         seals,
         text_seal=text_seal,
         invented=invented,
+        thinking=thinking,
+        thinking_seal=thinking_seal,
     )
+
+
+def _seal(signature: str) -> Seal | None:
+    """The seal in a signature; None for a dummy."""
+    if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
+        return None
+    return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
 
 
 def _kept(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
@@ -210,14 +225,20 @@ def _kept(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    if plain.cache_write or plain.slots is not None or plain.thoughts is not None or plain.thought is not None:
+    if plain.cache_write or plain.thoughts is not None or plain.thought is not None:
         return None
-    parts = [_Part(plain.text)] if plain.text else []
+    parts = [_Part(plain.thinking, True)] if plain.thinking else []
+    if plain.text:
+        parts.append(_Part(plain.text))
     if plain.calls:
         if plain.parsed and not decodable(plain):
             return None
+        slots = plain.slots or {}
         for call_id, call in plain.calls.items():
-            parts.append(_Part(NULL, _Call(id=call_id, name=call.name, args=Raw(call.arguments))))
+            called = _Call(id=call_id, name=call.name, args=Raw(call.arguments))
+            parts.append(_Part(NULL, None, called, slots.get(call_id)))
+    elif plain.last_slot is not None:
+        parts.append(_Part(_NO_WORDS, thoughtSignature=plain.last_slot))
     thought, read = plain.reasoning, plain.cache_read
     said = plain.output - (thought or 0)
     if said < 0:

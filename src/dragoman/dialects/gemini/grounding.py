@@ -6,8 +6,9 @@ streams, where the metadata comes last). The canon counts characters of the part
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Any
 
 from msgspec import Raw
@@ -72,6 +73,9 @@ through the text.
 """
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
 class Places:
     """Converts byte offsets of a text to character offsets. The text may grow."""
 
@@ -83,7 +87,10 @@ class Places:
         self._measured = 0  # number of measured pieces: only for answers with citations
         self._measured_length = 0
         self._searched = 0
-        self._ends: list[int] | None = None  # end of each character in bytes, if one is not ASCII
+        self._bytes = 0  # length of the measured pieces
+        # For each character that is not ASCII: its end in bytes, and in characters.
+        self._byte_ends: list[int] = []
+        self._char_ends: list[int] = []
 
     def length(self) -> int:
         """The number of characters of the text."""
@@ -93,13 +100,17 @@ class Places:
         return self._length
 
     def _measure(self) -> None:
-        """Find the byte end of each character."""
+        """Find the end of each character that is not ASCII."""
         for number in range(self._measured, len(self._pieces)):
             piece = self._pieces[number]
-            if self._ends is not None or not piece.isascii():
-                ends = self._ends = list(range(1, self._measured_length + 1)) if self._ends is None else self._ends
-                sizes = [len(char.encode("utf-8", "surrogatepass")) for char in piece]
-                ends.extend(islice(accumulate(sizes, initial=ends[-1] if ends else 0), 1, None))
+            more = 0  # bytes of the piece beyond one for each character
+            if not piece.isascii():
+                for run in _NOT_ASCII.finditer(piece):
+                    for i, char in enumerate(run[0], run.start() + 1):
+                        more += len(char.encode("utf-8", "surrogatepass")) - 1
+                        self._byte_ends.append(self._bytes + i + more)
+                        self._char_ends.append(self._measured_length + i)
+            self._bytes += len(piece) + more
             self._measured_length += len(piece)
         self._measured = len(self._pieces)
 
@@ -135,10 +146,12 @@ class Places:
 
     def _characters(self, offset: int) -> int | None:
         self._measure()
-        if self._ends is None:
-            return offset if 0 <= offset <= self._measured_length else None
-        total = self._ends[-1]
-        return bisect_right(self._ends, offset) if 0 <= offset <= total else None
+        if not 0 <= offset <= self._bytes:
+            return None
+        wide = bisect_right(self._byte_ends, offset)
+        # The characters after the last wide one before the offset are ASCII, up to the next wide one.
+        count = offset - self._byte_ends[wide - 1] + self._char_ends[wide - 1] if wide else offset
+        return min(count, self._char_ends[wide] - 1) if wide < len(self._char_ends) else count
 
 
 def place(texts: list[Text], citations: list[Citation], context: Context) -> list[Text]:
@@ -216,7 +229,8 @@ def _report(value: Any, carried: Any, at: Path, context: Context) -> None:
     elif isinstance(value, dict) and carried is not None:
         for name, inner in value.items():
             if name in carried:
-                _report(inner, carried[name], (*at, name), context)
+                if carried[name] is not None:
+                    _report(inner, carried[name], (*at, name), context)
             else:
                 context.keep(at, {name: json_text.raw(inner)})
 

@@ -10,18 +10,22 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import EMPTY_VALUES, NULL
 from ...dialect import Fast
-from ...fast.plain_answers import NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
+from .answer_images import FIELD as IMAGES
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter
+from .response import take_figures
+from .search_results import ADDRESSES, RESULTS
 
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
 
@@ -45,8 +49,8 @@ class _Message(Exact):
     annotations: tuple[()] | None = None
     audio: None = None
     function_call: None = None
-    reasoning_content: None = None
-    reasoning: None = None
+    reasoning_content: Raw = NULL
+    reasoning: Raw = NULL
 
 
 class _Choice(Exact, kw_only=True):
@@ -62,11 +66,16 @@ class _PromptDetails(Exact):
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     audio_tokens: Literal[0] | None = None
+    image_tokens: Literal[0] | None = None
+    text_tokens: int | None = None
+    video_tokens: Literal[0] | None = None
 
 
 class _CompletionDetails(Exact):
     reasoning_tokens: int | None = None
     audio_tokens: Literal[0] | None = None
+    image_tokens: Literal[0] | None = None
+    text_tokens: int | None = None
     accepted_prediction_tokens: Literal[0] | None = None
     rejected_prediction_tokens: Literal[0] | None = None
 
@@ -115,6 +124,7 @@ class _Told(Struct, gc=False):
     """A message as written."""
 
     role: str
+    reasoning_content: Raw | UnsetType
     content: Raw | None
     refusal: None
     tool_calls: list[_Called] | UnsetType
@@ -138,21 +148,58 @@ class _Written(Struct, gc=False):
     service_tier: str | UnsetType
 
 
+class _LooseUsage(_Usage, forbid_unknown_fields=False, kw_only=True):
+    pass
+
+
+class _LooseMessage(_Message, forbid_unknown_fields=False):
+    pass
+
+
+class _LooseChoice(_Choice, forbid_unknown_fields=False, kw_only=True):
+    message: _LooseMessage
+
+
+class _LooseAnswer(_Answer, forbid_unknown_fields=False, kw_only=True):
+    """An answer with fields of a host's own, which `_unknown` finds."""
+
+    choices: tuple[_LooseChoice]
+    usage: _LooseUsage
+
+
 _decode = msgspec.json.Decoder(_Answer).decode
+_decode_loose = msgspec.json.Decoder(_LooseAnswer).decode
+_members = msgspec.json.Decoder(dict[str, Raw]).decode
+_elements = msgspec.json.Decoder(list[Raw]).decode
 _NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
-_KINDS = Kinds((("choices", 0), ("content_filter_results", "stop_reason")), ((), wire.COMPLETION_EXTRAS))
+_KINDS = Kinds(
+    (("choices", 0), ("content_filter_results", "stop_reason")),
+    (("usage", "prompt_tokens_details"), ("text_tokens",)),
+    (("usage", "completion_tokens_details"), ("text_tokens",)),
+    ((), wire.COMPLETION_EXTRAS),
+)
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     """A plain answer; None if the answer needs the full reader."""
+    unknown: _Unknown = ()
     try:
         answer = _decode(body)
-    except NOT_PLAIN:
-        return None
+    except NOT_PLAIN as refusal:
+        loose = _read_loose(body) if str(refusal).startswith(_UNKNOWN_FIELD) else None
+        if loose is None:
+            return None
+        answer, unknown = loose
     choice, usage = answer.choices[0], answer.usage
     message, stop = choice.message, choice.finish_reason
     text, said = as_spelled(message.content), message.tool_calls
     calls: dict[str, PlainCall] = {}
+    thinking, seal = NO_TEXT, None
+    if message.reasoning_content is not NULL or message.reasoning is not NULL:
+        found, seal = _thinking(message.reasoning_content, message.reasoning)
+        if found is None:
+            return None
+        thinking = found
     if text is None:
         return None
     if said:
@@ -163,11 +210,12 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         return None
     prompt, output = usage.prompt_tokens, usage.completion_tokens
     asked = usage.prompt_tokens_details or _NOTHING_ASKED
-    thought = (usage.completion_tokens_details or _NOTHING_TOLD).reasoning_tokens
+    told = usage.completion_tokens_details or _NOTHING_TOLD
+    thought = told.reasoning_tokens
     if usage.total_tokens != prompt + output or (thought is not None and thought > output):
         return None
     tier = service_tiers.read(answer.service_tier)
-    return Plain(
+    plain = Plain(
         answer.id,
         answer.model,
         text,
@@ -184,12 +232,99 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         _KINDS[
             choice.content_filter_results in EMPTY_VALUES,
             choice.stop_reason in EMPTY_VALUES,
+            not asked.text_tokens,
+            not told.text_tokens,
             not answer.service_tier or tier is not None,
             answer.system_fingerprint in EMPTY_VALUES,
             answer.prompt_filter_results in EMPTY_VALUES,
             answer.timings in EMPTY_VALUES,
         ],
+        thinking=thinking,
+        thinking_seal=seal,
     )
+    return _with_unknown(plain, unknown) if unknown else plain
+
+
+_Unknown = tuple[tuple[Path, dict[str, Raw]], ...]
+_UNKNOWN_FIELD = "Object contains unknown field"
+_IN_CHOICE: Path = ("choices", 0)
+_IN_MESSAGE: Path = ("choices", 0, "message")
+_IN_USAGE: Path = ("usage",)
+_READ_ELSEWHERE = frozenset({"error", IMAGES, RESULTS, ADDRESSES, *wire.Message.__struct_fields__})
+"""Fields that the full reader understands."""
+
+
+def _read_loose(body: bytes) -> tuple[_Answer, _Unknown] | None:
+    """An answer, and the fields that only its host knows, in the order of the full reader. None if the full reader
+    understands one of these fields.
+    """
+    try:
+        answer = _decode_loose(body)
+        top = _members(body)
+        choice = _members(_elements(top["choices"])[0])
+        objects = (
+            (_IN_MESSAGE, _members(choice["message"]), _MESSAGE_FIELDS),
+            (_IN_CHOICE, choice, _CHOICE_FIELDS),
+            (_IN_USAGE, _members(top["usage"]), _USAGE_FIELDS),
+            ((), top, _ANSWER_FIELDS),
+        )
+    except NOT_PLAIN:
+        return None
+    unknown: list[tuple[Path, dict[str, Raw]]] = []
+    for at, members, known in objects:
+        if not members.keys() <= known:
+            left = {name: value for name, value in members.items() if name not in known}
+            if not _READ_ELSEWHERE.isdisjoint(left):
+                return None
+            unknown.append((at, left))
+    return answer, tuple(unknown)
+
+
+_MESSAGE_FIELDS, _CHOICE_FIELDS, _USAGE_FIELDS, _ANSWER_FIELDS = [
+    frozenset(struct.__struct_fields__) for struct in (_Message, _Choice, _Usage, _Answer)
+]
+
+
+def _with_unknown(plain: Plain, unknown: _Unknown) -> Plain | None:
+    """The answer with the figures among the unknown fields, and with the names of the other fields that are kept."""
+    kept = [*plain.kept]
+    above = kept.pop() if kept and kept[-1][0] == () else None
+    for at, fields in unknown:
+        if at == _IN_USAGE:
+            figures = plain.cache_read, plain.cache_write, plain.reasoning
+            plain.cache_read, plain.cache_write, plain.reasoning = take_figures(fields, *figures)
+            if "service_tier" in fields:  # Mistral
+                tier = service_tiers.read(fields["service_tier"])
+                if tier is not None:
+                    if plain.tier is not None:
+                        return None
+                    plain.tier = tier
+                    del fields["service_tier"]
+        elif at == () and above is not None:
+            kept.append(above)
+            above = None
+        names = tuple([name for name, value in fields.items() if value not in EMPTY_VALUES])
+        if names:
+            kept.append((at, names))
+    plain.kept = (*kept, above) if above is not None else tuple(kept)
+    return plain
+
+
+_IN_REASONING = Seal(wire.NAME, "", "reasoning")
+"""Names the field in which the host accepts the thought (`thought_origin`)."""
+
+
+def _thinking(usual: Raw, other: Raw) -> tuple[Raw | None, Seal | None]:
+    """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
+    have different texts.
+    """
+    text = as_spelled(usual)
+    if text:
+        return (text, None) if other is NULL or other == NULL or as_spelled(other) == text else (None, None)
+    if text is None:
+        return None, None
+    text = as_spelled(other)
+    return text, _IN_REASONING if text else None
 
 
 def _extra_content(packed: str) -> dict[str, Any]:
@@ -223,7 +358,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
     listed = plain.listed
     details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
-    choice = _Chosen(0, _Told("assistant", plain.text or None, None, told, details), plain.stop, None)
+    message = _Told("assistant", plain.thinking or UNSET, plain.text or None, None, told, details)
+    choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)
     tier = UNSET if plain.tier is None else service_tiers.OPENAI.get(plain.tier)

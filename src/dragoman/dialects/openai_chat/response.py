@@ -219,13 +219,9 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
     if unknown and context.target != wire.NAME:
         said = unknown.get(("usage",), {})
-        # DeepSeek and others have other names for the cached tokens.
-        read = _other_word(said, _CACHE_READ, read)
-        written = _other_word(said, _CACHE_WRITE, written)
-        thought = _other_word(said, _THOUGHT, thought)
+        read, written, thought = take_figures(said, read, written, thought)
         if context.target not in wire.KIN and "service_tier" in said:  # Mistral
             tier = _tier_in(said)
-        said.pop("prompt_cache_miss_tokens", None)  # the complement of the hits
     extra = gather(context, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
@@ -262,6 +258,20 @@ _CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tok
 _CACHE_WRITE = ("cache_creation_input_tokens",)
 _THOUGHT = ("reasoning_tokens",)
 """Names of these figures at DeepSeek, Moonshot, hosts like vLLM, and proxies in front of Claude."""
+
+
+def take_figures(
+    said: dict[str, Raw], read: int | None, written: int | None, thought: int | None
+) -> tuple[int | None, int | None, int | None]:
+    """The tokens read from the cache, written to it, and of thoughts, which may stand under a host's own names. These
+    are removed from `said`.
+    """
+    # DeepSeek and others have other names for the cached tokens.
+    read = _other_word(said, _CACHE_READ, read)
+    written = _other_word(said, _CACHE_WRITE, written)
+    thought = _other_word(said, _THOUGHT, thought)
+    said.pop("prompt_cache_miss_tokens", None)  # the complement of the hits
+    return read, written, thought
 
 
 def _other_word(said: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:

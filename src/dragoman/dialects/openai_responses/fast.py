@@ -12,13 +12,25 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Path
+from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
+from ...codec.packed_seals import origin
 from ...dialect import Fast
-from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Named, Plain, PlainCall, Word, as_spelled
+from ...fast.plain_answers import (
+    NO_TEXT,
+    NOT_PLAIN,
+    CallId,
+    Exact,
+    Named,
+    Plain,
+    PlainCall,
+    Word,
+    as_spelled,
+    joined,
+)
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
@@ -57,6 +69,19 @@ class _Call(Exact, tag_field="type", tag="function_call", kw_only=True):
     arguments: str
     call_id: CallId
     name: str
+
+
+class _Summary(Exact, kw_only=True):
+    type: Literal["summary_text", "reasoning_text"]
+    text: Raw
+
+
+class _Thought(Exact, tag_field="type", tag="reasoning", kw_only=True):
+    id: str | None = None
+    summary: list[_Summary] | None = None
+    content: list[_Summary] | None = None
+    encrypted_content: str | None = None
+    status: Literal["completed"] | None = None
 
 
 class _Said(Struct, gc=False):
@@ -108,7 +133,7 @@ class _Sealed(Struct, gc=False):
 
     id: str
     type: str
-    summary: tuple[()]
+    summary: tuple[()] | tuple[_Summary]
     encrypted_content: str
 
 
@@ -127,7 +152,7 @@ class _Written(Struct, gc=False):
 _answer: Any = msgspec.defstruct(
     "Answer",
     [
-        ("output", list[_Message | _Call]),
+        ("output", list[_Message | _Call | _Thought]),
         ("usage", _Usage),
         ("id", Word),
         ("model", Word),
@@ -150,7 +175,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer = _decode(body)
     except NOT_PLAIN:
         return None
-    text = NO_TEXT
+    text = thinking = NO_TEXT
+    seal: Seal | None = None
     calls: dict[str, PlainCall] = {}
     items = answer.output
     if len(items) > _MANY:
@@ -160,6 +186,13 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             if item.call_id in calls:
                 return None
             calls[item.call_id] = PlainCall(item.name, item.arguments)
+        elif type(item) is _Thought:
+            found = joined([piece.text for piece in (*(item.summary or ()), *(item.content or ()))], "\n\n")
+            if item is not items[0] or found is None:
+                return None
+            thinking = found
+            if item.encrypted_content:
+                seal = origin(item.encrypted_content, wire.NAME)
         elif not text and not calls:
             spelled = as_spelled(item.content[0].text)
             if not spelled:
@@ -190,16 +223,23 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         tier,
         False,
         _kept(answer),
+        thinking=thinking,
+        thinking_seal=seal,
     )
 
 
 def _kept(answer: Any) -> Named:
     items = answer.output
     own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
-    first = items[0]
+    at = 1 if type(items[0]) is _Thought else 0
+    first = items[at]
     if type(first) is _Message and first.phase:
-        # Only the first item can be a message.
-        own = ((("output", 0), ("phase", "id") if first.id else ("phase",)), *compress(_OWN_IDS[1:], _ids(items[1:])))
+        # Only the first item, or the item after a thought, can be a message.
+        own = (
+            *compress(_OWN_IDS[:at], _ids(items[:at])),
+            (("output", at), ("phase", "id") if first.id else ("phase",)),
+            *compress(_OWN_IDS[at + 1 :], _ids(items[at + 1 :])),
+        )
     return (*own, ((), names_around(answer)))
 
 
@@ -215,8 +255,13 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     shown = in_form(plain.id, RESPONSES)
     stem = hashed(shown, "")
     output: list[Any] = []
+    if plain.signature is not None:
+        summary: tuple[()] | tuple[_Summary] = ()
+        if plain.thinking:
+            summary = (_Summary(type="summary_text", text=plain.thinking),)
+        output.append(_Sealed(f"{MADE_HERE}{stem}000", "reasoning", summary, plain.signature))
     if plain.thought is not None:
-        output.append(_Sealed(f"{MADE_HERE}{stem}000", "reasoning", (), plain.thought))
+        output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), plain.thought))
     if plain.text:
         said = _Said("output_text", plain.text, (), ())
         output.append(_Told(f"msg_{stem}{_PLACES[len(output)]}", "message", status, "assistant", (said,)))
