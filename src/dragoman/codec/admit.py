@@ -14,7 +14,9 @@ Structs:
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -86,6 +88,7 @@ _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
 _encode = msgspec.json.Encoder().encode
 _NULL = Raw(b"null")
+_CONTAINERS = (b"{", b"[")
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
@@ -249,11 +252,11 @@ def _strip(
 def _strip_struct(
     body: bytes | Raw, struct: type[Struct], path: Path, unknown: Unknown, spelled: Spelled, anew: bool
 ) -> bytes | Raw:
-    known, deep, kinds, type_optional, type_text, alias = _plan(struct)
+    known, kinds, type_optional, alias = _plan(struct)
     members = _object(body)
     if kinds is not None:
         kind = _plain_string(members.get("type"))
-        if kind is None and type_optional and type_text and members.get("type") == _NULL:
+        if kind is None and type_optional and members.get("type") == _NULL and _hint(struct, "type") is str:
             # `"type": null` has no more meaning than an absent type.
             unknown.setdefault(path, {})["type"] = members.pop("type")
             anew = True
@@ -265,8 +268,9 @@ def _strip_struct(
         members, cut = _divided(members, known, alias, path, spelled)
         changed = True
     for name, value in members.items():
-        if name in deep:
-            left = _strip(value, deep[name], (*path, name), unknown, spelled, anew)
+        # The type of a field is looked up only where its value can hold an object: a lookup costs microseconds.
+        if bytes(memoryview(value)[:1]) in _CONTAINERS:
+            left = _strip(value, _inside(struct, name), (*path, name), unknown, spelled, anew)
             if left is not value:
                 members[name] = Raw(left)
                 changed = True
@@ -311,7 +315,7 @@ def _cut_at(body: bytes | Raw, shape: _Shape, steps: Path, cut: dict[str, Raw]) 
             return bytes(body)
         items[step] = Raw(_cut_at(items[step], shape.items, rest, cut))
         return _encode(items)
-    inside = _plan(shape.struct).deep.get(step) if shape.struct is not None else shape.values
+    inside = _inside(shape.struct, step) if shape.struct is not None else shape.values
     members = _object(body)
     if inside is None or step not in members:
         return bytes(body)
@@ -379,12 +383,8 @@ class _Plan(NamedTuple):
     """What is known of the members of a Struct, by their encoded names."""
 
     known: frozenset[str]
-    deep: dict[str, _Shape]
-    """Those with something inside that is looked at."""
     kinds: frozenset[str] | None
     type_optional: bool
-    type_text: bool
-    """`type` is a text, never null."""
     alias: Mapping[str, str]
 
 
@@ -409,18 +409,33 @@ def _shape(type_: Any) -> _Shape:
 
 @cache
 def _plan(struct: type[Struct]) -> _Plan:
-    hints = typing.get_type_hints(struct)
-    fields = msgspec.structs.fields(struct)
-    shapes = {field.encode_name: _shape(hints[field.name]) for field in fields}
-    optional = frozenset([field.encode_name for field in fields if not field.required])
+    names, defaults = struct.__struct_encode_fields__, struct.__struct_defaults__
+    # The defaults are those of the last fields; a field without a default among them has NODEFAULT.
+    last = names[len(names) - len(defaults) :]
+    optional = [name for name, value in zip(last, defaults, strict=True) if value is not msgspec.NODEFAULT]
     return _Plan(
-        frozenset(shapes) - {"strange"},
-        {name: shape for name, shape in shapes.items() if _is_deep(shape)},
+        frozenset(names) - {"strange"},
         getattr(struct, "__kinds__", None),
         "type" in optional,
-        hints.get("type") is str,
         getattr(struct, "__alias__", {}),
     )
+
+
+@cache
+def _inside(struct: type[Struct], name: str) -> _Shape:
+    """The shape of the member with this encoded name, if anything inside is looked at."""
+    names = struct.__struct_encode_fields__
+    if name not in names:
+        return _FLAT
+    shape = _shape(_hint(struct, struct.__struct_fields__[names.index(name)]))
+    return shape if _is_deep(shape) else _FLAT
+
+
+def _hint(struct: type[Struct], field: str) -> Any:
+    """The type of one field. The types of all fields would cost a hundred times more than to decode a small body."""
+    owner = next(base for base in struct.__mro__ if field in inspect.get_annotations(base))
+    one = types.SimpleNamespace(__annotations__={field: inspect.get_annotations(owner)[field]})
+    return typing.get_type_hints(one, vars(sys.modules[owner.__module__]))[field]
 
 
 def _is_deep(shape: _Shape) -> bool:

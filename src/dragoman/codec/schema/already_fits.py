@@ -24,6 +24,9 @@ _KNOWN: Final = (
     STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | MAPS | _DATA | {*CONTAINERS, *REFS, "ref"}
 )
 
+_INNER: Final = SCHEMAS | LISTS | MAPS | {*CONTAINERS, *REFS, "ref"}
+"""Keywords with schemas inside, and references."""
+
 # A type that no value has, for keywords that must be absent although unknown keywords are allowed.
 _NEVER: Final = Annotated[str, Meta(min_length=1, max_length=0)]
 _NUMBER: Final = int | float
@@ -39,6 +42,17 @@ def clean(schema: bytes, subset: Subset) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return False
     return _is_text(schema)
+
+
+def clean_leaf(schema: dict[str, Any], subset: Subset) -> bool:
+    """True if the target accepts a decoded schema below the root unchanged, and no schema stands inside it."""
+    if not _INNER.isdisjoint(schema):
+        return False
+    try:
+        msgspec.convert(schema, _node(subset))
+    except (msgspec.ValidationError, UnicodeEncodeError):  # a lone surrogate counts as doubt
+        return False
+    return True
 
 
 def _is_text(schema: bytes) -> bool:
@@ -74,8 +88,13 @@ def _standard(foreign: tuple[str, ...]) -> msgspec.json.Decoder[Any]:
 def _decoder(subset: Subset) -> msgspec.json.Decoder[Any]:
     if not walks(subset):
         return msgspec.json.Decoder(_loose_root() if subset.root_object else Raw)
-    node = _struct(subset, None)
-    return msgspec.json.Decoder(_struct(subset, node))
+    return msgspec.json.Decoder(_struct(subset, _node(subset)))
+
+
+@lru_cache(maxsize=64)
+def _node(subset: Subset) -> type:
+    """The Struct of a schema below the root."""
+    return _struct(subset, None)
 
 
 def _loose_root() -> type:

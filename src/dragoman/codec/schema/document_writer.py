@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+from .already_fits import clean_leaf
 from .copy_limit import INNER, is_long
 from .keywords import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, SCHEMAS
 from .layer_merging import Node, compose, drop
@@ -44,6 +45,9 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
     for layer in layers:
         if layer.copied:
             job.copies.add(layer.schema, lasting=not layer.made)
+    if len(layers) == 1 and not (first.made or first.copied or root) and job.walks and isinstance(first.schema, dict):
+        if clean_leaf(first.schema, job.subset):
+            return first.schema
     if depth > MAX_DEPTH:
         layers = tuple(_pruned(job, layer, 3) for layer in layers)
     elif job.copies.too_many:

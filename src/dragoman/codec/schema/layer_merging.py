@@ -323,16 +323,21 @@ def _lift_value(job: Job, layer: Layer, name: str, value: Any, origin: str) -> A
     if name in SCHEMAS and not (name == origin == "items" and isinstance(value, list)):
         if isinstance(value, bool) and (name in BOOLEANS or job.booleans):
             return value
-        return (layer._replace(schema=value, path=path),) if isinstance(value, dict | bool) else _BAD
+        return (_within(layer, value, path),) if isinstance(value, dict | bool) else _BAD
     if name in LISTS or name == "items":
         if not isinstance(value, list) or not value:
             return _BAD
-        return [(layer._replace(schema=item, path=(*path, index)),) for index, item in enumerate(value)]
+        return [(_within(layer, item, (*path, index)),) for index, item in enumerate(value)]
     if name in MAPS:
         if not isinstance(value, dict):
             return _BAD
-        return {key: (layer._replace(schema=item, path=(*path, key)),) for key, item in value.items()}
+        return {key: (_within(layer, item, (*path, key)),) for key, item in value.items()}
     return value if _fits(name, value) else _BAD
+
+
+def _within(layer: Layer, schema: Any, path: Path) -> Layer:
+    """The layer of a schema inside a layer. `_replace` would take three times as long."""
+    return Layer(schema, path, layer.trail, layer.copied, layer.made)
 
 
 def _fits(name: str, value: Any) -> bool:

@@ -41,6 +41,20 @@ def positions(root: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]
             stack.extend(reversed([((*at, *step), item) for step, item in children(schema)]))
 
 
+def _mentions(root: Any, key: str) -> bool:
+    """Whether any object has this key, in schema position or not. Much cheaper than `positions`."""
+    stack = [root]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if key in value:
+                return True
+            stack += [item for item in value.values() if isinstance(item, dict | list)]
+        elif isinstance(value, list):
+            stack += [item for item in value if isinstance(item, dict | list)]
+    return False
+
+
 def pointer(path: Path) -> str:
     """A path as the fragment of a reference."""
     return "#" + "".join("/" + _ILLEGAL.sub(_escape, str(step).replace("~", "~0").replace("/", "~1")) for step in path)
@@ -111,9 +125,8 @@ class Document:
     def resources(self) -> frozenset[Path]:
         """Schemas below the root with their own `$id`."""
         if self._resources is None:
-            self._resources = frozenset(
-                path for path, schema in positions(self.root) if path and isinstance(schema.get("$id"), str)
-            )
+            found = positions(self.root) if _mentions(self.root, "$id") else ()
+            self._resources = frozenset([path for path, schema in found if path and isinstance(schema.get("$id"), str)])
         return self._resources
 
     def _follow(self, start: Path, steps: list[str]) -> Path | None:

@@ -32,6 +32,8 @@ _KNOWN: Final = (STRICT.keywords or frozenset()) - {"$defs"}
 _FORMATS: Final = (STRICT.formats or frozenset()) | NUMBER_FORMATS | {"enum"}
 """Formats of numbers, and Gemini's word for a string with an enum, add nothing to the type."""
 _SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
+_SOLID: Final = _SCALARS - {"null"}
+_PLAIN_WORDS: Final = _COMMENTS | {"type"}
 _FANCY_PATTERN: Final = re.compile(r"\(\?(?!:)|\\[1-9bBkpP]")
 """Lookaround, back references, word boundaries and Unicode classes: no finite automaton can match them."""
 
@@ -94,6 +96,8 @@ def _check(document: Document) -> None:
     """Raise for the first keyword or value that the strict subset cannot express."""
     properties = values = chars = 0
     for at, node in positions(document.root):
+        if 0 < len(at) <= _MOST_LEVELS and node.keys() <= _PLAIN_WORDS and _is_scalar(node):
+            continue  # most schemas are such leaves
         _check_words(document, node, at)
         listed = node.get("properties", {})
         enum = node.get("enum", [])
@@ -203,6 +207,12 @@ def _kinds(node: dict[str, Any]) -> list[str] | None:
     if not all(isinstance(kind, str) and kind in TYPES for kind in kinds) or len(set(kinds)) < len(kinds):
         return None
     return kinds if len(kinds) == 1 or (len(kinds) == 2 and "null" in kinds) else None
+
+
+def _is_scalar(node: dict[str, Any]) -> bool:
+    """Whether a schema is neither a union nor a reference, and has one type, without values inside and without null."""
+    kind = node.get("type")
+    return type(kind) is str and kind in _SOLID and not any(name in node for name in _COMPOSED)
 
 
 def _fits(kind: str, kinds: list[str]) -> bool:
@@ -325,10 +335,14 @@ class _Shapes:
         items: list[Path] = []
         for at in alternatives:
             node = self._document.find(at)
+            required = node.get("required", ())
             for name in node.get("properties", {}):
+                if len(alternatives) == 1 and name in required and _is_scalar(node["properties"][name]):
+                    shape.members[name] = (False, None)
+                    continue
                 place = (*at, "properties", name)
                 places.setdefault(name, []).append(place)
-                if name not in node.get("required", ()):
+                if name not in required:
                     optional.setdefault(name, []).append(place)
             if "items" in node:
                 items.append((*at, "items"))

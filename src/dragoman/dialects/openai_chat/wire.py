@@ -456,7 +456,22 @@ class Chunk(Wire):
     x_groq: dict[str, Raw] | None = None
 
 
-REQUEST = Admitter[ChatRequest](NAME, ChatRequest)
+def _is_known(value: ContentPart | ToolChoice) -> bool:
+    return value.type in value.__kinds__ and not value.strange
+
+
+def _simple_request(request: ChatRequest) -> bool:
+    choice = request.tool_choice
+    if type(choice) is ToolChoice and not _is_known(choice):
+        return False
+    for message in request.messages:
+        content = message.content
+        if message.annotations or (type(content) is list and not all(map(_is_known, content))):
+            return False
+    return True
+
+
+REQUEST = Admitter[ChatRequest](NAME, ChatRequest, simple=_simple_request)
 TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
 
 
