@@ -15,6 +15,7 @@ from .agent_options import agent_options
 @click.command(epilog='Example: dragoman ask "What does this project do?" --model anthropic/claude-sonnet-4-5')
 @click.argument("prompt", nargs=-1)
 @agent_options
+@click.option("--usage", is_flag=True, help="Write the tokens of the run to standard error at its end.")
 @click.option("--json", "as_json", is_flag=True, help="Write all events as lines of JSON.")
 def ask(**given: Any) -> None:
     """Ask a model that has tools: it reads, searches, edits and runs commands in this folder.

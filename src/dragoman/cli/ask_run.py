@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import io
 import os
 import signal
@@ -17,8 +16,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Media, Part, Text
-from ..codec.media import guess_mime, kind_of
+from ..canon.parts import Part, Text
 from ..errors import ConfigError, DragomanError
 from ..gateway.config import Config, load, parse
 from ..gateway.exchange.routes import Routes
@@ -37,7 +35,9 @@ from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
 from .ask_output import Approver, JsonOutput, TextOutput
+from .attachments import attachment, takes_standard_input
 from .file_effects import CONFIG_FILE
+from .model_settings import own_options, settings_of
 from .terminal_output import fail, hush
 from .untrusted_files import FolderFile
 
@@ -55,22 +55,28 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     prompt: tuple[str, ...]
     model: str
     file: Path | None
-    tools: str | None
+    options: tuple[str, ...]
+    effort: str | None
+    max_tokens: int | None
+    tools: tuple[str, ...]
     no_tools: bool
     mcp: Path | None
     approve: Mode
     allow: tuple[str, ...]
     deny: tuple[str, ...]
-    media: tuple[Path, ...]
+    media: tuple[str, ...]
     going_on: bool
     session: str | None
     folder: tuple[str, ...]
     system: str
     turns: int
     seconds: float
+    budget_tokens: int
     tokens: int
+    """The former name of `budget_tokens`."""
     telemetry: str | None
-    as_json: bool
+    as_json: bool = False
+    usage: bool = False
     losses: bool
     no_store: bool
 
@@ -85,19 +91,22 @@ def run(wish: AskOptions) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
     teller: JsonOutput | TextOutput = (
-        JsonOutput() if wish.as_json else TextOutput(losses=wish.losses, kept=not wish.no_store)
+        JsonOutput(usage=wish.usage)
+        if wish.as_json
+        else TextOutput(losses=wish.losses, kept=not wish.no_store, usage=wish.usage)
     )
     if not wish.prompt and not wish.media and not wish.as_json and at_a_terminal() and sys.stdout.isatty():
         from .chat_run import run as chat  # prompt_toolkit takes a while to load
 
         chat(wish)
-    words = _words(wish.prompt, teller.say)
+    words = _words(wish, teller.say)
     if not words and not wish.media and not (wish.going_on or wish.session):
         raise click.UsageError("there is no prompt. Give one as an argument, or on standard input.")
     try:
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, teller.say)
         approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
+        attached = [attachment(one) for one in wish.media]
         agent = make_agent(wish, store, keep, teller, approve)
     except DragomanError as error:
         fail(str(error), 2)
@@ -105,7 +114,7 @@ def run(wish: AskOptions) -> NoReturn:
         raise click.UsageError("there is no prompt, and this conversation has no unfinished step. Give a prompt.")
     given = frozenset(agent.policy.allow)
     parts: list[Part] = [Text(words)] if words else []
-    parts += [media_of(one) for one in wish.media]
+    parts += attached
     try:
         reason = asyncio.run(_run(agent, parts, teller))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -144,6 +153,10 @@ def make_agent(
         if entry is None:
             fail("there is no such conversation. `dragoman log` lists them.", 2)
         session = keep.read(entry)
+    if wish.tokens:
+        teller.say("--tokens is called --budget-tokens now. The former name will be removed.")
+    own = {"effort": wish.effort, "max_tokens": wish.max_tokens}
+    named = own_options(wish.options, **own)
     config = _config(wish.file)
     upstreams = config.upstreams
     agent = Agent(
@@ -155,7 +168,8 @@ def make_agent(
         approve=approve,
         system=wish.system,
         session=session,
-        limits=Limits(wish.turns, wish.seconds, wish.tokens),
+        settings=settings_of(named, **own),
+        limits=Limits(wish.turns, wish.seconds, wish.budget_tokens or wish.tokens),
         save=keep,
         journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
@@ -209,9 +223,11 @@ def at_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()  # a service has no standard input at all
 
 
-def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
-    """The prompt: the arguments, and standard input if it is no terminal and not closed."""
-    arguments = " ".join(prompt)
+def _words(wish: AskOptions, say: Callable[[str], None]) -> str:
+    """The prompt: the arguments, and standard input if it is no terminal, not closed and not attached."""
+    arguments = " ".join(wish.prompt)
+    if takes_standard_input(wish.media):
+        return arguments
     typed = "" if arguments == "-" else arguments
     piped = ""
     if sys.stdin is not None and (arguments == "-" or not at_a_terminal()):
@@ -220,18 +236,19 @@ def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
     plain = text.encode(errors="surrogateescape").decode(errors="replace")
     if plain != text:
         say(
-            "some bytes of the prompt are not UTF-8, and were replaced by \ufffd. Use --image to send a file unchanged."
+            "some bytes of the prompt are not UTF-8, and were replaced by \ufffd."
+            " Use --attach to send a file unchanged."
         )
     return plain
 
 
-def _tools(names: str | None, none: bool) -> tuple[Tool, ...] | None:
+def _tools(names: tuple[str, ...], none: bool) -> tuple[Tool, ...] | None:
     if none:
         return ()
-    if names is None:
+    if not names:
         return None
     known = {tool.name: tool for tool in builtin_tools()}
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = [*dict.fromkeys([name.strip() for name in ",".join(names).split(",") if name.strip()])]
     for name in wanted:
         if name not in known:
             raise ConfigError("tool", name, tuple(known))
@@ -251,12 +268,6 @@ def _telemetry(where: str | None) -> Telemetry | None:
     if not where:
         return None
     return OpenTelemetry() if where == "otel" else Lines(Path(where))
-
-
-def media_of(file: Path) -> Media:
-    """A file as a part of a question."""
-    mime = guess_mime(file.name) or "application/octet-stream"
-    return Media(kind_of(mime), mime, base64.b64encode(file.read_bytes()).decode(), name=file.name)
 
 
 def _allowed(store: Store | None, place: str) -> list[str]:

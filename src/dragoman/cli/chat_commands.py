@@ -19,7 +19,8 @@ from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.upstream_request import exported
 from ..store import Store
-from .chat_output import ChatOutput, tokens
+from .ask_output import tokens
+from .chat_output import ChatOutput
 from .terminal_output import visible
 
 
