@@ -187,6 +187,20 @@ class TextOutput:
             self._open = False
 
 
+class LastAnswer(TextOutput):
+    """Shows all events but the model's text, which is written once it is checked."""
+
+    def tell(self, happening: Happening) -> None:
+        """Show an event."""
+        if not isinstance(happening, Content):
+            super().tell(happening)
+
+    def answer(self, document: bytes) -> None:
+        """Write the checked answer."""
+        sys.stdout.buffer.write(document + b"\n")
+        sys.stdout.buffer.flush()
+
+
 class Approver:
     """Asks the user at the terminal for approval."""
 

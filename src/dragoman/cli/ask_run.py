@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Part, Text
+from ..canon.request import Format
 from ..errors import ConfigError, DragomanError
 from ..gateway.config import Config, load, parse
 from ..gateway.exchange.routes import Routes
@@ -24,7 +25,7 @@ from ..runtime.agent import Agent
 from ..runtime.builtin_tools import tools as builtin_tools
 from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.edit_journal import EditJournal
-from ..runtime.events import Finished, Reason
+from ..runtime.events import Content, Finished, Happening, Reason, ToolCallRequest
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
@@ -34,7 +35,8 @@ from ..runtime.toolbox import Approve
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
-from .ask_output import Approver, JsonOutput, TextOutput
+from .answer_schema import AnswerSchema, read_schema
+from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
 from .attachments import attachment, takes_standard_input
 from .file_effects import CONFIG_FILE
 from .model_settings import own_options, settings_of
@@ -77,6 +79,7 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     telemetry: str | None
     as_json: bool = False
     usage: bool = False
+    schema: str | None = None
     losses: bool
     no_store: bool
 
@@ -90,12 +93,9 @@ def run(wish: AskOptions) -> NoReturn:
     """Run the command, and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
-    teller: JsonOutput | TextOutput = (
-        JsonOutput(usage=wish.usage)
-        if wish.as_json
-        else TextOutput(losses=wish.losses, kept=not wish.no_store, usage=wish.usage)
-    )
-    if not wish.prompt and not wish.media and not wish.as_json and at_a_terminal() and sys.stdout.isatty():
+    teller = _output(wish)
+    only_ask = wish.prompt or wish.media or wish.as_json or wish.schema
+    if not only_ask and at_a_terminal() and sys.stdout.isatty():
         from .chat_run import run as chat  # prompt_toolkit takes a while to load
 
         chat(wish)
@@ -106,8 +106,9 @@ def run(wish: AskOptions) -> NoReturn:
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, teller.say)
         approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
+        schema = read_schema(wish.schema) if wish.schema is not None else None
         attached = [attachment(one) for one in wish.media]
-        agent = make_agent(wish, store, keep, teller, approve)
+        agent = make_agent(wish, store, keep, teller, approve, schema.format if schema is not None else None)
     except DragomanError as error:
         fail(str(error), 2)
     if not words and not wish.media and agent.session.step == "idle":
@@ -116,7 +117,7 @@ def run(wish: AskOptions) -> NoReturn:
     parts: list[Part] = [Text(words)] if words else []
     parts += attached
     try:
-        reason = asyncio.run(_run(agent, parts, teller))
+        good = asyncio.run(_run(agent, parts, teller, schema))
     except (KeyboardInterrupt, asyncio.CancelledError):
         agent.session.interrupt()
         keep(agent.session)
@@ -128,7 +129,14 @@ def run(wish: AskOptions) -> NoReturn:
         if store is not None:
             remember_allowed(store, wish.place, agent.policy, given, teller)
             store.close()
-    sys.exit(0 if reason in _GOOD else 1)
+    sys.exit(0 if good else 1)
+
+
+def _output(wish: AskOptions) -> JsonOutput | TextOutput:
+    if wish.as_json:
+        return JsonOutput(usage=wish.usage)
+    kind = TextOutput if wish.schema is None else LastAnswer
+    return kind(losses=wish.losses, kept=not wish.no_store, usage=wish.usage)
 
 
 def open_store() -> SqliteStore:
@@ -145,8 +153,9 @@ def make_agent(
     keep: ConversationStore,
     teller: JsonOutput | TextOutput,
     approve: Approve | None,
+    form: Format | None = None,
 ) -> Agent:
-    """The agent that the options describe."""
+    """The agent that the options describe. `form` is the form of the answer."""
     session: Session | None = None
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
@@ -168,7 +177,7 @@ def make_agent(
         approve=approve,
         system=wish.system,
         session=session,
-        settings=settings_of(named, **own),
+        settings=settings_of(named, **own, format=form),
         limits=Limits(wish.turns, wish.seconds, wish.budget_tokens or wish.tokens),
         save=keep,
         journal=EditJournal(store) if store is not None else None,
@@ -186,8 +195,8 @@ def _config(file: Path | None) -> Config:
     return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
 
 
-async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput) -> Reason:
-    reason: Reason = "stop"
+async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput, schema: AnswerSchema | None) -> bool:
+    """Whether the run ended well."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # Like Ctrl-C: tools are stopped, and the history stays complete.
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -199,12 +208,40 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput)
                 teller.say(f"MCP server {status.name}: {status.failure}")
             for one in [one for one in status.skipped if not one.by_choice]:
                 teller.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
-        async with aclosing(agent.stream(parts) if parts else agent.resume()) as happenings:
-            async for happening in happenings:
-                teller.tell(happening)
-                if isinstance(happening, Finished):
-                    reason = happening.finish_reason
-    return reason
+        reason, text = await _shown(agent.stream(parts) if parts else agent.resume(), teller)
+        if schema is None:
+            return reason in _GOOD
+        for again in (True, False):
+            if reason != "stop":
+                return False
+            try:
+                document = schema.read(text)
+            except ValueError as error:
+                teller.say(f"the answer does not fit the schema{' and is asked for again' if again else ''}: {error}")
+                if again:
+                    prompt = f"This answer cannot be used: {error}. Answer with the JSON alone."
+                    reason, text = await _shown(agent.stream(prompt), teller)
+            else:
+                if isinstance(teller, LastAnswer):
+                    teller.answer(document)
+                return True
+        return False
+
+
+async def _shown(run: AsyncGenerator[Happening, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:
+    """Show the events of a run. Gives its end, and the model's text after its last call."""
+    reason: Reason = "stop"
+    pieces: list[str] = []
+    async with aclosing(run) as happenings:
+        async for happening in happenings:
+            teller.tell(happening)
+            if isinstance(happening, Finished):
+                reason = happening.finish_reason
+            elif isinstance(happening, Content):
+                pieces.append(happening.value)
+            elif isinstance(happening, ToolCallRequest):
+                pieces.clear()
+    return reason, "".join(pieces)
 
 
 def _routed(model: str, config: Config) -> str:
