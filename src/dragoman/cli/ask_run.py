@@ -19,7 +19,7 @@ from msgspec import Struct
 from ..canon.parts import Part, Text
 from ..canon.request import Format
 from ..errors import ConfigError, DragomanError
-from ..gateway.config import Config, load, parse
+from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
 from ..runtime.builtin_tools import tools as builtin_tools
@@ -38,10 +38,9 @@ from ..transport.upstream import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema
 from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
 from .attachments import attachment, takes_standard_input
-from .file_effects import CONFIG_FILE
 from .model_settings import own_options, settings_of
 from .terminal_output import fail, hush
-from .untrusted_files import FolderFile
+from .user_config import user_config
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig
@@ -166,7 +165,7 @@ def make_agent(
         teller.say("--tokens is called --budget-tokens now. The former name will be removed.")
     own = {"effort": wish.effort, "max_tokens": wish.max_tokens}
     named = own_options(wish.options, **own)
-    config = _config(wish.file)
+    config = user_config(wish.file, os.environ)
     upstreams = config.upstreams
     agent = Agent(
         _routed(wish.model, config),
@@ -187,12 +186,6 @@ def make_agent(
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
         teller.say("no key is set, so the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another key)")
     return agent
-
-
-def _config(file: Path | None) -> Config:
-    """The configuration of the named file, else of a trusted file in this folder, else of the environment."""
-    data = FolderFile(Path(CONFIG_FILE), os.environ).read() if file is None else None
-    return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
 
 
 async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput, schema: AnswerSchema | None) -> bool:

@@ -27,6 +27,7 @@ _VERBS = {
     "loss": "loss.loss",
     "matrix": "matrix.matrix_command",
     "mcp": "mcp.mcp",
+    "models": "models.models",
     "repair": "repair.repair",
     "rule": "rule.rule",
     "serve": "serve.serve",
