@@ -15,7 +15,17 @@ from .model_settings import EFFORTS
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("-m", "--model", default="", metavar="UPSTREAM/MODEL", help="The model. Default: DRAGOMAN_MODEL."),
+    click.option(
+        "-m",
+        "--model",
+        default="",
+        metavar="UPSTREAM/MODEL",
+        help="The model, or an alias of yours. Default: DRAGOMAN_MODEL.",
+    ),
+    click.option("-t", "--template", metavar="NAME", help="Ask with this template (dragoman template list)."),
+    click.option(
+        "-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="The value of a variable of the template."
+    ),
     click.option(
         "--config",
         "file",

@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 import msgspec
@@ -38,7 +38,9 @@ from ..transport.upstream import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema
 from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
 from .attachments import attachment, takes_standard_input
-from .model_settings import own_options, settings_of
+from .model_aliases import model_of
+from .model_settings import own_options, read_pairs, settings_of
+from .prompt_templates import Template, read_template
 from .terminal_output import fail, hush
 from .user_config import user_config
 
@@ -55,6 +57,8 @@ class AskOptions(Struct, frozen=True, kw_only=True):
 
     prompt: tuple[str, ...]
     model: str
+    template: str | None
+    params: tuple[str, ...]
     file: Path | None
     options: tuple[str, ...]
     effort: str | None
@@ -79,6 +83,8 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     as_json: bool = False
     usage: bool = False
     schema: str | None = None
+    template_options: dict[str, Any] = {}
+    """The settings of the template. The options of the command line win."""
     losses: bool
     no_store: bool
 
@@ -92,13 +98,21 @@ def run(wish: AskOptions) -> NoReturn:
     """Run the command, and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
-    teller = _output(wish)
-    only_ask = wish.prompt or wish.media or wish.as_json or wish.schema
+    template = template_of(wish)
+    asks_alone = template is not None and not template.needs_input()
+    only_ask = wish.prompt or wish.media or wish.as_json or wish.schema or asks_alone
     if not only_ask and at_a_terminal() and sys.stdout.isatty():
         from .chat_run import run as chat  # prompt_toolkit takes a while to load
 
         chat(wish)
+    if template is not None and template.schema and wish.schema is None:
+        wish = msgspec.structs.replace(wish, schema=template.schema)
+    teller = _output(wish)
     words = _words(wish, teller.say)
+    if template is not None:
+        if not words and not wish.media and not asks_alone:
+            raise click.UsageError("the template needs a prompt. Give one as an argument, or on standard input.")
+        wish, words = templated(wish, template, words)
     if not words and not wish.media and not (wish.going_on or wish.session):
         raise click.UsageError("there is no prompt. Give one as an argument, or on standard input.")
     try:
@@ -129,6 +143,38 @@ def run(wish: AskOptions) -> NoReturn:
             remember_allowed(store, wish.place, agent.policy, given, teller)
             store.close()
     sys.exit(0 if good else 1)
+
+
+def template_of(wish: AskOptions) -> Template | None:
+    """The template that the options name. Exits where there is none."""
+    try:
+        if wish.template is not None:
+            return read_template(wish.template, os.environ)
+        if wish.params:
+            raise ConfigError(
+                "param", wish.params[0], problem="only a template has variables. Name one: --template NAME"
+            )
+    except ConfigError as error:
+        fail(str(error), 2)
+    return None
+
+
+def templated(wish: AskOptions, template: Template, words: str) -> tuple[AskOptions, str]:
+    """The options completed by a template, and the prompt. What the command line sets wins. Exits where a variable has
+    no value."""
+    try:
+        prompt, system = template.filled(words, read_pairs(wish.params, "param"))
+    except ConfigError as error:
+        fail(str(error), 2)
+    offered = template.tools is not None and not wish.tools
+    return msgspec.structs.replace(
+        wish,
+        model=wish.model or template.model,
+        system="\n\n".join([text for text in (system, wish.system) if text]),
+        tools=(template.tools or ()) if offered else wish.tools,
+        no_tools=wish.no_tools or (offered and not template.tools),
+        template_options=template.options,
+    ), prompt
 
 
 def _output(wish: AskOptions) -> JsonOutput | TextOutput:
@@ -164,11 +210,15 @@ def make_agent(
     if wish.tokens:
         teller.say("--tokens is called --budget-tokens now. The former name will be removed.")
     own = {"effort": wish.effort, "max_tokens": wish.max_tokens}
-    named = own_options(wish.options, **own)
+    named = {**wish.template_options, **own_options(wish.options, **own)}
+    model = wish.model
+    if not model and (session is None or not session.model):
+        usual = os.environ.get("DRAGOMAN_MODEL", "")
+        model = usual if model_of(usual, os.environ) != usual else ""
     config = user_config(wish.file, os.environ)
     upstreams = config.upstreams
     agent = Agent(
-        _routed(wish.model, config),
+        _routed(model_of(model, os.environ), config),
         folder=wish.folder or ".",
         tools=_tools(wish.tools, wish.no_tools),
         mcp=_servers(wish.mcp),

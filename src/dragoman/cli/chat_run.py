@@ -35,7 +35,7 @@ from ..runtime.tool_interface import Confirmation
 from ..runtime.toolbox import Approval
 from ..store.secret import data_folder
 from .ask_output import Approver
-from .ask_run import AskOptions, at_a_terminal, make_agent, open_store, remember_allowed
+from .ask_run import AskOptions, at_a_terminal, make_agent, open_store, remember_allowed, template_of, templated
 from .attachments import attachment, takes_standard_input
 from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
@@ -54,6 +54,12 @@ def run(wish: AskOptions) -> NoReturn:
     output = ChatOutput(losses=wish.losses, kept=kept)
     if terminal:
         output = MarkdownOutput(console, losses=wish.losses, kept=kept)
+    template, first = template_of(wish), " ".join(wish.prompt)
+    if template is not None:
+        wish, filled = templated(wish, template, first)
+        first = filled if first or not template.needs_input() else ""
+        if template.schema:
+            output.say("a chat has no schema of answers, so the schema of the template is not used")
     if takes_standard_input(wish.media):
         raise click.UsageError("a chat reads its messages from standard input, so --attach - is not possible here")
     try:
@@ -69,7 +75,7 @@ def run(wish: AskOptions) -> NoReturn:
     commands = ChatCommands(agent, console, output, store, folder)
     chat = _Chat(agent, output, commands, keep, folder, attached)
     try:
-        asyncio.run(chat.run(" ".join(wish.prompt), lines.messages(agent) if lines is not None else _piped()))
+        asyncio.run(chat.run(first, lines.messages(agent) if lines is not None else _piped()))
     except ConfigError as error:
         fail(str(error), 2)
     except KeyboardInterrupt:

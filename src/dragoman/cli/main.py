@@ -17,6 +17,7 @@ except ModuleNotFoundError:  # the library alone needs no click
 from .. import __version__
 
 _VERBS = {
+    "alias": "alias.alias",
     "ask": "ask.ask",
     "chat": "chat.chat",
     "config": "config.config",
@@ -32,6 +33,7 @@ _VERBS = {
     "rule": "rule.rule",
     "serve": "serve.serve",
     "show": "show.show",
+    "template": "template.template",
     "translate": "translate.translate",
     "undo": "undo.undo",
 }

@@ -24,6 +24,7 @@ from ..transport.client_interface import Client, Limits
 from ..transport.google_credentials import Tokens
 from ..transport.proxy_settings import client
 from ..transport.upstream import REHEARSAL, Upstream, own_host
+from .model_aliases import read_aliases
 from .terminal_output import fail, visible
 from .user_config import user_config
 
@@ -39,7 +40,8 @@ class ListedRow(Struct, frozen=True, omit_defaults=True):
     """The name for `--model`."""
     upstream: str
     source: str
-    """upstream: the upstream lists the model; known: dragoman knows the model; configuration: the file names it."""
+    """upstream: the upstream lists the model; known: dragoman knows the model; configuration: the file names the model;
+    alias: the user gave the name."""
     context: int | None = None
     output: int | None = None
 
@@ -65,6 +67,8 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
         if upstream is not None and upstream not in config.upstreams:
             raise ConfigError("upstream", upstream, tuple(config.upstreams))
         rows = asyncio.run(_all(config, os.environ, upstream))
+        for name, model in read_aliases(os.environ).items() if upstream is None else ():
+            rows.append(ListedRow(name, model.partition("/")[0], "alias"))
     except DragomanError as error:
         fail(str(error), 2)
     if as_json:
