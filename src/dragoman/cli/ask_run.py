@@ -43,6 +43,7 @@ from .model_settings import own_options, read_pairs, settings_of
 from .prompt_templates import Template, read_template
 from .terminal_output import fail, hush
 from .user_config import user_config
+from .user_environment import user_environment
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig
@@ -215,7 +216,8 @@ def make_agent(
     if not model and (session is None or not session.model):
         usual = os.environ.get("DRAGOMAN_MODEL", "")
         model = usual if model_of(usual, os.environ) != usual else ""
-    config = user_config(wish.file, os.environ)
+    environment = user_environment()
+    config = user_config(wish.file, environment)
     upstreams = config.upstreams
     agent = Agent(
         _routed(model_of(model, os.environ), config),
@@ -232,9 +234,13 @@ def make_agent(
         journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
+        environment=environment,
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
-        teller.say("no key is set, so the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another key)")
+        teller.say(
+            "no key is set, so the rehearsal answers, which is no model"
+            " (set ANTHROPIC_API_KEY or another key, or run dragoman login)"
+        )
     return agent
 
 

@@ -25,6 +25,8 @@ _VERBS = {
     "dialects": "dialects.dialects",
     "lint": "lint.lint",
     "log": "log.log",
+    "login": "login.login",
+    "logout": "login.logout",
     "loss": "loss.loss",
     "matrix": "matrix.matrix_command",
     "mcp": "mcp.mcp",

@@ -27,6 +27,7 @@ from ..transport.upstream import REHEARSAL, Upstream, own_host
 from .model_aliases import read_aliases
 from .terminal_output import fail, visible
 from .user_config import user_config
+from .user_environment import user_environment
 
 SECONDS = 5.0
 """Seconds to wait for an upstream's list."""
@@ -63,10 +64,11 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
     listed, and a line on standard error gives the reason. A number is the largest count of tokens in a request.
     """
     try:
-        config = user_config(file, os.environ)
+        environment = user_environment()
+        config = user_config(file, environment)
         if upstream is not None and upstream not in config.upstreams:
             raise ConfigError("upstream", upstream, tuple(config.upstreams))
-        rows = asyncio.run(_all(config, os.environ, upstream))
+        rows = asyncio.run(_all(config, environment, upstream))
         for name, model in read_aliases(os.environ).items() if upstream is None else ():
             rows.append(ListedRow(name, model.partition("/")[0], "alias"))
     except DragomanError as error:
