@@ -9,10 +9,23 @@ from typing import Any, TypeVar
 
 import click
 
+from .attachments import check_attachments
+from .model_settings import EFFORTS
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("-m", "--model", default="", metavar="UPSTREAM/MODEL", help="The model. Default: DRAGOMAN_MODEL."),
+    click.option(
+        "-m",
+        "--model",
+        default="",
+        metavar="UPSTREAM/MODEL",
+        help="The model, or an alias of yours. Default: DRAGOMAN_MODEL.",
+    ),
+    click.option("-t", "--template", metavar="NAME", help="Ask with this template (dragoman template list)."),
+    click.option(
+        "-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="The value of a variable of the template."
+    ),
     click.option(
         "--config",
         "file",
@@ -20,7 +33,24 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         envvar="DRAGOMAN_CONFIG",
         help="File with upstreams. Default: DRAGOMAN_CONFIG, else a trusted dragoman.toml in this folder.",
     ),
-    click.option("--tools", metavar="NAME,...", help="Offer only these built-in tools."),
+    click.option(
+        "-o",
+        "--option",
+        "options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A setting of the requests, as in temperature=0.2. A value may be JSON.",
+    ),
+    click.option("--effort", type=click.Choice(EFFORTS), help="How much the model thinks."),
+    click.option("--max-tokens", type=click.IntRange(min=1), help="Limit of tokens in each answer of the model."),
+    click.option(
+        "--tool",
+        "--tools",
+        "tools",
+        multiple=True,
+        metavar="NAME,...",
+        help="Offer only this built-in tool, or these. The option may be repeated.",
+    ),
     click.option("--no-tools", is_flag=True, help="Offer no built-in tool."),
     click.option(
         "--mcp",
@@ -45,11 +75,13 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Deny a tool. A denied tool stays denied, even if it is allowed too.",
     ),
     click.option(
+        "--attach",
         "--image",
         "media",
         multiple=True,
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="A picture or a document to send.",
+        metavar="FILE|URL|-",
+        callback=check_attachments,
+        help="A picture or a document to send: a file, a web address, or - for standard input.",
     ),
     click.option("-c", "--continue", "going_on", is_flag=True, help="Continue the last conversation in this folder."),
     click.option("--session", metavar="ID", help="Continue this conversation (dragoman log lists them)."),
@@ -59,7 +91,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--system", default="", metavar="TEXT", help="Further instructions for the model."),
     click.option("--turns", type=int, default=100, show_default=True, help="Limit of requests to the model."),
     click.option("--seconds", type=float, default=0.0, help="Limit of seconds. 0: no limit."),
-    click.option("--tokens", type=int, default=0, help="Limit of tokens. 0: no limit."),
+    click.option("--budget-tokens", type=int, default=0, help="Limit of tokens of the whole run. 0: no limit."),
+    click.option("--tokens", type=int, default=0, hidden=True),
     click.option(
         "--telemetry", metavar="FILE|otel", help="Write events: as lines of JSON to a file, or to OpenTelemetry."
     ),

@@ -15,6 +15,12 @@ from .agent_options import agent_options
 @click.command(epilog='Example: dragoman ask "What does this project do?" --model anthropic/claude-sonnet-4-5')
 @click.argument("prompt", nargs=-1)
 @agent_options
+@click.option(
+    "--schema",
+    metavar="FILE|DSL",
+    help='The answer is JSON that fits this JSON Schema, or a short form: "name, age int, bio: a short text".',
+)
+@click.option("--usage", is_flag=True, help="Write the tokens of the run to standard error at its end.")
 @click.option("--json", "as_json", is_flag=True, help="Write all events as lines of JSON.")
 def ask(**given: Any) -> None:
     """Ask a model that has tools: it reads, searches, edits and runs commands in this folder.
@@ -25,6 +31,9 @@ def ask(**given: Any) -> None:
     error. You are asked before a tool changes anything. Without a terminal such a tool does not run, unless --approve
     or --allow permits it. Without any key the built-in rehearsal answers. It is no model, and a line on standard error
     states that.
+
+    With --schema standard output gets the checked JSON and nothing else. An answer that does not fit is asked for once
+    more; then the exit code is 1.
     """
     try:
         from .ask_run import AskOptions, run

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ..canon.losses import Loss
+from ..canon.response import Usage
 from ..errors import ConfigError
 from ..runtime.events import (
     Compressed,
@@ -61,10 +62,16 @@ _AGAIN = "try again with: dragoman ask --continue"
 class JsonOutput:
     """Writes events as lines of JSON."""
 
+    def __init__(self, *, usage: bool = False) -> None:
+        """`usage`: the tokens of the run are also a message at the end."""
+        self._usage = usage
+
     def tell(self, happening: Happening) -> None:
         """Write an event to standard output."""
         sys.stdout.buffer.write(as_line(happening))
         sys.stdout.buffer.flush()
+        if self._usage and isinstance(happening, Finished):
+            self.say(tokens(happening.usage))
 
     def say(self, words: str) -> None:
         """Write a message to standard error."""
@@ -74,11 +81,13 @@ class JsonOutput:
 class TextOutput:
     """Writes the model's text, and one line for each other event; coloured where `console` is a terminal."""
 
-    def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
-        """`kept`: the conversation is stored, and can be continued later."""
+    def __init__(
+        self, console: Console | None = None, *, losses: bool = False, kept: bool = True, usage: bool = False
+    ) -> None:
+        """`kept`: the conversation is stored, and can be continued later. `usage`: the tokens are shown at the end."""
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self._rich = self._console.is_terminal
-        self._all_losses, self._kept = losses, kept
+        self._all_losses, self._kept, self._usage = losses, kept, usage
         self._failed = False  # the fault of an upstream was shown
         self._open = False  # the last line of the model's text has no end yet
         self._live: Live | None = None  # shows the output of a running tool
@@ -155,6 +164,8 @@ class TextOutput:
             if happening.finish_reason in _ENDS and not (happening.finish_reason == "fault" and self._failed):
                 detail = f" ({happening.detail})" if happening.detail else ""
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
+            if self._usage:
+                self._line(tokens(happening.usage), "dim")
 
     def show(self, text: str) -> None:
         """Show the output of a command of the user's own."""
@@ -174,6 +185,20 @@ class TextOutput:
             sys.stdout.write("\n")
             sys.stdout.flush()
             self._open = False
+
+
+class LastAnswer(TextOutput):
+    """Shows all events but the model's text, which is written once it is checked."""
+
+    def tell(self, happening: Happening) -> None:
+        """Show an event."""
+        if not isinstance(happening, Content):
+            super().tell(happening)
+
+    def answer(self, document: bytes) -> None:
+        """Write the checked answer."""
+        sys.stdout.buffer.write(document + b"\n")
+        sys.stdout.buffer.flush()
 
 
 class Approver:
@@ -254,6 +279,21 @@ async def _line() -> str:
         return await came
     finally:
         loop.remove_reader(sys.stdin.fileno())
+
+
+def tokens(usage: Usage) -> str:
+    """The tokens of an answer or of a run, in one line."""
+    known = [
+        f"{number:,} tokens {word}"
+        for number, word in (
+            (usage.input, "in"),
+            (usage.cache_read, "cached"),
+            (usage.output, "out"),
+            (usage.reasoning, "of them thinking"),
+        )
+        if number
+    ]
+    return " · ".join(known) or "tokens unknown"
 
 
 def _short(args: object) -> str:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Media, Part, Text
-from ..codec.media import guess_mime, kind_of
+from ..canon.parts import Part, Text
+from ..canon.request import Format
 from ..errors import ConfigError, DragomanError
-from ..gateway.config import Config, load, parse
+from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
 from ..runtime.builtin_tools import tools as builtin_tools
 from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.edit_journal import EditJournal
-from ..runtime.events import Finished, Reason
+from ..runtime.events import Content, Finished, Happening, Reason, ToolCallRequest
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
@@ -36,10 +35,15 @@ from ..runtime.toolbox import Approve
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
-from .ask_output import Approver, JsonOutput, TextOutput
-from .file_effects import CONFIG_FILE
+from .answer_schema import AnswerSchema, read_schema
+from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
+from .attachments import attachment, takes_standard_input
+from .model_aliases import model_of
+from .model_settings import own_options, read_pairs, settings_of
+from .prompt_templates import Template, read_template
 from .terminal_output import fail, hush
-from .untrusted_files import FolderFile
+from .user_config import user_config
+from .user_environment import user_environment
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig
@@ -54,23 +58,34 @@ class AskOptions(Struct, frozen=True, kw_only=True):
 
     prompt: tuple[str, ...]
     model: str
+    template: str | None
+    params: tuple[str, ...]
     file: Path | None
-    tools: str | None
+    options: tuple[str, ...]
+    effort: str | None
+    max_tokens: int | None
+    tools: tuple[str, ...]
     no_tools: bool
     mcp: Path | None
     approve: Mode
     allow: tuple[str, ...]
     deny: tuple[str, ...]
-    media: tuple[Path, ...]
+    media: tuple[str, ...]
     going_on: bool
     session: str | None
     folder: tuple[str, ...]
     system: str
     turns: int
     seconds: float
+    budget_tokens: int
     tokens: int
+    """The former name of `budget_tokens`."""
     telemetry: str | None
-    as_json: bool
+    as_json: bool = False
+    usage: bool = False
+    schema: str | None = None
+    template_options: dict[str, Any] = {}
+    """The settings of the template. The options of the command line win."""
     losses: bool
     no_store: bool
 
@@ -84,30 +99,39 @@ def run(wish: AskOptions) -> NoReturn:
     """Run the command, and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
-    teller: JsonOutput | TextOutput = (
-        JsonOutput() if wish.as_json else TextOutput(losses=wish.losses, kept=not wish.no_store)
-    )
-    if not wish.prompt and not wish.media and not wish.as_json and at_a_terminal() and sys.stdout.isatty():
+    template = template_of(wish)
+    asks_alone = template is not None and not template.needs_input()
+    only_ask = wish.prompt or wish.media or wish.as_json or wish.schema or asks_alone
+    if not only_ask and at_a_terminal() and sys.stdout.isatty():
         from .chat_run import run as chat  # prompt_toolkit takes a while to load
 
         chat(wish)
-    words = _words(wish.prompt, teller.say)
+    if template is not None and template.schema and wish.schema is None:
+        wish = msgspec.structs.replace(wish, schema=template.schema)
+    teller = _output(wish)
+    words = _words(wish, teller.say)
+    if template is not None:
+        if not words and not wish.media and not asks_alone:
+            raise click.UsageError("the template needs a prompt. Give one as an argument, or on standard input.")
+        wish, words = templated(wish, template, words)
     if not words and not wish.media and not (wish.going_on or wish.session):
         raise click.UsageError("there is no prompt. Give one as an argument, or on standard input.")
     try:
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, teller.say)
         approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
-        agent = make_agent(wish, store, keep, teller, approve)
+        schema = read_schema(wish.schema) if wish.schema is not None else None
+        attached = [attachment(one) for one in wish.media]
+        agent = make_agent(wish, store, keep, teller, approve, schema.format if schema is not None else None)
     except DragomanError as error:
         fail(str(error), 2)
     if not words and not wish.media and agent.session.step == "idle":
         raise click.UsageError("there is no prompt, and this conversation has no unfinished step. Give a prompt.")
     given = frozenset(agent.policy.allow)
     parts: list[Part] = [Text(words)] if words else []
-    parts += [media_of(one) for one in wish.media]
+    parts += attached
     try:
-        reason = asyncio.run(_run(agent, parts, teller))
+        good = asyncio.run(_run(agent, parts, teller, schema))
     except (KeyboardInterrupt, asyncio.CancelledError):
         agent.session.interrupt()
         keep(agent.session)
@@ -119,7 +143,46 @@ def run(wish: AskOptions) -> NoReturn:
         if store is not None:
             remember_allowed(store, wish.place, agent.policy, given, teller)
             store.close()
-    sys.exit(0 if reason in _GOOD else 1)
+    sys.exit(0 if good else 1)
+
+
+def template_of(wish: AskOptions) -> Template | None:
+    """The template that the options name. Exits where there is none."""
+    try:
+        if wish.template is not None:
+            return read_template(wish.template, os.environ)
+        if wish.params:
+            raise ConfigError(
+                "param", wish.params[0], problem="only a template has variables. Name one: --template NAME"
+            )
+    except ConfigError as error:
+        fail(str(error), 2)
+    return None
+
+
+def templated(wish: AskOptions, template: Template, words: str) -> tuple[AskOptions, str]:
+    """The options completed by a template, and the prompt. What the command line sets wins. Exits where a variable has
+    no value."""
+    try:
+        prompt, system = template.filled(words, read_pairs(wish.params, "param"))
+    except ConfigError as error:
+        fail(str(error), 2)
+    offered = template.tools is not None and not wish.tools
+    return msgspec.structs.replace(
+        wish,
+        model=wish.model or template.model,
+        system="\n\n".join([text for text in (system, wish.system) if text]),
+        tools=(template.tools or ()) if offered else wish.tools,
+        no_tools=wish.no_tools or (offered and not template.tools),
+        template_options=template.options,
+    ), prompt
+
+
+def _output(wish: AskOptions) -> JsonOutput | TextOutput:
+    if wish.as_json:
+        return JsonOutput(usage=wish.usage)
+    kind = TextOutput if wish.schema is None else LastAnswer
+    return kind(losses=wish.losses, kept=not wish.no_store, usage=wish.usage)
 
 
 def open_store() -> SqliteStore:
@@ -136,18 +199,28 @@ def make_agent(
     keep: ConversationStore,
     teller: JsonOutput | TextOutput,
     approve: Approve | None,
+    form: Format | None = None,
 ) -> Agent:
-    """The agent that the options describe."""
+    """The agent that the options describe. `form` is the form of the answer."""
     session: Session | None = None
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
         if entry is None:
             fail("there is no such conversation. `dragoman log` lists them.", 2)
         session = keep.read(entry)
-    config = _config(wish.file)
+    if wish.tokens:
+        teller.say("--tokens is called --budget-tokens now. The former name will be removed.")
+    own = {"effort": wish.effort, "max_tokens": wish.max_tokens}
+    named = {**wish.template_options, **own_options(wish.options, **own)}
+    model = wish.model
+    if not model and (session is None or not session.model):
+        usual = os.environ.get("DRAGOMAN_MODEL", "")
+        model = usual if model_of(usual, os.environ) != usual else ""
+    environment = user_environment()
+    config = user_config(wish.file, environment)
     upstreams = config.upstreams
     agent = Agent(
-        _routed(wish.model, config),
+        _routed(model_of(model, os.environ), config),
         folder=wish.folder or ".",
         tools=_tools(wish.tools, wish.no_tools),
         mcp=_servers(wish.mcp),
@@ -155,25 +228,24 @@ def make_agent(
         approve=approve,
         system=wish.system,
         session=session,
-        limits=Limits(wish.turns, wish.seconds, wish.tokens),
+        settings=settings_of(named, **own, format=form),
+        limits=Limits(wish.turns, wish.seconds, wish.budget_tokens or wish.tokens),
         save=keep,
         journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
+        environment=environment,
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
-        teller.say("no key is set, so the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another key)")
+        teller.say(
+            "no key is set, so the rehearsal answers, which is no model"
+            " (set ANTHROPIC_API_KEY or another key, or run dragoman login)"
+        )
     return agent
 
 
-def _config(file: Path | None) -> Config:
-    """The configuration of the named file, else of a trusted file in this folder, else of the environment."""
-    data = FolderFile(Path(CONFIG_FILE), os.environ).read() if file is None else None
-    return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
-
-
-async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput) -> Reason:
-    reason: Reason = "stop"
+async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput, schema: AnswerSchema | None) -> bool:
+    """Whether the run ended well."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # Like Ctrl-C: tools are stopped, and the history stays complete.
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -185,12 +257,40 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput)
                 teller.say(f"MCP server {status.name}: {status.failure}")
             for one in [one for one in status.skipped if not one.by_choice]:
                 teller.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
-        async with aclosing(agent.stream(parts) if parts else agent.resume()) as happenings:
-            async for happening in happenings:
-                teller.tell(happening)
-                if isinstance(happening, Finished):
-                    reason = happening.finish_reason
-    return reason
+        reason, text = await _shown(agent.stream(parts) if parts else agent.resume(), teller)
+        if schema is None:
+            return reason in _GOOD
+        for again in (True, False):
+            if reason != "stop":
+                return False
+            try:
+                document = schema.read(text)
+            except ValueError as error:
+                teller.say(f"the answer does not fit the schema{' and is asked for again' if again else ''}: {error}")
+                if again:
+                    prompt = f"This answer cannot be used: {error}. Answer with the JSON alone."
+                    reason, text = await _shown(agent.stream(prompt), teller)
+            else:
+                if isinstance(teller, LastAnswer):
+                    teller.answer(document)
+                return True
+        return False
+
+
+async def _shown(run: AsyncGenerator[Happening, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:
+    """Show the events of a run. Gives its end, and the model's text after its last call."""
+    reason: Reason = "stop"
+    pieces: list[str] = []
+    async with aclosing(run) as happenings:
+        async for happening in happenings:
+            teller.tell(happening)
+            if isinstance(happening, Finished):
+                reason = happening.finish_reason
+            elif isinstance(happening, Content):
+                pieces.append(happening.value)
+            elif isinstance(happening, ToolCallRequest):
+                pieces.clear()
+    return reason, "".join(pieces)
 
 
 def _routed(model: str, config: Config) -> str:
@@ -209,9 +309,11 @@ def at_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()  # a service has no standard input at all
 
 
-def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
-    """The prompt: the arguments, and standard input if it is no terminal and not closed."""
-    arguments = " ".join(prompt)
+def _words(wish: AskOptions, say: Callable[[str], None]) -> str:
+    """The prompt: the arguments, and standard input if it is no terminal, not closed and not attached."""
+    arguments = " ".join(wish.prompt)
+    if takes_standard_input(wish.media):
+        return arguments
     typed = "" if arguments == "-" else arguments
     piped = ""
     if sys.stdin is not None and (arguments == "-" or not at_a_terminal()):
@@ -220,18 +322,19 @@ def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
     plain = text.encode(errors="surrogateescape").decode(errors="replace")
     if plain != text:
         say(
-            "some bytes of the prompt are not UTF-8, and were replaced by \ufffd. Use --image to send a file unchanged."
+            "some bytes of the prompt are not UTF-8, and were replaced by \ufffd."
+            " Use --attach to send a file unchanged."
         )
     return plain
 
 
-def _tools(names: str | None, none: bool) -> tuple[Tool, ...] | None:
+def _tools(names: tuple[str, ...], none: bool) -> tuple[Tool, ...] | None:
     if none:
         return ()
-    if names is None:
+    if not names:
         return None
     known = {tool.name: tool for tool in builtin_tools()}
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = [*dict.fromkeys([name.strip() for name in ",".join(names).split(",") if name.strip()])]
     for name in wanted:
         if name not in known:
             raise ConfigError("tool", name, tuple(known))
@@ -251,12 +354,6 @@ def _telemetry(where: str | None) -> Telemetry | None:
     if not where:
         return None
     return OpenTelemetry() if where == "otel" else Lines(Path(where))
-
-
-def media_of(file: Path) -> Media:
-    """A file as a part of a question."""
-    mime = guess_mime(file.name) or "application/octet-stream"
-    return Media(kind_of(mime), mime, base64.b64encode(file.read_bytes()).decode(), name=file.name)
 
 
 def _allowed(store: Store | None, place: str) -> list[str]:

@@ -29,4 +29,4 @@ def chat(**given: Any) -> None:
         raise click.ClickException(
             f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
         ) from None
-    run(AskOptions(as_json=False, **given))
+    run(AskOptions(**given))

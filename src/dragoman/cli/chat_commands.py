@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.upstream_request import exported
 from ..store import Store
-from .chat_output import ChatOutput, tokens
+from .ask_output import tokens
+from .chat_output import ChatOutput
+from .model_aliases import model_of
 from .terminal_output import visible
 
 
@@ -67,7 +70,7 @@ class ChatCommands:
     async def do_model(self, rest: str) -> None:
         """Show the model, or change to another: /model gemini/gemini-3-pro. The conversation continues."""
         if rest:
-            before, self._agent.model = self._agent.model, rest
+            before, self._agent.model = self._agent.model, model_of(rest, os.environ)
             try:
                 await self._agent.check()
             except ConfigError:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..canon.parts import Media, Part, Text
 from ..errors import ConfigError
 from ..runtime.text_file import decoded
-from .ask_run import media_of
+from .attachments import media_of
 
 LARGEST = 20 * 1024 * 1024
 _NAMED = re.compile(r'(?<!\S)@(?:"([^"]+)"|(\S+))')

@@ -12,7 +12,7 @@ from rich.text import Text
 from ..canon.losses import Loss
 from ..canon.response import Usage
 from ..runtime.events import Content, Finished, Happening, Lost, ToolCallRequest
-from .ask_output import TextOutput
+from .ask_output import TextOutput, tokens
 from .terminal_output import visible
 
 _REFRESH = 8
@@ -88,16 +88,6 @@ class MarkdownOutput(ChatOutput):
         if self._tail is not None:
             self._tail.stop()
             self._tail = None
-
-
-def tokens(usage: Usage) -> str:
-    """The tokens of an answer, in one line."""
-    known = [
-        f"{number:,} tokens {word}"
-        for number, word in ((usage.input, "in"), (usage.cache_read, "cached"), (usage.output, "out"))
-        if number
-    ]
-    return " · ".join(known) or "tokens unknown"
 
 
 def _card(call: ToolCallRequest) -> Panel:

@@ -11,6 +11,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import NoReturn
 
+import click
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import (
     CompleteEvent,
@@ -34,7 +35,8 @@ from ..runtime.tool_interface import Confirmation
 from ..runtime.toolbox import Approval
 from ..store.secret import data_folder
 from .ask_output import Approver
-from .ask_run import AskOptions, at_a_terminal, make_agent, open_store, remember_allowed
+from .ask_run import AskOptions, at_a_terminal, make_agent, open_store, remember_allowed, template_of, templated
+from .attachments import attachment, takes_standard_input
 from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
 from .chat_output import ChatOutput, MarkdownOutput
@@ -52,7 +54,16 @@ def run(wish: AskOptions) -> NoReturn:
     output = ChatOutput(losses=wish.losses, kept=kept)
     if terminal:
         output = MarkdownOutput(console, losses=wish.losses, kept=kept)
+    template, first = template_of(wish), " ".join(wish.prompt)
+    if template is not None:
+        wish, filled = templated(wish, template, first)
+        first = filled if first or not template.needs_input() else ""
+        if template.schema:
+            output.say("a chat has no schema of answers, so the schema of the template is not used")
+    if takes_standard_input(wish.media):
+        raise click.UsageError("a chat reads its messages from standard input, so --attach - is not possible here")
     try:
+        attached = [attachment(one) for one in wish.media]
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, output.say)
         lines = _Terminal() if terminal else None
@@ -62,9 +73,9 @@ def run(wish: AskOptions) -> NoReturn:
     given = frozenset(agent.policy.allow)
     folder = Path(wish.place)
     commands = ChatCommands(agent, console, output, store, folder)
-    chat = _Chat(agent, output, commands, keep, folder)
+    chat = _Chat(agent, output, commands, keep, folder, attached)
     try:
-        asyncio.run(chat.run(" ".join(wish.prompt), lines.messages(agent) if lines is not None else _piped()))
+        asyncio.run(chat.run(first, lines.messages(agent) if lines is not None else _piped()))
     except ConfigError as error:
         fail(str(error), 2)
     except KeyboardInterrupt:
@@ -78,11 +89,17 @@ def run(wish: AskOptions) -> NoReturn:
 
 class _Chat:
     def __init__(
-        self, agent: Agent, output: ChatOutput, commands: ChatCommands, keep: ConversationStore, folder: Path
+        self,
+        agent: Agent,
+        output: ChatOutput,
+        commands: ChatCommands,
+        keep: ConversationStore,
+        folder: Path,
+        attached: Iterable[Part],
     ) -> None:
         self._agent, self._output, self._commands, self._keep, self._folder = agent, output, commands, keep, folder
-        self._ran: list[Part] = []
-        """Outputs of the person's own commands, for the next message."""
+        self._waiting: list[Part] = [*attached]
+        """Attachments, and outputs of the person's own commands, for the next message."""
 
     async def run(self, first: str, lines: AsyncIterator[str]) -> None:
         """Answer messages until there are no more."""
@@ -110,8 +127,8 @@ class _Chat:
             elif text.startswith("!"):
                 await self._command(text[1:].strip())
             else:
-                parts = [*self._ran, *message_parts(text, self._folder)]
-                self._ran = []
+                parts = [*self._waiting, *message_parts(text, self._folder)]
+                self._waiting = []
                 await self._answer(parts)
         except DragomanError as error:
             self._output.say(str(error))
@@ -153,7 +170,7 @@ class _Chat:
         text = out.decode(errors="replace")
         self._output.show(text)
         kept = text if len(text) <= _OUTPUT else text[: _OUTPUT // 2] + "\n…\n" + text[-_OUTPUT // 2 :]
-        self._ran.append(Text(f"I ran `{command}` (exit code {process.returncode}). Its output:\n{kept}"))
+        self._waiting.append(Text(f"I ran `{command}` (exit code {process.returncode}). Its output:\n{kept}"))
 
 
 async def _piped() -> AsyncIterator[str]:

@@ -20,6 +20,7 @@ from .file_effects import CONFIG_FILE, effects, one_line
 from .terminal_output import visible
 from .untrusted_files import show_effects
 from .untrusted_files import trust as trust_file
+from .user_environment import user_environment
 
 USUAL_FILE = Path(CONFIG_FILE)
 _SECRET_HEADERS = ("key", "auth", "token", "cookie", "secret")
@@ -41,7 +42,7 @@ def config() -> None:
 def check(file: Path | None) -> None:
     """Check whether the configuration is valid, and warn about probable mistakes. Exit 1 when it is not valid."""
     name, read = _read(file)  # Nothing is sent over the network, so the file need not be trusted.
-    for warning in advice(read, os.environ):
+    for warning in advice(read, _environment()):
         click.echo(f"note: {one_line(warning)}", err=True)
     click.echo(one_line(f"{name}: {_count(read)}"))
 
@@ -128,15 +129,22 @@ def _list(trusted: TrustedFiles) -> None:
         click.echo(f"{one_line(path)}: {state}")
 
 
+def _environment() -> Mapping[str, str]:
+    try:
+        return user_environment()
+    except ConfigError as error:
+        raise click.ClickException(one_line(error)) from None
+
+
 def _read(file: Path | None) -> tuple[str, Config]:
     """The configuration of the named file, else of the file in this folder, else of the environment; and its source."""
     try:
         if file is not None:
-            return str(file), load(file, os.environ)
+            return str(file), load(file, _environment())
         data, _ = read_regular_file(USUAL_FILE)
-        return str(USUAL_FILE), parse(data, str(USUAL_FILE), os.environ)
+        return str(USUAL_FILE), parse(data, str(USUAL_FILE), _environment())
     except FileNotFoundError:
-        return "the environment", load(None, os.environ)
+        return "the environment", load(None, _environment())
     except ConfigError as error:
         raise click.ClickException(one_line(error)) from None
     except OSError as error:

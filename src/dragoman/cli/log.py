@@ -11,13 +11,13 @@ from ..dialects import installed, is_known
 from .terminal_output import fail
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(epilog="Example: dragoman log search broken pipe")
+@click.argument("words", nargs=-1, metavar="[ID | search WORDS...]")
 @click.option("--to", "dialect", metavar="DIALECT", help="Write the conversation as a request of this dialect.")
 @click.option("--model", default="", metavar="NAME", help="The model for that request.")
 @click.option("--json", "as_json", is_flag=True, help="Write the stored conversation as JSON.")
 @click.option("--here", is_flag=True, help="List only conversations of this folder.")
-@click.option("--most", type=int, default=50, show_default=True, help="Number of conversations to list.")
+@click.option("--most", type=int, default=50, show_default=True, help="Largest number of conversations to list.")
 @click.option("--forget", is_flag=True, help="Delete the conversation.")
 @click.option(
     "--losses",
@@ -28,10 +28,27 @@ from .terminal_output import fail
     help="Format of an export's loss report on standard error.",
 )
 def log(
-    id: str | None, dialect: str | None, model: str, as_json: bool, here: bool, most: int, forget: bool, form: str
+    words: tuple[str, ...],
+    dialect: str | None,
+    model: str,
+    as_json: bool,
+    here: bool,
+    most: int,
+    forget: bool,
+    form: str,
 ) -> None:
     """List the conversations of `dragoman ask`; show, export or delete the one with this ID. The beginning of an ID is
-    enough."""
+    enough.
+
+    `dragoman log search WORDS` lists the conversations that hold all of the words, in any case of letters, and the line
+    with the first of them. Words in quotes are searched for as one.
+    """
+    searched = words[1:] if words[:1] == ("search",) else None
+    if searched is None and len(words) > 1:
+        raise click.UsageError("give one ID. To search for words, run `dragoman log search WORDS`.")
+    if searched is not None and not any(word.strip() for word in searched):
+        raise click.UsageError("name at least one word to search for.")
+    id = words[0] if words and searched is None else None
     if dialect is not None and not is_known(dialect):
         fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(installed())}", 2)
     if id is None and (dialect or as_json or forget):
@@ -42,7 +59,9 @@ def log(
         raise click.ClickException(
             f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
         ) from None
-    if id is None:
+    if searched is not None:
+        log_kept_conversations.search(searched, here, most)
+    elif id is None:
         log_kept_conversations.list_all(here, most)
     elif forget:
         log_kept_conversations.forget(id)

@@ -17,11 +17,16 @@ from ..errors import DragomanError
 from ..runtime.conversation_store import KIND, find
 from ..runtime.edit_journal import undo as take_back
 from ..runtime.session import Session
+from ..runtime.system_prompt import is_opening
 from ..runtime.upstream_request import exported
 from ..store import Entry
 from ..store.sqlite import SqliteStore, usual_file
 from .ask_output import visible
 from .terminal_output import fail, print_losses
+
+_MOST_SEARCHED = 1_000_000
+_SHOWN = 120
+"""Characters of a line that are shown around a word."""
 
 
 @contextmanager
@@ -53,10 +58,51 @@ def list_all(here: bool, most: int) -> None:
     with _opened() as store:
         found = store.find(KIND, {"folder": os.getcwd()} if here else None, most)
     for entry in found:
-        when = datetime.fromtimestamp(entry.updated).strftime("%Y-%m-%d %H:%M")
-        click.echo(f"{entry.id}  {when}  {entry.labels.get('model', ''):32}  {entry.labels.get('title', '')}")
+        click.echo(_line(entry))
     if not found:
         click.echo("there are no stored conversations", err=True)
+
+
+def search(words: tuple[str, ...], here: bool, most: int) -> None:
+    """Print a line for each conversation that holds all words, the latest first, and the line with the first word."""
+    wanted = [word.casefold() for word in words if word.strip()]
+    shown = 0
+    with _opened() as store:
+        for entry in store.find(KIND, {"folder": os.getcwd()} if here else None, _MOST_SEARCHED):
+            if shown == most:
+                click.echo(f"there may be more (--most {most})", err=True)
+                break
+            kept = store.get(KIND, entry.id)
+            if kept is None:  # another process has deleted the conversation
+                continue
+            lines = [line for turn in _turns(kept) for line in _text(turn).splitlines()]
+            folded = "\n".join(lines).casefold()
+            if all(word in folded for word in wanted):
+                shown += 1
+                click.echo(_line(entry))
+                first = next((line for line in lines if wanted[0] in line.casefold()), "")
+                click.echo(f"    {visible(_around(first.strip(), wanted[0]))}")
+    if not shown:
+        click.echo("no stored conversation holds these words", err=True)
+        raise SystemExit(1)
+
+
+def _turns(entry: Entry) -> list[Turn]:
+    """The turns of a conversation without the opening, which describes the folder and is in every conversation."""
+    return [turn for turn in Session.from_json(entry.body).turns if not is_opening(turn)]
+
+
+def _around(line: str, word: str) -> str:
+    """The part of a long line that holds a word."""
+    place = max(line.casefold().find(word), 0)
+    start = max(place - _SHOWN // 2, 0)
+    end = start + _SHOWN
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def _line(entry: Entry) -> str:
+    when = datetime.fromtimestamp(entry.updated).strftime("%Y-%m-%d %H:%M")
+    return f"{entry.id}  {when}  {entry.labels.get('model', ''):32}  {entry.labels.get('title', '')}"
 
 
 def forget(id: str) -> None:

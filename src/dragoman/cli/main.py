@@ -17,6 +17,7 @@ except ModuleNotFoundError:  # the library alone needs no click
 from .. import __version__
 
 _VERBS = {
+    "alias": "alias.alias",
     "ask": "ask.ask",
     "chat": "chat.chat",
     "config": "config.config",
@@ -24,13 +25,17 @@ _VERBS = {
     "dialects": "dialects.dialects",
     "lint": "lint.lint",
     "log": "log.log",
+    "login": "login.login",
+    "logout": "login.logout",
     "loss": "loss.loss",
     "matrix": "matrix.matrix_command",
     "mcp": "mcp.mcp",
+    "models": "models.models",
     "repair": "repair.repair",
     "rule": "rule.rule",
     "serve": "serve.serve",
     "show": "show.show",
+    "template": "template.template",
     "translate": "translate.translate",
     "undo": "undo.undo",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Literal
@@ -16,6 +15,7 @@ from ..gateway.config import Config, LogFormat, checked, load, one_upstream, par
 from .file_effects import CONFIG_FILE
 from .serve_banner import lines
 from .untrusted_files import FolderFile
+from .user_environment import user_environment
 
 
 def _workers(value: str) -> int | Literal["auto"]:
@@ -72,7 +72,11 @@ def serve(
     """
     if bool(upstream) != bool(dialect):
         raise click.UsageError("--upstream needs --dialect, and --dialect needs --upstream")
-    folder_file = FolderFile(Path(CONFIG_FILE), os.environ)
+    try:
+        environment = user_environment()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    folder_file = FolderFile(Path(CONFIG_FILE), environment)
 
     def read() -> Config:
         if upstream and dialect:
@@ -80,9 +84,9 @@ def serve(
                 raise ConfigError("dialect", dialect, installed())
             config = checked(one_upstream(upstream, dialect, upstream_key_env), "the command line")
         elif file is None and (data := folder_file.read()) is not None:
-            config = parse(data, str(folder_file.path), os.environ)
+            config = parse(data, str(folder_file.path), environment)
         else:
-            config = load(file, os.environ)
+            config = load(file, environment)
         given = {"host": host, "port": port, "workers": workers}
         options = {name: value for name, value in given.items() if value is not None}
         listen = msgspec.structs.replace(config.listen, **options)
@@ -95,7 +99,7 @@ def serve(
             f"the package {error.name} is missing. Run pip install 'dragoman[gateway]'"
         ) from None
     try:
-        sys.exit(run(read, os.environ, announce))
+        sys.exit(run(read, environment, announce))
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:

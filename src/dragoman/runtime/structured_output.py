@@ -17,7 +17,8 @@ from .function_tools import read_foreign, type_schema
 
 T = TypeVar("T")
 
-_WRAPPED = "value"
+WRAPPED = "value"
+"""The field of the object that stands for another value."""
 _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*)\n```\s*$", re.DOTALL)
 
 
@@ -32,23 +33,31 @@ class OutputError(DragomanError):
 
 def output_format(kind: Any) -> Format:
     """The format to ask a model for. ConfigError where the type has no JSON Schema."""
-    schema = type_schema(kind, "output")
-    if schema.get("type") != "object":
-        definitions = schema.pop("$defs", None)
-        schema = {"type": "object", "properties": {_WRAPPED: schema}, "required": [_WRAPPED]}
-        if definitions:
-            schema["$defs"] = definitions
+    schema = as_object(type_schema(kind, "output"))
     return Format("schema", msgspec.json.encode(schema).decode(), name=_name(kind), strict=True)
+
+
+def as_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, or the schema of an object that holds the value in one field."""
+    if schema.get("type") == "object":
+        return schema
+    inner = {name: value for name, value in schema.items() if name not in ("$defs", "$schema")}
+    outer: dict[str, Any] = {"type": "object", "properties": {WRAPPED: inner}, "required": [WRAPPED]}
+    return {**outer, "$defs": schema["$defs"]} if schema.get("$defs") else outer
+
+
+def document_in(text: str) -> str:
+    """The JSON text in an answer. Some models put the text into a block of code."""
+    fenced = _FENCED.match(text)
+    return fenced[1] if fenced else text
 
 
 def read_output(text: str, kind: type[T]) -> T:
     """The value in an answer. OutputError where there is none."""
-    fenced = _FENCED.match(text)
-    document = fenced[1] if fenced else text
     try:
-        value = msgspec.json.decode(document)
+        value = msgspec.json.decode(document_in(text))
         if isinstance(value, dict) and type_schema(kind, "output").get("type") != "object":
-            value = value.get(_WRAPPED)
+            value = value.get(WRAPPED)
         return msgspec.convert(value, kind, dec_hook=read_foreign)
     except (ValueError, RecursionError) as error:  # msgspec and pydantic raise subclasses of ValueError
         raise OutputError(kind, str(error), text) from error

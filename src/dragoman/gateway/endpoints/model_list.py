@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from ...codec import json_text
 from ...dialects import endpoints
+from ...endpoints.listed_models import read_list
 from ...endpoints.records import Model
 from ...facts import profiles
 from ...transport.upstream import own_host
@@ -35,9 +35,6 @@ STALE = 30.0
 """Seconds after a failed attempt, before the upstream is asked for its list again."""
 MOST = 256
 """Number of lists that are kept."""
-_LISTS = ("data", "models", "publisherModels")
-_CONTEXT = ("context_length", "inputTokenLimit", "max_input_tokens", "context_window", "max_model_len")
-_OUTPUT = ("outputTokenLimit", "max_tokens", "max_completion_tokens", "max_output_tokens")
 _REHEARSED = ("rehearsal/rules", "rehearsal/script")
 
 
@@ -121,32 +118,12 @@ def _public_name(services: Services, name: str, own: str) -> str:
 
 
 def _read(services: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
-    try:
-        value = json_text.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return ()
-    lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)] if isinstance(value, dict) else []
-    rows: list[Any] = lists[0] if lists else []
-    found = [_model(services, name, upstream, row) for row in rows if isinstance(row, dict)]
-    return tuple([model for model in found if model is not None])
-
-
-def _model(services: Services, name: str, upstream: Upstream, row: dict[str, Any]) -> Model | None:
-    own = row.get("id") or row.get("model") or row.get("name")
-    methods = row.get("supportedGenerationMethods")
-    if not isinstance(own, str) or (isinstance(methods, list) and "generateContent" not in methods):
-        return None
     lists = endpoints(upstream.dialect).models
-    own = lists.own_name(own)
-    title = next((row[key] for key in ("display_name", "displayName", "name") if isinstance(row.get(key), str)), own)
-    return Model(
-        _public_name(services, name, own),
-        name,
-        title,
-        next((row[key] for key in _CONTEXT if isinstance(row.get(key), int)), None),
-        next((row[key] for key in _OUTPUT if isinstance(row.get(key), int)), None),
-        lists,
-        row,
+    return tuple(
+        [
+            Model(_public_name(services, name, one.name), name, one.title, one.context, one.output, lists, one.row)
+            for one in read_list(body, lists)
+        ]
     )
 
 

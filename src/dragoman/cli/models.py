@@ -1,0 +1,131 @@
+"""`dragoman models`: the models that `dragoman ask` can use."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import msgspec
+from msgspec import Struct
+
+from ..dialects import endpoints
+from ..endpoints.listed_models import read_list
+from ..errors import ConfigError, DragomanError, TransportError
+from ..facts import profiles
+from ..gateway.config import Config
+from ..gateway.exchange.routes import Routes
+from ..transport import addressing
+from ..transport.client_interface import Client, Limits
+from ..transport.google_credentials import Tokens
+from ..transport.proxy_settings import client
+from ..transport.upstream import REHEARSAL, Upstream, own_host
+from .model_aliases import read_aliases
+from .terminal_output import fail, visible
+from .user_config import user_config
+from .user_environment import user_environment
+
+SECONDS = 5.0
+"""Seconds to wait for an upstream's list."""
+_LARGEST = 16 * 1024 * 1024
+
+
+class ListedRow(Struct, frozen=True, omit_defaults=True):
+    """A line of the list."""
+
+    model: str
+    """The name for `--model`."""
+    upstream: str
+    source: str
+    """upstream: the upstream lists the model; known: dragoman knows the model; configuration: the file names the model;
+    alias: the user gave the name."""
+    context: int | None = None
+    output: int | None = None
+
+
+@click.command(epilog="Example: dragoman models openai")
+@click.argument("upstream", required=False)
+@click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    envvar="DRAGOMAN_CONFIG",
+    help="File with upstreams. Default: DRAGOMAN_CONFIG, else a trusted dragoman.toml in this folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
+def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
+    """List the models of all upstreams that are configured, or of one UPSTREAM, under their names for --model.
+
+    The upstreams are asked for their lists. For a provider that does not answer, the models that dragoman knows are
+    listed, and a line on standard error gives the reason. A number is the largest count of tokens in a request.
+    """
+    try:
+        environment = user_environment()
+        config = user_config(file, environment)
+        if upstream is not None and upstream not in config.upstreams:
+            raise ConfigError("upstream", upstream, tuple(config.upstreams))
+        rows = asyncio.run(_all(config, environment, upstream))
+        for name, model in read_aliases(os.environ).items() if upstream is None else ():
+            rows.append(ListedRow(name, model.partition("/")[0], "alias"))
+    except DragomanError as error:
+        fail(str(error), 2)
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.encode(rows) + b"\n")
+        return
+    width = min(max([len(row.model) for row in rows], default=0), 60)
+    for row in rows:
+        context = f"{row.context:>11,}" if row.context is not None else ""
+        line = f"{row.model:{width}}  {row.source:13}{context}".rstrip()
+        click.echo(visible(line) if sys.stdout.isatty() else line)
+
+
+async def _all(config: Config, environment: Mapping[str, str], only: str | None) -> list[ListedRow]:
+    chosen = {name: one for name, one in config.upstreams.items() if only in (None, name) and one.dialect != REHEARSAL}
+    net = client(Limits(), environment)
+    try:
+        lists = await asyncio.gather(*[_of(name, one, net, environment) for name, one in chosen.items()])
+    finally:
+        net.close()
+    found = {row.model: row for rows in lists for row in rows}
+    for name, upstream in Routes(config).known():
+        if only in (None, upstream) and name not in found:
+            found[name] = ListedRow(name, upstream, "configuration")
+    if only in (None, REHEARSAL):
+        found["rehearsal/rules"] = ListedRow("rehearsal/rules", REHEARSAL, "known")
+    return list(found.values())
+
+
+async def _of(name: str, upstream: Upstream, net: Client, environment: Mapping[str, str]) -> list[ListedRow]:
+    """The models of an upstream."""
+    lists = endpoints(upstream.dialect).models
+    path = (lists.project_path if upstream.project else "") or lists.path
+    if not path or not upstream.list_models:
+        return _known(name, upstream)
+    try:
+        token = await Tokens(time.time).get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
+        headers = addressing.headers(upstream, environment, token)
+        place = addressing.place(upstream, path)
+        async with asyncio.timeout(SECONDS):
+            async with await net.request(addressing.address(upstream), "GET", place, headers, b"") as answer:
+                body = await answer.read(_LARGEST)
+        problem = "" if answer.status == 200 else f"it answered with status {answer.status}"
+    except (TimeoutError, TransportError, ConfigError) as error:
+        problem = f"no answer within {SECONDS:.0f} seconds" if isinstance(error, TimeoutError) else str(error)
+    if not problem:
+        return [
+            ListedRow(f"{name}/{one.name}", name, "upstream", one.context, one.output) for one in read_list(body, lists)
+        ]
+    click.echo(f"dragoman: {name} gives no list of models: {visible(problem)}", err=True)
+    return _known(name, upstream) if own_host(upstream) else []
+
+
+def _known(name: str, upstream: Upstream) -> list[ListedRow]:
+    """The models of the upstream's dialect that the profiles name."""
+    return [
+        ListedRow(f"{name}/{own}", name, "known", output=profiles.lookup(upstream.dialect, own).most_tokens)
+        for own in profiles.names(upstream.dialect)
+    ]

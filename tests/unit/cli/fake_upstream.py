@@ -1,0 +1,84 @@
+"""An upstream of Chat Completions on loopback: gives scripted answers, and keeps the requests."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+
+class FakeUpstream:
+    """The answers to give, in their order (the last one again and again), and what arrived."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = [*answers] or ["Hello."]
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.port = 0
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def config(self, folder: Path, more: str = "") -> Path:
+        """A configuration file with this upstream under the name `fake`."""
+        file = folder / "fake.toml"
+        file.write_text(
+            f'environment = false\n[upstreams.fake]\ndialect = "openai-chat"\nbase_url = "{self.address}"\n'
+            f'auth = "none"\nstream = "never"\n{more}'
+        )
+        return file
+
+    def answer(self, path: str) -> dict[str, Any]:
+        if path.endswith("/models"):
+            return {"object": "list", "data": [{"id": "one", "object": "model"}, {"id": "two", "object": "model"}]}
+        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "one",
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1234, "completion_tokens": 5, "total_tokens": 1239},
+        }
+
+
+@contextmanager
+def fake_upstream(*answers: str) -> Iterator[FakeUpstream]:
+    """A running upstream."""
+    upstream = FakeUpstream(*answers)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._reply()
+
+        def do_POST(self) -> None:
+            upstream.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self._reply()
+
+        def _reply(self) -> None:
+            upstream.keys.append(self.headers.get("authorization", ""))
+            body = json.dumps(upstream.answer(self.path)).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Keep the output of the tests clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    upstream.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield upstream
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

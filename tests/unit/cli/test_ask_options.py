@@ -1,0 +1,163 @@
+"""Options of `dragoman ask`: settings of the requests, tools, attachments, tokens."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.canon import Media, Settings
+from dragoman.cli.attachments import attachment, mime_of
+from dragoman.cli.model_settings import NAMES, own_options, settings_of
+from dragoman.errors import ConfigError
+from tests.unit.cli.conftest import Runs
+from tests.unit.cli.fake_upstream import fake_upstream
+
+PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xff"
+
+VALUES = {
+    "max_tokens": ("5", 5),
+    "temperature": ("0.2", 0.2),
+    "top_p": ("1", 1.0),
+    "top_k": ("40", 40.0),
+    "stop": ('["a", "b"]', ("a", "b")),
+    "seed": ("7", 7),
+    "presence_penalty": ("-0.5", -0.5),
+    "frequency_penalty": ("0.5", 0.5),
+    "n": ("1", 1),
+    "logprobs": ("true", True),
+    "top_logprobs": ("3", 3),
+    "parallel": ("false", False),
+    "effort": ("high", "high"),
+    "budget": ("1024", 1024),
+    "thoughts": ("false", False),
+    "verbosity": ("low", "low"),
+    "user": ("123", "123"),
+    "metadata": ('{"a": "b"}', {"a": "b"}),
+    "tier": ("flex", "flex"),
+    "cache_key": ("k", "k"),
+    "cache": ("5m", "5m"),
+    "compact_at": ("1000", 1000),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_is_read_in_its_type(name: str) -> None:
+    text, value = VALUES[name]
+    assert getattr(settings_of({name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("temperature=warm", "temperature"),
+        ("max_tokens=1.5", "max_tokens"),
+        ("parallel=perhaps", "parallel"),
+        ("effort=much", "effort"),
+        ("metadata=[]", "metadata"),
+        ("temprature=1", "temprature"),
+        ("format={}", "format"),
+        ("temperature", "NAME=VALUE"),
+    ],
+)
+def test_a_wrong_setting_is_named(runs: Runs, text: str, problem: str) -> None:
+    done = runs("ask", "-o", text, "Hello")
+    assert done.exit_code == 2 and problem in done.stderr and done.stdout == ""
+
+
+def test_a_setting_is_given_once() -> None:
+    with pytest.raises(ConfigError, match="by -o and by --effort"):
+        own_options(["effort=low"], effort="high")
+    with pytest.raises(ConfigError, match="given twice"):
+        own_options(["seed=1", "seed=2"])
+    assert settings_of(own_options(["stop=END"], effort="high"), effort="high") == Settings(
+        thoughts=True, effort="high", stop=("END",)
+    )
+
+
+def test_settings_and_tools_reach_the_upstream(runs: Runs, home: Path) -> None:
+    with fake_upstream() as upstream:
+        words = ["--tool", "read_file", "--tools", "glob,read_file", "--usage", "--budget-tokens", "9999"]
+        settings = ["-o", "temperature=0.2", "--max-tokens", "77", "-o", "seed=3"]
+        done = runs("ask", "Hello", "-m", "fake/one", "--config", upstream.config(home), *settings, *words)
+    assert (done.exit_code, done.stdout) == (0, "Hello.\n")
+    sent = upstream.requests[0]
+    assert (sent["temperature"], sent["seed"]) == (0.2, 3)
+    assert 77 in (sent.get("max_tokens"), sent.get("max_completion_tokens"))
+    assert [tool["function"]["name"] for tool in sent["tools"]] == ["read_file", "glob"]
+    assert "1,234 tokens in · 5 tokens out" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--tokens", "--budget-tokens"])
+def test_the_limit_of_tokens_and_its_former_name(runs: Runs, option: str) -> None:
+    Path("notes.txt").write_text("A dragoman was an interpreter.")
+    done = runs("ask", f"Read the file {Path.cwd()}/notes.txt", option, "1")
+    assert ("--budget-tokens" in done.stderr) is (option == "--tokens")
+    assert done.exit_code == 1 and "the limit of tokens is reached" in done.stderr
+
+
+def _sent_media(runs: Runs, home: Path, *words: str | Path, input: bytes | str = "") -> list[dict[str, Any]]:
+    with fake_upstream() as upstream:
+        done = runs("ask", *words, "-m", "fake/one", "--no-tools", "--config", upstream.config(home), input=input)
+    assert done.exit_code == 0, done.stderr
+    content = upstream.requests[0]["messages"][-1]["content"]
+    return [part for part in content if part["type"] != "text"]
+
+
+def test_attachments(runs: Runs, home: Path) -> None:
+    file = home / "a.png"
+    file.write_bytes(PICTURE)
+    data = f"data:image/png;base64,{base64.b64encode(PICTURE).decode()}"
+    for words, input in ((("--attach", file), ""), (("--image", file), ""), (("--attach", "-"), PICTURE)):
+        assert _sent_media(runs, home, "What is this?", *words, input=input)[0]["image_url"]["url"] == data
+    address = "https://example.org/b.jpg?size=2"
+    assert _sent_media(runs, home, "And this?", "--attach", address)[0]["image_url"]["url"] == address
+
+
+@pytest.mark.parametrize("given", ["nowhere.png", "https://example.org/picture", "-"])
+def test_an_attachment_that_cannot_be_sent_is_named(runs: Runs, given: str) -> None:
+    done = runs("ask", "What is this?", "--attach", given)
+    assert done.exit_code == 2 and given in done.stderr
+
+
+def test_the_type_of_an_attachment(tmp_path: Path) -> None:
+    assert attachment("image/webp:https://example.org/x") == Media(
+        "image", "image/webp", url="https://example.org/x", name="x"
+    )
+    (tmp_path / "nameless").write_bytes(PICTURE)
+    assert attachment(str(tmp_path / "nameless")).mime == "image/png"
+    assert attachment(f"image/gif:{tmp_path / 'nameless'}").mime == "image/gif"
+
+
+@pytest.mark.parametrize(
+    ("data", "mime"),
+    [
+        (PICTURE, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"RIFF\x00\x00\x00\x00WEBP", "image/webp"),
+        (b"RIFF\x00\x00\x00\x00WAVE", "audio/wav"),
+        (b"\x00\x00\x00\x18ftypmp42", "video/mp4"),
+        (b"\x00\x00\x00\x18ftypheic", "image/heic"),
+        (b"%PDF-1.7", "application/pdf"),
+        ("Grüße".encode(), "text/plain"),
+        (b"\x00\x01", ""),
+        (b"\xfe\xfe", ""),
+    ],
+)
+def test_the_type_by_the_first_bytes(data: bytes, mime: str) -> None:
+    assert mime_of(data) == mime
+
+
+def test_a_chat_sends_its_attachment_with_the_first_message(runs: Runs, home: Path) -> None:
+    file = home / "a.png"
+    file.write_bytes(PICTURE)
+    with fake_upstream() as upstream:
+        chosen = ["-m", "fake/one", "--config", upstream.config(home)]
+        done = runs("chat", *chosen, "--attach", file, input="What is this?\n")
+        refused = runs("chat", *chosen, "--attach", "-", input="What is this?\n")
+    assert done.exit_code == 0, done.stderr
+    parts = upstream.requests[-1]["messages"][-1]["content"]
+    assert "image_url" in [part["type"] for part in parts]
+    assert refused.exit_code == 2 and "--attach -" in refused.stderr

@@ -1,0 +1,49 @@
+"""`dragoman models`: the lists of upstreams, of the configuration and of the profiles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.unit.cli.conftest import Runs
+from tests.unit.cli.fake_upstream import fake_upstream
+
+_ROUTE = '[[routes]]\nmatch = "fast"\nto = ["fake/two"]\n'
+
+
+def test_an_upstream_that_answers_lists_its_models(runs: Runs, home: Path) -> None:
+    with fake_upstream() as upstream:
+        done = runs("models", "--config", upstream.config(home, _ROUTE))
+        as_json = runs("models", "fake", "--json", "--config", upstream.config(home, _ROUTE))
+    assert done.exit_code == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["fake/one", "upstream"],
+        ["fake/two", "upstream"],
+        ["fast", "configuration"],
+        ["rehearsal/rules", "known"],
+    ]
+    assert {"model": "fake/one", "upstream": "fake", "source": "upstream"} in json.loads(as_json.stdout)
+    assert "rehearsal/rules" not in as_json.stdout
+
+
+def test_for_a_provider_that_does_not_answer_the_known_models_are_listed(runs: Runs, home: Path) -> None:
+    file = home / "f.toml"
+    file.write_text(
+        'environment = false\n[upstreams.anthropic]\ndialect = "anthropic"\nkey_env = "NO_SUCH_KEY"\n'
+        '[upstreams.other]\ndialect = "anthropic"\nbase_url = "http://127.0.0.1:9"\nauth = "none"\n'
+    )
+    done = runs("models", "--config", file)
+    assert done.exit_code == 0
+    assert "anthropic/claude-" in done.stdout and "other/" not in done.stdout
+    assert "anthropic gives no list of models: key: the variable NO_SUCH_KEY is empty" in done.stderr
+    assert "other gives no list of models" in done.stderr
+
+
+def test_without_any_upstream_there_is_the_rehearsal(runs: Runs) -> None:
+    done = runs("models")
+    assert (done.exit_code, done.stdout.split()[0]) == (0, "rehearsal/rules")
+
+
+def test_an_unknown_upstream_is_named(runs: Runs) -> None:
+    done = runs("models", "nobody")
+    assert done.exit_code == 2 and "'nobody'" in done.stderr
