@@ -15,6 +15,7 @@ from ..canon.parts import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..errors import DragomanError
 from ..runtime.conversation_store import KIND, find
+from ..runtime.edit_journal import forget_edits
 from ..runtime.edit_journal import undo as take_back
 from ..runtime.session import Session
 from ..runtime.system_prompt import is_opening
@@ -110,6 +111,7 @@ def forget(id: str) -> None:
     with _opened() as store:
         entry = _entry(store, id)
         store.drop(KIND, entry.id)
+        forget_edits(store, entry.id)
     click.echo(f"deleted: {entry.id}", err=True)
 
 

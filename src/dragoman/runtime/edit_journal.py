@@ -66,6 +66,13 @@ def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
     return Undone(paths, commands(session, int(prompt) if prompt.isdigit() else 0))
 
 
+def forget_edits(store: Store, session_id: str) -> None:
+    """Drop all edits of a conversation: an edit holds the content of a file."""
+    while entries := store.find(KIND, {"session": session_id}, _MOST):
+        for entry in entries:
+            store.drop(KIND, entry.id)
+
+
 def _body(store: Store, entry: Entry) -> bytes:
     found = store.get(entry.kind, entry.id)
     if found is None:

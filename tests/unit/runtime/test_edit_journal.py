@@ -11,7 +11,7 @@ from dragoman.canon import ToolCall
 from dragoman.cli.main import main
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Policy, Session
-from dragoman.runtime.edit_journal import undo
+from dragoman.runtime.edit_journal import KIND, undo
 from dragoman.store.sqlite import SqliteStore
 from tests.unit.agent.rig import InTurn, call, says
 
@@ -105,3 +105,11 @@ def test_the_command(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not (rig.folder / "a.txt").exists()
     again = CliRunner().invoke(main, ["undo", "s1"])
     assert again.exit_code == 1 and "no edit" in again.stderr
+
+
+def test_a_forgotten_conversation_leaves_no_content_of_files(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAGOMAN_STORE", str(rig.folder.parent / "store.sqlite3"))
+    rig.prompt(rig.write("a.txt", "one"))
+    assert rig.store.find(KIND, {"session": "s1"})
+    assert CliRunner().invoke(main, ["log", "s1", "--forget"]).exit_code == 0
+    assert rig.store.find(KIND) == []
