@@ -18,14 +18,14 @@ _PIECE = 3
 _DELTAS = 300
 
 
-class Said(Struct):
+class ComposedAnswer(Struct):
     """The parts of one answer, and its stop."""
 
     parts: tuple[Part, ...]
     stop: Stop
 
 
-def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> Said:
+def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> ComposedAnswer:
     """The parts up to the token limit and the first stop sequence. A call is kept whole or dropped."""
     left = limit if limit is not None else settings.max_tokens
     left = None if left is None or left < 0 else left
@@ -34,15 +34,15 @@ def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> Sa
         sequence = None
         if isinstance(part, Text):
             part, sequence = _until(part, settings.stop)
-        said, used, whole = _within(part, left)
+        piece, used, whole = _within(part, left)
         left = None if left is None else left - used
-        if said is not None:
-            out.append(said)
+        if piece is not None:
+            out.append(piece)
         if not whole:
-            return Said(tuple(out), Stop("length"))
+            return ComposedAnswer(tuple(out), Stop("length"))
         if sequence is not None:
-            return Said(tuple(out), Stop("stop_sequence", sequence))
-    return Said(tuple(out), _stop(out))
+            return ComposedAnswer(tuple(out), Stop("stop_sequence", sequence))
+    return ComposedAnswer(tuple(out), _stop(out))
 
 
 def _stop(parts: list[Part]) -> Stop:
@@ -94,18 +94,18 @@ def thought_of(part: Reasoning) -> str:
     return thinking.opened(part.seal.data) or ""
 
 
-def usage_of(request: Request, answers: list[Said]) -> Usage:
+def usage_of(request: Request, answers: list[ComposedAnswer]) -> Usage:
     """The usage of a request and its answers, by the token estimate. No token counts as cached."""
-    parts = [part for said in answers for part in said.parts]
+    parts = [part for answer in answers for part in answer.parts]
     thought = sum([token_estimate.count(thought_of(part)) for part in parts if isinstance(part, Reasoning)])
     spoken = token_estimate.of_parts(tuple([part for part in parts if not isinstance(part, Reasoning)]))
     return Usage(token_estimate.estimate(request), spoken + thought, 0, None, thought)
 
 
-def response_of(answers: list[Said], id: str, model: str, usage: Usage | None) -> Response:
+def response_of(answers: list[ComposedAnswer], id: str, model: str, usage: Usage | None) -> Response:
     """The response with all answers; all but the first are alternatives."""
     first = answers[0]
-    others = tuple([Alternative(said.parts, said.stop) for said in answers[1:]])
+    others = tuple([Alternative(answer.parts, answer.stop) for answer in answers[1:]])
     return Response(first.parts, first.stop, id, model, None, usage, others)
 
 

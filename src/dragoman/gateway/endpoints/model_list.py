@@ -138,5 +138,5 @@ def entry(dialect: str, model: Model, publisher: str = "") -> dict[str, Any]:
     """One model in the client's dialect. The fields of the upstream's own list are kept where that list has the same
     shape."""
     lists = endpoints(dialect).models
-    listed_fields = model.said if model.said is not None and model.shape is lists and not publisher else {}
+    listed_fields = model.listed if model.listed is not None and model.shape is lists and not publisher else {}
     return {**lists.entry(model, publisher), **listed_fields, **lists.named(model, publisher)}

@@ -49,7 +49,7 @@ class OtherWorkers:
     async def ask(self, viewer: str, name: str) -> list[bytes]:
         """The exchanges of all other workers, for an owner or for EVERYBODY."""
         others = [place for place in sorted(self._folder.iterdir()) if place != self._own]
-        return [said for said in await asyncio.gather(*[_asked(place, viewer, name) for place in others]) if said]
+        return [answer for answer in await asyncio.gather(*[_asked(place, viewer, name) for place in others]) if answer]
 
 
 async def _asked(place: Path, viewer: str, name: str) -> bytes:
