@@ -25,6 +25,7 @@ from ..translate.request import Options
 from ..translate.result import Translation
 from ..translate.with_fast_memories import translate_with
 from .formats import get
+from .formats.exchange import conversation_reader, joined
 from .record import FileFormat, Kind, Record
 
 
@@ -72,6 +73,8 @@ class LineConverter:
         """
         check_text(line, self.source)
         record = self._from.read(line)
+        if record.kind == "exchange":
+            record = self._exchange(record)
         if self.source == self.target and self.model is None:
             if not json_text.is_document(line):
                 raise WireError(self.source, "", "a JSON object")
@@ -88,6 +91,16 @@ class LineConverter:
             if worse:
                 raise LossError(self.tolerance, worse)
         return Converted(self._to.write(written), losses)
+
+    def _exchange(self, record: Record) -> Record:
+        """An exchange as the target wants it: as a conversation, as a request or as an answer."""
+        if self._to.trains:
+            reader = conversation_reader(record.dialect.name)
+            return Record("request", joined(record), reader, at=record.at, unread=record.unread, joined=True)
+        if self.kind == "response":
+            more = (*record.unread, "/request")
+            return Record("response", record.answer, record.dialect, at="/response", unread=more)
+        return Record("request", record.body, record.dialect, at=record.at, unread=(*record.unread, "/response"))
 
     def row(self, text: str) -> dict[str, str]:
         """For `datasets.map` and Spark: the converted line, the losses as JSON, and the error. One of line and error is
@@ -122,11 +135,16 @@ class LineConverter:
             return self._answer(record, done, notes)
         translation = translate_with(record.body, self._options_for(record.dialect))
         done.body = translation.body
+        losses = translation.losses
+        if record.joined:
+            losses = tuple([loss if _in_answer(loss) else _moved(loss, record.at) for loss in losses])
+        else:
+            losses = _placed(losses, record.at)
         if translation.model and not target.has_model and self.model is None and not target.trains:
             notes.lose(
                 "field.dropped", (*_steps(record.at), "model"), "name the model where the file is used", severity="info"
             )
-        return done, (*_placed(translation.losses, record.at), *notes.losses.all())
+        return done, (*losses, *notes.losses.all())
 
     def _answer(self, record: Record, done: Record, notes: Context) -> tuple[Record, tuple[Loss, ...]]:
         source, target = record.dialect.name, self._to.dialect.name
@@ -201,7 +219,15 @@ def _placed(losses: tuple[Loss, ...], at: str) -> tuple[Loss, ...]:
     """The losses with paths that begin at the line."""
     if not at or not losses:
         return losses
-    return tuple([Loss(one.code, one.effect, one.severity, at + one.path, one.detail) for one in losses])
+    return tuple([_moved(loss, at) for loss in losses])
+
+
+def _in_answer(loss: Loss) -> bool:
+    return loss.path == "/response" or loss.path.startswith("/response/")
+
+
+def _moved(loss: Loss, at: str) -> Loss:
+    return Loss(loss.code, loss.effect, loss.severity, at + loss.path, loss.detail)
 
 
 def decoded(line: bytes) -> dict[str, Any] | None:

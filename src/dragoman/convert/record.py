@@ -47,6 +47,8 @@ class Record(Struct):
     """JSON pointers of fields of the envelope that other formats have no place for."""
     answer: bytes = b""
     """The answer of an exchange."""
+    joined: bool = False
+    """The document is an exchange, and paths that begin with `response` lie in its answer."""
 
 
 class FileFormat(Struct, frozen=True, eq=False):
