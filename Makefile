@@ -9,7 +9,7 @@ JOBS ?= 2
 # of their own, and each of them would compile the whole package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older clean changes release coverage
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts kills same soak e2e-older clean changes release coverage
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -99,6 +99,9 @@ doubling: $(READY)  ## Look for work that grows faster than the document, in eve
 
 same: $(READY)  ## Translate all documents with the library of commit BASE too, and show where the outcomes differ
 	$(BIN)/python -m tests.manifest.compare $(BASE)
+
+kills: $(READY)  ## Kill dragoman convert at KILLS random moments (50), and compare the output with an unbroken run
+	$(BIN)/python -m tests.unit.convert.kills --kills $(or $(KILLS),50)
 
 facts: $(READY)  ## Count which facts of ../shared/wire arrive in each other dialect, are reported as lost, or vanish
 	$(BIN)/python -m bench.facts

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from ..convert.formats import names
-from ..convert.run import CHUNK, MAX_LINE, Conversion, Job, StrictError
+from ..convert.run import CHUNK, MAX_LINE, SECONDS, Conversion, Job, StrictError
 from ..convert.summary import Summary
 from ..dialects import installed
 from ..errors import DragomanError
@@ -78,6 +78,7 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
 @click.option(
     "--chunk-size", type=_Size(), default=CHUNK, help="Bytes of input that are converted at once. Default: 1M."
 )
+@click.option("--checkpoint-seconds", type=click.FloatRange(0), default=SECONDS, hidden=True)
 @click.option("--quiet", is_flag=True, help="No progress bar, and no summary.")
 @click.option(
     "--formats",
@@ -102,6 +103,7 @@ def convert(
     force: bool,
     max_line: int,
     chunk_size: int,
+    checkpoint_seconds: float,
     quiet: bool,
 ) -> None:
     """Convert files, folders or patterns of files to another dialect or file format.
@@ -129,6 +131,7 @@ def convert(
         jobs or 0,
         chunk_size,
         max_line,
+        checkpoint_seconds,
     )
     try:
         conversion = Conversion(job)

@@ -20,6 +20,7 @@ from ..errors import ConfigError
 from .formats import detect_format, get
 from .line import decoded
 from .record import Kind
+from .zstd import frame_error, open_frames
 
 SUFFIXES = (
     ".jsonl",
@@ -146,6 +147,9 @@ def pieces(item: Input, start: int, line: int, size: int, max_line: int) -> Iter
 
         yield from row_pieces(item, start, size)
         return
+    broken: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error)
+    if lowered.endswith(".zst"):
+        broken += (frame_error(),)
     with open(item.path, "rb") as file:
         try:
             stream = _decompressed(file, lowered)
@@ -155,7 +159,7 @@ def pieces(item: Input, start: int, line: int, size: int, max_line: int) -> Iter
                 yield from element_pieces(stream, file, start, size, item.name)
             else:
                 yield from _line_pieces(stream, file, start, line, size, max_line)
-        except (EOFError, OSError, zlib.error) as error:
+        except broken as error:
             raise ConfigError("input", item.name, problem=f"the file cannot be read: {error}") from None
 
 
@@ -163,8 +167,6 @@ def _decompressed(file: IO[bytes], name: str) -> IO[bytes]:
     if name.endswith(".gz"):
         return gzip.GzipFile(fileobj=file, mode="rb")  # type: ignore[return-value]
     if name.endswith(".zst"):
-        from .zstd import open_frames
-
         return open_frames(file)
     return file
 

@@ -24,7 +24,7 @@ from ..translate import translate_fault, translate_response
 from ..translate.request import Options
 from ..translate.result import Translation
 from ..translate.with_fast_memories import translate_with
-from .formats import get
+from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
 from .record import FileFormat, Kind, Record
 
@@ -61,7 +61,7 @@ class LineConverter:
         if tolerance is not None and tolerance not in SEVERITIES:
             raise ConfigError("tolerance", str(tolerance), SEVERITIES)
         self._from: FileFormat = get(source, kind)
-        self._to: FileFormat = get(target)
+        self._to: FileFormat = get_target(target)
         self._options: dict[int, Options] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:

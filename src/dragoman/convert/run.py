@@ -20,7 +20,7 @@ from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
 from .checkpoint import Checkpoint
 from .chunk import Chunk, Result, Settings
-from .formats import get
+from .formats import get_target
 from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
 from .outputs import PARTIAL, ByteOutput, Output, compression_of, put_in_place
 from .record import Kind
@@ -92,7 +92,7 @@ class Conversion:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.inputs = find_inputs(job.inputs)
-        get(job.target)
+        get_target(job.target)
         for item in self.inputs:
             detect_input(item, job.source, job.kind, job.max_line)
         self.into_folder = not job.output.lower().endswith(PARQUET) and (
@@ -167,8 +167,7 @@ class Conversion:
                 output.append(result.out)
                 self._count(done, end, result)
                 progress(Progress(done.consumed, self._total, done.summary))
-                if time.monotonic() >= due:
-                    self._save(output, done, bad)
+                if time.monotonic() >= due and self._save(output, done, bad):
                     due = time.monotonic() + self.job.seconds
             while done.output < len(self.targets):
                 output = self._finish(output, done, bad)
@@ -188,11 +187,14 @@ class Conversion:
         done.consumed = before + min(end.piece.consumed, self.inputs[end.file].size)
         done.summary.merge(result.summary)
 
-    def _save(self, output: Output, done: Checkpoint, bad: ByteOutput | None) -> None:
+    def _save(self, output: Output, done: Checkpoint, bad: ByteOutput | None) -> bool:
+        """Save everything so far, and a checkpoint. False: the output cannot stop here."""
         state = output.state()
-        if state is not None:
-            done.state, done.bad = state, bad.state() if bad is not None else 0
-            saved.save(self._progress_path, done)
+        if state is None:
+            return False
+        done.state, done.bad = state, bad.state() if bad is not None else 0
+        saved.save(self._progress_path, done)
+        return True
 
     def _finish(self, output: Output, done: Checkpoint, bad: ByteOutput | None) -> Output:
         """Make an output whole, and open the next one. The checkpoint comes before the new name: after a stop between

@@ -24,7 +24,10 @@ def main() -> None:
         if task.settings is not None:
             convert = ChunkConverter(task.settings)
         elif task.chunk is not None and convert is not None:
-            send(results, convert(task.chunk))
+            try:
+                send(results, convert(task.chunk))
+            except BrokenPipeError:  # the program that started the worker is gone
+                os._exit(1)
 
 
 if __name__ == "__main__":

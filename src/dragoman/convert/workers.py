@@ -26,6 +26,7 @@ from .chunk import Chunk, ChunkConverter, Result, Settings
 
 AHEAD = 2
 """Chunks under way for each worker."""
+COMMAND = ("-m", "dragoman.convert.worker")
 _LENGTH = struct.Struct("<Q")
 _Tag = TypeVar("_Tag")
 
@@ -99,8 +100,7 @@ class _Pool:
         return msgspec.msgpack.decode(found, type=Result)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dragoman.convert.worker"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with self._lock:
             self._processes.append(process)
         send(process.stdin, Task(settings=self._settings))

@@ -35,6 +35,12 @@ def compress_frame(data: bytes) -> bytes:
     return frame
 
 
+def frame_error() -> type[Exception]:
+    """The exception for bytes that are no frames."""
+    found: type[Exception] = _library().ZstdError
+    return found
+
+
 def open_frames(file: IO[bytes]) -> IO[bytes]:
     """A reader of all frames of a file."""
     library = _library()

@@ -38,6 +38,14 @@ def get(name: str, kind: Kind | None = None) -> FileFormat:
     return _lines_of(name, kind or "request")
 
 
+def get_target(name: str) -> FileFormat:
+    """The format called `name`; ConfigError if there is none, or if it cannot be written."""
+    found = get(name)
+    if not found.kinds:
+        raise ConfigError("target", name, problem="the format can be read, and not written")
+    return found
+
+
 def _lines_of(name: str, kind: Kind) -> FileFormat:
     """Lines of documents of one dialect, without an envelope."""
     dialect = dialect_of(name)

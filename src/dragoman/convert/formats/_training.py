@@ -49,12 +49,10 @@ def only(body: bytes, allowed: frozenset[str], context: Context) -> dict[str, Ra
 
 
 def training_dialect(
-    name: str, allowed: frozenset[str], change: Callable[[Request, Context], Request] | None = None
+    name: str, form: str, allowed: frozenset[str], change: Callable[[Request, Context], Request] | None = None
 ) -> Dialect:
-    """The dialect called `name`, whose writer keeps only the `allowed` members. `change` prepares the request.
-
-    The result is another dialect than the one called `name`, so that a line of it becomes a whole request there, with a
-    model.
+    """The dialect of a fine-tuning set called `form`: the dialect called `name`, whose writer keeps only the `allowed`
+    members. `change` prepares the request.
     """
     base = get(name)
 
@@ -64,7 +62,9 @@ def training_dialect(
             request = change(request, context)
         return json_text.encode(only(base.write_request(request, context), allowed, context))
 
-    return msgspec.structs.replace(base, write_request=write, fast=None)
+    return msgspec.structs.replace(
+        base, name=form, kin=(name, *base.kin), origin=base.origin or name, write_request=write, fast=None
+    )
 
 
 def texts_only(request: Request, context: Context) -> Request:

@@ -26,7 +26,7 @@ def evidence(document: Mapping[str, Any]) -> str:
     return "system and messages that end with the assistant's, and no model" if ends else ""
 
 
-_DIALECT = training_dialect("anthropic", _MEMBERS, texts_only)
+_DIALECT = training_dialect("anthropic", NAME, _MEMBERS, texts_only)
 
 FORMAT = FileFormat(
     NAME,

@@ -27,7 +27,7 @@ def evidence(document: Mapping[str, Any]) -> str:
     return "contents that end with the model's, and no settings" if ends else ""
 
 
-_DIALECT = training_dialect("gemini", _MEMBERS)
+_DIALECT = training_dialect("gemini", NAME, _MEMBERS)
 
 FORMAT = FileFormat(
     NAME,

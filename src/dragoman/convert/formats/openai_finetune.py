@@ -50,7 +50,7 @@ def _texts(messages: list[Any]) -> bool:
     return True
 
 
-_DIALECT = training_dialect("openai-chat", _MEMBERS)
+_DIALECT = training_dialect("openai-chat", NAME, _MEMBERS)
 
 FORMAT = FileFormat(
     NAME,
