@@ -9,7 +9,7 @@ JOBS ?= 2
 # of their own, and each of them would compile the whole package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts kills same soak e2e-older clean changes release coverage
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-convert bench-gateway bench-peers bench-recorded doubling facts kills same soak e2e-older clean changes release coverage
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -90,6 +90,9 @@ bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench
 
 bench-recorded: $(READY)  ## Cost of translation at first sight: recorded traffic, each exchange once
 	$(BIN)/python -m bench.recorded
+
+bench-convert: $(READY)  ## Lines a second and core of dragoman convert, beside orjson and (after bench-peers) other translators
+	$(BIN)/python -m bench.convert
 
 bench-gateway: $(READY)  ## Cost of the gateway between wrk and a scripted upstream, beside the peers that are installed
 	$(BIN)/python -m bench.gateway

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from ..convert.formats import names
-from ..convert.run import CHUNK, MAX_LINE, SECONDS, Conversion, Job, StrictError
+from ..convert.run import SECONDS, Conversion, Job, StrictError
 from ..convert.summary import Summary
 from ..dialects import installed
 from ..errors import DragomanError
@@ -22,19 +23,14 @@ if TYPE_CHECKING:
 _NAMES = "A dialect or a file format."
 
 
-class _Size(click.ParamType):
-    name = "SIZE"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """A number of bytes, such as 512K, 64M or 1G."""
-        if isinstance(value, int):
-            return value
-        text = str(value).strip().upper().removesuffix("B")
-        factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 1)
-        digits = text[:-1] if factor > 1 else text
-        if not digits.isdigit() or not 0 < int(digits) * factor <= 1 << 40:
-            self.fail(f"{value!r} is no size. Write for example 512K, 64M or 1G.", param, ctx)
-        return int(digits) * factor
+def _bytes(context: click.Context, option: click.Parameter, value: str) -> int:
+    """A number of bytes, such as 512K, 64M or 1G."""
+    text = value.strip().upper().removesuffix("B")
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 1)
+    digits = text[:-1] if factor > 1 else text
+    if not digits.isdecimal() or not 0 < int(digits) * factor <= 1 << 40:
+        raise click.BadParameter(f"{value!r} is no size. Write for example 512K, 64M or 1G.")
+    return int(digits) * factor
 
 
 def _print_formats(context: click.Context, option: click.Parameter, wanted: bool) -> None:
@@ -50,9 +46,8 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
 @click.option(
     "-o",
     "--output",
-    required=True,
     metavar="OUT",
-    help="A file (.jsonl, .gz, .zst, .parquet), or a folder with / at its end.",
+    help="A file (.jsonl, .gz, .zst, .parquet), or a folder with / at its end. Needed without --dry-run.",
 )
 @click.option(
     "--kind", type=click.Choice(["request", "response"]), help="What the lines of a dialect hold. Default: detected."
@@ -74,9 +69,16 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
 )
 @click.option("--jobs", type=click.IntRange(1, 512), help="Number of processes. Default: one for each core.")
 @click.option("--force", is_flag=True, help="Replace existing output, and begin anew.")
-@click.option("--max-line", type=_Size(), default=MAX_LINE, help="A longer line is a bad line. Default: 64M.")
 @click.option(
-    "--chunk-size", type=_Size(), default=CHUNK, help="Bytes of input that are converted at once. Default: 1M."
+    "--max-line", callback=_bytes, default="64M", show_default=True, metavar="SIZE", help="A longer line is a bad line."
+)
+@click.option(
+    "--chunk-size",
+    callback=_bytes,
+    default="1M",
+    show_default=True,
+    metavar="SIZE",
+    help="Bytes of input that are converted at once.",
 )
 @click.option("--checkpoint-seconds", type=click.FloatRange(0), default=SECONDS, hidden=True)
 @click.option("--quiet", is_flag=True, help="No progress bar, and no summary.")
@@ -92,7 +94,7 @@ def convert(
     inputs: tuple[str, ...],
     target: str,
     source: str | None,
-    output: str,
+    output: str | None,
     kind: Kind | None,
     model: str | None,
     tolerance: Severity | None,
@@ -116,10 +118,14 @@ def convert(
     known = (*installed(), *names())
     for name in (source, target):
         if name is not None and name not in known:
-            fail(f"unknown format {name!r}. Known formats: {', '.join(known)}", 2)
+            near = get_close_matches(name, known, 1)
+            meant = f"Did you mean {near[0]}? " if near else ""
+            fail(f"unknown format {name!r}. {meant}Known formats: {', '.join(known)}", 2)
+    if output is None and not dry_run:
+        fail("name the output with -o, or try the conversion with --dry-run", 2)
     job = Job(
         inputs,
-        output,
+        output or "",
         target,
         source,
         kind,
@@ -143,12 +149,20 @@ def convert(
         announce(conversion)
     summary = _run(conversion, quiet)
     if report_file is not None:
-        with open(report_file, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(report(conversion, summary)), indent=2) + b"\n")
+        _write_report(report_file, conversion, summary)
     if not quiet:
         print_summary(conversion, summary)
     if summary.bad:
         raise SystemExit(1)
+
+
+def _write_report(path: str, conversion: Conversion, summary: Summary) -> None:
+    data = msgspec.json.format(msgspec.json.encode(report(conversion, summary)), indent=2)
+    try:
+        with open(path, "wb") as file:
+            file.write(data + b"\n")
+    except OSError as error:
+        fail(f"the report was not written: {path}: {error.strerror}", 1)
 
 
 def _run(conversion: Conversion, quiet: bool) -> Summary:

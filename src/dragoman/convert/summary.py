@@ -72,7 +72,7 @@ class Summary(Struct):
         """The losses, gravest and most frequent first."""
         return sorted(
             self.counts.values(),
-            key=lambda row: (-SEVERITIES.index(row.severity), -row.lines, row.code),  # type: ignore[arg-type]
+            key=lambda row: (-SEVERITIES.index(row.severity), -row.lines, row.code),
         )
 
     def report(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ the dialect on each line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -63,7 +63,7 @@ def _lines_of(name: str, kind: Kind) -> FileFormat:
     )
 
 
-def detect_format(documents: list[Mapping[str, Any]]) -> tuple[str, Kind, str]:
+def detect_format(documents: Sequence[Mapping[str, Any]]) -> tuple[str, Kind, str]:
     """(format, kind, reason) of a file, judged by its first decoded lines. The format is "" if none fits."""
     votes: dict[tuple[str, Kind], tuple[int, str]] = {}
     for document in documents:

@@ -15,11 +15,12 @@ from msgspec import Raw
 from ...codec import json_text
 from ...dialects import get
 from ...errors import WireError
-from ..record import FileFormat, Record, members, text_of, unread
+from ..record import Ending, FileFormat, Record, members, text_of, unread
 
 NAME = "anthropic-batch"
 _INPUT = frozenset({"custom_id", "params"})
 _OUTPUT = frozenset({"custom_id", "result"})
+ENDINGS: dict[str | None, Ending] = {"canceled": "canceled", "expired": "expired"}
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 
 
@@ -39,8 +40,8 @@ def read(line: bytes) -> Record:
     if kind == "errored" and "error" in result:
         body = bytes(result["error"])
         return Record("fault", body, dialect, identity, "/result/error", _status(body), unread=more)
-    if kind == "canceled" or kind == "expired":
-        return Record("ended", b"", dialect, identity, ending=kind, unread=more)
+    if kind in ENDINGS:
+        return Record("ended", b"", dialect, identity, ending=ENDINGS[kind], unread=more)
     raise WireError(NAME, "/result/type", "succeeded, errored, canceled or expired", str(kind))
 
 

@@ -24,8 +24,8 @@ _OUTPUT = frozenset({"custom_id", "response", "error"})
 _NULL, _EMPTY = Raw(b"null"), Raw(b'""')
 ENDINGS: dict[str, Ending] = {"batch_expired": "expired", "batch_cancelled": "canceled"}
 MESSAGES = {
-    "expired": "This request could not be executed before the completion window expired.",
-    "canceled": "This request was cancelled before it was executed.",
+    "expired": "The batch expired before this request ran.",
+    "canceled": "The batch was cancelled before this request ran.",
 }
 
 
