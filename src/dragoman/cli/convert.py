@@ -52,7 +52,7 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
 @click.option(
     "--kind", type=click.Choice(["request", "response"]), help="What the lines of a dialect hold. Default: detected."
 )
-@click.option("--model", metavar="NAME", help="The model's name in the output.")
+@click.option("--model", metavar="NAME", help="The model's name in all requests of the output.")
 @click.option(
     "--tolerance",
     type=click.Choice(["info", "warning", "error"]),

@@ -70,12 +70,16 @@ class Piece(Struct):
     too_long: list[int] = []
 
 
-def find_inputs(names: tuple[str, ...]) -> list[Input]:
-    """The files that the user named: files, folders (all data files below them), and patterns. Raises ConfigError."""
+def find_inputs(names: tuple[str, ...], output: str = "") -> list[Input]:
+    """The files that the user named: files, folders (all data files below them, without those below `output`), and
+    patterns. Raises ConfigError.
+    """
     found: list[Input] = []
+    own = Path(os.path.abspath(output)) if output else None
     for name in names:
         if os.path.isdir(name):
             files = sorted([path for path in Path(name).rglob("*") if path.is_file() and _is_data(path.name)])
+            files = [path for path in files if own is None or own not in Path(os.path.abspath(path)).parents]
             if not files:
                 raise ConfigError("input", name, problem=f"the folder has no data file ({', '.join(_kinds())})")
             found += [_input(str(path), str(path.relative_to(name))) for path in files]

@@ -84,6 +84,17 @@ def compression_of(path: str) -> str:
     return "gz" if lowered.endswith(".gz") else "zst" if lowered.endswith(".zst") else ""
 
 
+def part_name(number: int) -> str:
+    """The name of a part file of a Parquet output."""
+    return f"part-{number:05d}.parquet"
+
+
+def is_part(name: str) -> bool:
+    """Whether a file has the name of a part, whole or not."""
+    number = name.removesuffix(".new").removeprefix("part-").removesuffix(".parquet")
+    return number.isdecimal() and name.removesuffix(".new") == part_name(int(number))
+
+
 def put_in_place(path: str) -> None:
     """Give a whole output its name. Nothing happens if it already has it."""
     if os.path.lexists(path + PARTIAL):

@@ -15,7 +15,7 @@ import msgspec
 
 from ..errors import ConfigError
 from .inputs import Input, Piece
-from .outputs import PARTIAL
+from .outputs import PARTIAL, part_name
 
 COLUMN = "json"
 PART_CHUNKS = 64
@@ -93,7 +93,7 @@ class ParquetOutput:
         self._chunks = 0
         self._writer: Any = None
         os.makedirs(self._folder, exist_ok=True)
-        whole = {_name(number) for number in range(state)}
+        whole = {part_name(number) for number in range(state)}
         found = set(os.listdir(self._folder))
         if not whole <= found:
             raise ConfigError("output", self._folder, problem="part files are missing. Begin anew with --force")
@@ -130,7 +130,7 @@ class ParquetOutput:
             self._writer = None
 
     def _begin(self) -> None:
-        fresh = os.path.join(self._folder, _name(self._parts) + ".new")
+        fresh = os.path.join(self._folder, part_name(self._parts) + ".new")
         self._writer = self._pa.parquet.ParquetWriter(fresh, self._schema, compression="zstd")
 
     def _end(self) -> None:
@@ -139,12 +139,8 @@ class ParquetOutput:
             return
         self._writer.close()
         self._writer = None
-        name = os.path.join(self._folder, _name(self._parts))
+        name = os.path.join(self._folder, part_name(self._parts))
         with open(name + ".new", "rb+") as file:
             os.fsync(file.fileno())
         os.replace(name + ".new", name)
         self._parts += 1
-
-
-def _name(number: int) -> str:
-    return f"part-{number:05d}.parquet"

@@ -22,7 +22,7 @@ from .checkpoint import Checkpoint
 from .chunk import Chunk, Result, Settings
 from .formats import get_target
 from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
-from .outputs import PARTIAL, ByteOutput, Output, compression_of, put_in_place
+from .outputs import PARTIAL, ByteOutput, Output, compression_of, is_part, put_in_place
 from .record import Kind
 from .summary import Summary
 from .workers import cores, in_order
@@ -91,7 +91,7 @@ class Conversion:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.inputs = find_inputs(job.inputs)
+        self.inputs = find_inputs(job.inputs, job.output)
         get_target(job.target)
         for item in self.inputs:
             detect_input(item, job.source, job.kind, job.max_line)
@@ -261,6 +261,8 @@ def _targets(output: str, inputs: list[Input], into_folder: bool) -> list[Target
 
 def _remove(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):
+        if not all(is_part(name) for name in os.listdir(path)):
+            raise ConfigError("output", path, problem="the folder holds other files. Name another output")
         shutil.rmtree(path)
     elif os.path.lexists(path):
         os.remove(path)

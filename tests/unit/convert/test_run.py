@@ -193,6 +193,22 @@ def test_a_folder_keeps_its_files_apart_and_each_has_its_own_format(tmp_path: Pa
     assert [path.name for path in sorted(out.rglob("*")) if path.is_file()] == ["a.jsonl", "b.jsonl.gz"]
 
 
+def test_output_inside_the_input_folder_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(request(1)))
+    for _ in range(2):
+        assert convert(tmp_path, out=f"{tmp_path / 'out'}/", force=True).read == 1
+
+
+def test_force_removes_no_folder_with_other_files(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    convert(source, out=out)
+    convert(source, out=out, force=True)
+    (out / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="other files"):
+        convert(source, out=out, force=True)
+    assert (out / "mine.txt").read_text() == "mine"
+
+
 def test_patterns_and_several_files_become_one_file_in_the_order_of_names(tmp_path: Path) -> None:
     for number in (2, 1, 3):
         (tmp_path / f"part{number}.jsonl").write_bytes(lines(request(number)))

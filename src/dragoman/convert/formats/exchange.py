@@ -62,6 +62,8 @@ def conversation_reader(name: str) -> Dialect:
         inner = Context(context.source, context.target, ends=base.ends)
         response = base.read_response(both[cut:], inner)
         context.losses.replay(inner.losses.noted())
+        if response.alternatives:
+            context.lose("answer.dropped", ("response",))
         context.lose("field.dropped", ("response",), "all but the turn of the answer", severity="info")
         parts = tuple([msgspec.structs.replace(part, at=("response", *part.at)) for part in response.parts])
         turn = Turn("assistant", parts, at=("response",))
