@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-LINES = 1600
+LINES = 900
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 PATIENCE = 60.0
 """Seconds after which a run or a worker counts as stuck."""
