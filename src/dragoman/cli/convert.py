@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import msgspec
@@ -68,6 +68,13 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
     "--report", "report_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write the summary as JSON."
 )
 @click.option("--jobs", type=click.IntRange(1, 512), help="Number of processes. Default: one for each core.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where lines are converted: in processes of this machine, or in tasks of Ray (RAY_ADDRESS names a cluster).",
+)
 @click.option("--force", is_flag=True, help="Replace existing output, and begin anew.")
 @click.option(
     "--max-line", callback=_bytes, default="64M", show_default=True, metavar="SIZE", help="A longer line is a bad line."
@@ -102,6 +109,7 @@ def convert(
     dry_run: bool,
     report_file: str | None,
     jobs: int | None,
+    engine: Literal["local", "ray"],
     force: bool,
     max_line: int,
     chunk_size: int,
@@ -135,6 +143,7 @@ def convert(
         dry_run,
         force,
         jobs or 0,
+        engine,
         chunk_size,
         max_line,
         checkpoint_seconds,

@@ -10,7 +10,8 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +19,7 @@ from msgspec import Struct
 from ..canon.losses import Severity
 from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
+from . import workers
 from .checkpoint import Checkpoint
 from .chunk import Chunk, Result, Settings
 from .formats import get_target
@@ -25,7 +27,7 @@ from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
 from .outputs import PARTIAL, ByteOutput, Output, compression_of, is_part, put_in_place
 from .record import Kind
 from .summary import Summary
-from .workers import cores, in_order
+from .workers import cores
 
 CHUNK = 1 << 20
 MAX_LINE = 64 << 20
@@ -50,6 +52,7 @@ class Job(Struct):
     force: bool = False
     jobs: int = 0
     """0: one for each core."""
+    engine: Literal["local", "ray"] = "local"
     chunk: int = CHUNK
     max_line: int = MAX_LINE
     seconds: float = SECONDS
@@ -84,6 +87,10 @@ class _End(Struct):
     output: int
     file: int
     piece: Piece
+
+
+Engine = Callable[[Iterable[tuple[_End, Chunk]], Settings, int], Iterator[tuple[_End, Result]]]
+"""Converts chunks on some processes, in order: `workers.in_order`, or the same function of another engine."""
 
 
 class Conversion:
@@ -217,6 +224,7 @@ class Conversion:
     def _results(self, start: Checkpoint) -> Iterator[tuple[_End, Result]]:
         start, job = msgspec.structs.replace(start), self.job  # the caller moves its own checkpoint on
         jobs = job.jobs or (cores() if self._total > _LARGE * job.chunk else 1)
+        in_order = _engine(job.engine)
         # All outputs of one conversion are compressed alike, unless the inputs of a folder are not.
         groups: dict[str, Settings] = {}
         for target in self.targets:
@@ -242,6 +250,14 @@ class Conversion:
                         _End(number, index, piece),
                         Chunk(piece.data, item.name, index + 1, piece.first, item.source, item.kind, piece.too_long),
                     )
+
+
+def _engine(name: Literal["local", "ray"]) -> Engine:
+    if name == "local":
+        return workers.in_order
+    from . import ray_engine  # late: needs ray
+
+    return ray_engine.in_order
 
 
 def _targets(output: str, inputs: list[Input], into_folder: bool) -> list[Target]:
