@@ -1,7 +1,10 @@
-"""Reads files of JSON objects that are not one on each line: an array of objects, or objects one after another."""
+"""Reads files of JSON objects that are not one on each line: an array of objects, objects one after another, or the
+body that creates a batch at Anthropic, which is an object with the array `requests`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import IO
 
@@ -10,14 +13,17 @@ from ..errors import ConfigError, WireError
 from .inputs import Piece
 
 _BLOCK = 1 << 16
+_REQUESTS = re.compile(rb'\s*\{\s*"requests"\s*:\s*(?=\[)')
 
 
 def element_pieces(stream: IO[bytes], file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
     """The objects of a file from object number `start` on, each on a line of its own."""
     splitter = Splitter(name)
-    seen, held, length = 0, [], 0
+    seen, held, length, first = 0, [], 0, True
     while True:
         block = stream.read(_BLOCK)
+        if first:
+            block, first = _REQUESTS.sub(b"", block, count=1) if _REQUESTS.match(block) else block, False
         try:
             elements = splitter.feed(block) if block else []
         except WireError as error:

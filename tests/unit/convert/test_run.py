@@ -227,6 +227,10 @@ def test_json_arrays_and_single_documents_are_read(tmp_path: Path) -> None:
     single.write_text(json.dumps(request(7), indent=2))
     convert(single, out=tmp_path / "one.jsonl")
     assert questions(tmp_path / "one.jsonl") == ["question 7"]
+    batch = tmp_path / "batch.json"
+    batch.write_text(json.dumps({"requests": [{"custom_id": "a", "params": request(8)}]}, indent=1))
+    convert(batch, out=tmp_path / "batch.jsonl")
+    assert questions(tmp_path / "batch.jsonl") == ["question 8"]
     single.write_text(json.dumps([request(7)])[:-9])
     with pytest.raises(ConfigError, match="ends inside object 1"):
         convert(single, out=tmp_path / "two.jsonl", source="anthropic")

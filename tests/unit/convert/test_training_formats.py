@@ -201,6 +201,19 @@ def test_a_log_of_exchanges_becomes_requests_or_answers() -> None:
         convert("openai-chat", "exchange", PLAIN)
 
 
+def test_the_answer_of_a_log_decides_the_dialect() -> None:
+    answer = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "a"}],
+        "stop_reason": "end_turn",
+    }
+    line = {"request": {"messages": [{"role": "user", "content": "q"}]}, "response": answer}
+    assert convert("exchange", "sharegpt", line)[0]["conversations"][1] == {"from": "gpt", "value": "a"}
+    with pytest.raises(WireError):
+        convert("exchange", "sharegpt", {"request": {"messages": []}, "response": {"error": {"message": "no"}}})
+
+
 def test_an_answer_is_no_conversation() -> None:
     with pytest.raises(ConfigError, match="the line holds an answer"):
         convert("openai-chat", "sharegpt", EXCHANGE["response"], kind="response")
