@@ -9,7 +9,7 @@ JOBS ?= 2
 # of their own, and each of them would compile the whole package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs site agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older clean changes release coverage
+.PHONY: $(shell grep -hoE '^[a-z][a-z0-9-]*:' $(MAKEFILE_LIST) | tr -d ':')
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -94,6 +94,9 @@ bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench
 bench-recorded: $(READY)  ## Cost of translation at first sight: recorded traffic, each exchange once
 	$(BIN)/python -m bench.recorded
 
+bench-convert: $(READY)  ## Lines a second and core of dragoman convert, beside orjson and (after bench-peers) other translators
+	$(BIN)/python -m bench.convert
+
 bench-gateway: $(READY)  ## Cost of the gateway between wrk and a scripted upstream, beside the peers that are installed
 	$(BIN)/python -m bench.gateway
 
@@ -102,6 +105,14 @@ doubling: $(READY)  ## Look for work that grows faster than the document, in eve
 
 same: $(READY)  ## Translate all documents with the library of commit BASE too, and show where the outcomes differ
 	$(BIN)/python -m tests.manifest.compare $(BASE)
+
+kills: $(READY)  ## Kill dragoman convert at KILLS random moments (50), and compare the output with an unbroken run
+	$(BIN)/python -m tests.unit.convert.kills --kills $(or $(KILLS),50)
+
+ray:  ## Install Ray into .venv-ray, and compare a conversion on two Ray workers with one on this machine alone
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' pytest hypothesis
+	.venv-ray/bin/python -m pytest tests/unit/convert/test_ray.py
 
 facts: $(READY)  ## Count which facts of ../shared/wire arrive in each other dialect, are reported as lost, or vanish
 	$(BIN)/python -m bench.facts
@@ -125,4 +136,4 @@ agents: $(READY)  ## Install coding agents by npm into build/agents (1.5 GB) and
 	DRAGOMAN_AGENTS=build/agents $(BIN)/python -m pytest tests/agents -n $(JOBS) --dist worksteal
 
 clean:  ## Remove what the other commands made
-	rm -rf $(VENV) .venv-bench .venv-older build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-older .venv-ray build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

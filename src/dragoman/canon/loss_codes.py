@@ -500,6 +500,17 @@ CODES: dict[str, Code] = {
         "A Gemini answer without responseId; the prompt's id in a Code Assist envelope.",
     ),
     "id.dropped": _d("info", "The target has no field for the id of the answer.", "An openai-chat answer to ollama."),
+    "record.id.invented": _i(
+        "info",
+        "The target's file format needs an id on each line, and the line had none. The id is made of the number of the "
+        "file and of the line.",
+        "Lines of openai-chat requests to anthropic-batch: custom_id 1-17.",
+    ),
+    "record.id.rewritten": _a(
+        "warning",
+        "The id of a line has characters or a length that the target's file format refuses. Results carry the new id.",
+        "The custom_id user@example.org to anthropic-batch, which takes letters, digits, _ and -.",
+    ),
     "event.dropped": _d(
         "info", "A stream event that only the source dialect knows was left out.", "response.web_search_call.searching."
     ),

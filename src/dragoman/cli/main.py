@@ -22,6 +22,7 @@ _VERBS = {
     "chat": "chat.chat",
     "config": "config.config",
     "conform": "conform.conform",
+    "convert": "convert.convert",
     "dialects": "dialects.dialects",
     "lint": "lint.lint",
     "log": "log.log",

@@ -1,0 +1,189 @@
+"""`dragoman convert`: converts files from one dialect or file format to another, with a summary of the losses."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal
+
+import click
+import msgspec
+
+from ..convert.formats import names
+from ..convert.run import SECONDS, Conversion, Job, StrictError
+from ..convert.summary import Summary
+from ..dialects import installed
+from ..errors import DragomanError
+from .convert_output import announce, list_formats, print_summary, report, run_with_bar
+from .terminal_output import fail, visible
+
+if TYPE_CHECKING:
+    from ..canon.losses import Severity
+    from ..convert.record import Kind
+
+_NAMES = "A dialect or a file format."
+
+
+def _bytes(context: click.Context, option: click.Parameter, value: str) -> int:
+    """A number of bytes, such as 512K, 64M or 1G."""
+    text = value.strip().upper().removesuffix("B")
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 1)
+    digits = text[:-1] if factor > 1 else text
+    if not digits.isdecimal() or not 0 < int(digits) * factor <= 1 << 40:
+        raise click.BadParameter(f"{value!r} is no size. Write for example 512K, 64M or 1G.")
+    return int(digits) * factor
+
+
+def _print_formats(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        list_formats()
+        context.exit()
+
+
+@click.command(epilog="Example: dragoman convert logs/ --to openai-batch --model gpt-5.2 -o batch.jsonl.gz")
+@click.argument("inputs", nargs=-1, required=True, metavar="IN...")
+@click.option("--to", "target", required=True, metavar="FORMAT", help=_NAMES + " --formats lists them.")
+@click.option("--from", "source", metavar="FORMAT", help=_NAMES + " Default: detected for each file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="A file (.jsonl, .gz, .zst, .parquet), or a folder with / at its end. Needed without --dry-run.",
+)
+@click.option(
+    "--kind", type=click.Choice(["request", "response"]), help="What the lines of a dialect hold. Default: detected."
+)
+@click.option("--model", metavar="NAME", help="The model's name in all requests of the output.")
+@click.option(
+    "--tolerance",
+    type=click.Choice(["info", "warning", "error"]),
+    help="A line with a worse loss is a bad line. Default: no loss is too bad.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Stop at the first bad line, and write nothing. Sets --tolerance info if it is not given.",
+)
+@click.option("--dry-run", is_flag=True, help="Convert everything and report the losses, but write nothing.")
+@click.option(
+    "--report", "report_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write the summary as JSON."
+)
+@click.option("--jobs", type=click.IntRange(1, 512), help="Number of processes. Default: one for each core.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where lines are converted: in processes of this machine, or in tasks of Ray (RAY_ADDRESS names a cluster).",
+)
+@click.option("--force", is_flag=True, help="Replace existing output, and begin anew.")
+@click.option(
+    "--max-line", callback=_bytes, default="64M", show_default=True, metavar="SIZE", help="A longer line is a bad line."
+)
+@click.option(
+    "--chunk-size",
+    callback=_bytes,
+    default="1M",
+    show_default=True,
+    metavar="SIZE",
+    help="Bytes of input that are converted at once.",
+)
+@click.option("--checkpoint-seconds", type=click.FloatRange(0), default=SECONDS, hidden=True)
+@click.option("--quiet", is_flag=True, help="No progress bar, and no summary.")
+@click.option(
+    "--formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_formats,
+    help="List the file formats, and exit.",
+)
+def convert(
+    inputs: tuple[str, ...],
+    target: str,
+    source: str | None,
+    output: str | None,
+    kind: Kind | None,
+    model: str | None,
+    tolerance: Severity | None,
+    strict: bool,
+    dry_run: bool,
+    report_file: str | None,
+    jobs: int | None,
+    engine: Literal["local", "ray"],
+    force: bool,
+    max_line: int,
+    chunk_size: int,
+    checkpoint_seconds: float,
+    quiet: bool,
+) -> None:
+    """Convert files, folders or patterns of files to another dialect or file format.
+
+    Bad lines go to OUT.bad.jsonl, with the reason. A conversion that was stopped continues if the same command runs
+    again.
+
+    Exit 0: all lines were converted. 1: some lines are bad, or the conversion failed. 2: wrong usage.
+    """
+    known = (*installed(), *names())
+    for name in (source, target):
+        if name is not None and name not in known:
+            near = get_close_matches(name, known, 1)
+            meant = f"Did you mean {near[0]}? " if near else ""
+            fail(f"unknown format {name!r}. {meant}Known formats: {', '.join(known)}", 2)
+    if output is None and not dry_run:
+        fail("name the output with -o, or try the conversion with --dry-run", 2)
+    job = Job(
+        inputs,
+        output or "",
+        target,
+        source,
+        kind,
+        model,
+        tolerance or ("info" if strict else None),
+        strict,
+        dry_run,
+        force,
+        jobs or 0,
+        engine,
+        chunk_size,
+        max_line,
+        checkpoint_seconds,
+    )
+    try:
+        conversion = Conversion(job)
+    except DragomanError as error:
+        fail(visible(str(error)), 2)
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}", 2)
+    if not quiet:
+        announce(conversion)
+    summary = _run(conversion, quiet)
+    if report_file is not None:
+        _write_report(report_file, conversion, summary)
+    if not quiet:
+        print_summary(conversion, summary)
+    if summary.bad:
+        raise SystemExit(1)
+
+
+def _write_report(path: str, conversion: Conversion, summary: Summary) -> None:
+    data = msgspec.json.format(msgspec.json.encode(report(conversion, summary)), indent=2)
+    try:
+        with open(path, "wb") as file:
+            file.write(data + b"\n")
+    except OSError as error:
+        fail(f"the report was not written: {path}: {error.strerror}", 1)
+
+
+def _run(conversion: Conversion, quiet: bool) -> Summary:
+    again = "Run the same command again to continue"
+    try:
+        return conversion.run() if quiet else run_with_bar(conversion)
+    except StrictError as error:
+        fail(visible(f"{error}. Nothing was written, because of --strict"), 1)
+    except KeyboardInterrupt:
+        click.echo(f"dragoman: stopped. {again}", err=True)
+        raise SystemExit(130) from None
+    except DragomanError as error:
+        fail(visible(str(error)), 1)
+    except OSError as error:
+        fail(f"{error.filename or conversion.job.output}: {error.strerror or error}. {again}", 1)

@@ -1,0 +1,147 @@
+"""Converts a chunk: some lines of one file, in order. Bad lines become records of the side file, and never stop the
+chunk.
+
+The chunk is the unit of work of all engines: the same chunk gives the same bytes in every process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.losses import Severity
+from ..errors import DragomanError, LossError, WireError
+from .line import LineConverter
+from .record import Kind
+from .summary import Summary
+
+SHOWN = 16 * 1024
+"""The side file holds at most so many bytes of a bad line."""
+
+
+class Chunk(Struct, array_like=True):
+    """Lines of one file."""
+
+    data: bytes
+    """Whole lines, each with its line end; the last line of a file may have none."""
+    file: str
+    number: int
+    """The number of the file among all inputs, from 1."""
+    first: int
+    """The number of the first line, from 1."""
+    source: str
+    """The file's format."""
+    kind: Kind
+    too_long: list[int] = []
+    """Numbers of lines that were too long to be read. An empty line stands in place of each."""
+
+
+class Settings(Struct, array_like=True, frozen=True):
+    """The options that all chunks share."""
+
+    target: str
+    model: str | None = None
+    tolerance: Severity | None = None
+    compression: str = ""
+    """How the bytes of each chunk are compressed: "", "gz" or "zst"."""
+    max_line: int = 0
+
+
+class Result(Struct, array_like=True):
+    """A converted chunk."""
+
+    out: bytes
+    """The converted lines, compressed if the settings ask for it."""
+    bad: bytes
+    """Lines of the side file."""
+    summary: Summary
+
+
+class ChunkConverter:
+    """Converts chunks of all files with the same settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._converters: dict[tuple[str, Kind], LineConverter] = {}
+
+    def __call__(self, chunk: Chunk) -> Result:
+        """The converted chunk."""
+        convert = self._converter(chunk.source, chunk.kind)
+        summary = Summary()
+        out: list[bytes] = []
+        bad: list[bytes] = []
+        too_long = frozenset(chunk.too_long)
+        number = chunk.first - 1
+        for line in chunk.data.split(b"\n"):
+            number += 1
+            if not line or line.isspace():
+                if number in too_long:
+                    summary.read += 1
+                    bad.append(_bad(chunk, number, b"", {"error": _too_long(self._settings.max_line), "path": ""}))
+                continue
+            summary.read += 1
+            try:
+                done = convert(line, f"{chunk.number}-{number}")
+            except (DragomanError, RecursionError) as error:
+                bad.append(_bad(chunk, number, line, _reason(error)))
+                continue
+            except Exception as error:  # noqa: BLE001 - one line that finds a bug must not stop a file of millions
+                reason = f"internal error, please report it: {type(error).__name__}: {error}"
+                bad.append(_bad(chunk, number, line, {"error": reason, "path": ""}))
+                continue
+            out.append(done.line if b"\n" not in done.line else done.line.replace(b"\n", b" "))
+            if done.losses:
+                summary.add(done.losses, chunk.file, number)
+        summary.written, summary.bad = len(out), len(bad)
+        if out:
+            out.append(b"")
+        data = compress(b"\n".join(out), self._settings.compression) if out else b""
+        return Result(data, b"".join(bad), summary)
+
+    def _converter(self, source: str, kind: Kind) -> LineConverter:
+        found = self._converters.get((source, kind))
+        if found is None:
+            chosen = self._settings
+            found = self._converters[source, kind] = LineConverter(
+                source=source, target=chosen.target, kind=kind, model=chosen.model, tolerance=chosen.tolerance
+            )
+        return found
+
+
+def compress(data: bytes, how: str) -> bytes:
+    """The bytes as one independent member of a compressed file. The same bytes give the same member."""
+    if not how:
+        return data
+    if how == "gz":
+        import gzip  # late: most files are not compressed
+
+        return gzip.compress(data, compresslevel=6, mtime=0)
+    from .zstd import compress_frame
+
+    return compress_frame(data)
+
+
+def _reason(error: Exception) -> dict[str, Any]:
+    if isinstance(error, RecursionError):
+        return {"error": "the line nests too many objects and lists", "path": ""}
+    reason: dict[str, Any] = {"error": str(error), "path": ""}
+    if isinstance(error, WireError):
+        reason["path"] = error.path
+    elif isinstance(error, LossError):
+        reason["path"] = error.losses[0].path
+        reason["losses"] = error.losses
+    return reason
+
+
+def _too_long(limit: int) -> str:
+    return f"the line is longer than {limit} bytes. Raise the limit with --max-line"
+
+
+def _bad(chunk: Chunk, number: int, line: bytes, reason: dict[str, Any]) -> bytes:
+    shown = line[:SHOWN].decode("utf-8", "backslashreplace")
+    record = {"file": chunk.file, "line": number, **reason, "text": shown}
+    if len(line) > SHOWN:
+        record["cut"] = True
+    return msgspec.json.encode(record) + b"\n"

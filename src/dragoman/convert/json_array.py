@@ -1,0 +1,53 @@
+"""Reads files of JSON objects that are not one on each line: an array of objects, objects one after another, or the
+body that creates a batch at Anthropic, which is an object with the array `requests`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO
+
+from ..codec.json_array_splitter import Splitter
+from ..errors import ConfigError, WireError
+from .inputs import Piece
+
+_BLOCK = 1 << 16
+_REQUESTS = re.compile(rb'\s*\{\s*"requests"\s*:\s*(?=\[)')
+
+
+def element_pieces(stream: IO[bytes], file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
+    """The objects of a file from object number `start` on, each on a line of its own."""
+    splitter = Splitter(name)
+    seen, held, length, first = 0, [], 0, True
+    while True:
+        block = stream.read(_BLOCK)
+        if first:
+            block, first = _REQUESTS.sub(b"", block, count=1) if _REQUESTS.match(block) else block, False
+        try:
+            elements = splitter.feed(block) if block else []
+        except WireError as error:
+            raise ConfigError("input", name, problem=f"object {seen + 1}: {error}") from None
+        for element in elements:
+            seen += 1
+            if seen <= start:
+                continue
+            # A line end between members is white space; inside a text it would be no JSON.
+            held.append(element.replace(b"\n", b" ").replace(b"\r", b" "))
+            length += len(element) + 1
+            if length >= size:
+                yield _piece(held, seen, file)
+                held, length = [], 0
+        if not block or splitter.broken is not None:
+            break
+    if held:
+        yield _piece(held, seen, file)
+    if splitter.broken is not None:
+        raise ConfigError("input", name, problem=f"behind object {seen}: {splitter.broken}")
+    if splitter.open:
+        raise ConfigError("input", name, problem=f"the file ends inside object {seen + 1}")
+
+
+def _piece(elements: list[bytes], seen: int, file: IO[bytes]) -> Piece:
+    count = len(elements)
+    return Piece(b"\n".join(elements) + b"\n", seen - count + 1, seen, count, file.tell())

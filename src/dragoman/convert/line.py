@@ -1,0 +1,239 @@
+"""Converts single lines: from one file format to another, with the losses. Bytes in, bytes out.
+
+    convert = LineConverter(source="anthropic-batch", target="openai-batch")
+    convert(b'{"custom_id": "1", "params": {...}}').line
+
+A LineConverter can be pickled, so that Spark, Ray and `datasets.map` can send it to their workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.losses import SEVERITIES, Loss, Severity, beyond
+from ..codec import json_text
+from ..codec.document_to_json_bytes import check_text
+from ..context import Context
+from ..dialect import Dialect
+from ..errors import ConfigError, DragomanError, FaultError, LossError, WireError
+from ..translate import translate_fault, translate_response
+from ..translate.request import Options
+from ..translate.result import Translation
+from ..translate.with_fast_memories import translate_with
+from .formats import get, get_target
+from .formats.exchange import conversation_reader, joined
+from .record import FileFormat, Kind, Record
+
+
+class Converted(Struct, frozen=True):
+    """A converted line, without its line end, and its losses. The path of a loss begins at the source line."""
+
+    line: bytes
+    losses: tuple[Loss, ...]
+
+
+class LineConverter:
+    """Converts lines of one file format to another.
+
+    `source` and `target` are names of dialects or of file formats. `kind`: what a line of a dialect holds ("request" or
+    "response"). `model` replaces the model name. `tolerance` is the worst accepted severity; a worse loss raises
+    LossError.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: str,
+        target: str,
+        kind: Kind | None = None,
+        model: str | None = None,
+        tolerance: Severity | None = None,
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.kind = kind
+        self.model = model
+        self.tolerance = tolerance
+        if tolerance is not None and tolerance not in SEVERITIES:
+            raise ConfigError("tolerance", str(tolerance), SEVERITIES)
+        self._from: FileFormat = get(source, kind)
+        self._to: FileFormat = get_target(target)
+        self._options: dict[int, Options] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.source, self.target, self.kind, self.model, self.tolerance)
+
+    def __call__(self, line: bytes, name: str = "1") -> Converted:
+        """The line in the target's format. `name`: an id for a line without one, if the target needs ids. Raises
+        WireError for a line that does not fit the source's format, and LossError.
+        """
+        check_text(line, self.source)
+        record = self._from.read(line)
+        if record.kind == "exchange":
+            record = self._exchange(record)
+        if self.source == self.target and self.model is None:
+            if not json_text.is_document(line):
+                raise WireError(self.source, "", "a JSON object")
+            return Converted(line, ())
+        if record.kind not in self._to.kinds:
+            raise ConfigError(
+                "target",
+                self.target,
+                problem=f"the format holds {_listed(self._to.kinds)}; the line holds {_WORDS[record.kind]}",
+            )
+        written, losses = self._converted(record, name)
+        if losses and self.tolerance is not None:
+            worse = beyond(losses, self.tolerance)
+            if worse:
+                raise LossError(self.tolerance, worse)
+        return Converted(self._to.write(written), losses)
+
+    def _exchange(self, record: Record) -> Record:
+        """An exchange as the target wants it: as a conversation, as a request or as an answer."""
+        if self._to.trains:
+            reader = conversation_reader(record.dialect.name)
+            return Record("request", joined(record), reader, at=record.at, unread=record.unread, joined=True)
+        if self.kind == "response":
+            more = (*record.unread, "/request")
+            return Record("response", record.answer, record.dialect, at="/response", unread=more)
+        return Record("request", record.body, record.dialect, at=record.at, unread=(*record.unread, "/response"))
+
+    def row(self, text: str) -> dict[str, str]:
+        """For `datasets.map` and Spark: the converted line, the losses as JSON, and the error. One of line and error is
+        empty.
+        """
+        try:
+            done = self(text.encode("utf-8", "surrogatepass"))
+        except (DragomanError, RecursionError) as error:
+            return {"line": "", "losses": "[]", "error": str(error)}
+        return {"line": done.line.decode(), "losses": msgspec.json.encode(done.losses).decode(), "error": ""}
+
+    def _converted(self, record: Record, name: str) -> tuple[Record, tuple[Loss, ...]]:
+        target = self._to
+        notes = Context(self.source, self.target)
+        for place in record.unread:
+            notes.lose("field.dropped", _steps(place), severity="info")
+        identity = record.id
+        if target.named:
+            identity = _named(identity, name, target, notes)
+        elif identity is not None:
+            notes.lose("field.dropped", ("custom_id",), "the target's lines have no id", severity="info")
+        done = Record(record.kind, record.body, target.dialect, identity, status=record.status, ending=record.ending)
+        if record.kind == "ended":
+            return done, notes.losses.all()
+        if record.kind == "fault":
+            fault = translate_fault(
+                record.body, status=record.status, source=record.dialect.name, target=target.dialect.name
+            )
+            done.body, done.status = fault.body, fault.status
+            return done, (*_placed(fault.losses, record.at), *notes.losses.all())
+        if record.kind == "response":
+            return self._answer(record, done, notes)
+        translation = translate_with(record.body, self._options_for(record.dialect))
+        done.body = translation.body
+        losses = translation.losses
+        if record.joined:
+            losses = tuple([loss if _in_answer(loss) else _moved(loss, record.at) for loss in losses])
+        else:
+            losses = _placed(losses, record.at)
+        if translation.model and not target.has_model and self.model is None and not target.trains:
+            notes.lose(
+                "field.dropped", (*_steps(record.at), "model"), "name the model where the file is used", severity="info"
+            )
+        return done, (*losses, *notes.losses.all())
+
+    def _answer(self, record: Record, done: Record, notes: Context) -> tuple[Record, tuple[Loss, ...]]:
+        source, target = record.dialect.name, self._to.dialect.name
+        answer: Translation
+        try:
+            answer = translate_response(record.body, source=source, target=target)
+        except FaultError:
+            answer = fault = translate_fault(record.body, status=record.status, source=source, target=target)
+            done.kind, done.status = "fault", fault.status
+        done.body = answer.body
+        return done, (*_placed(answer.losses, record.at), *notes.losses.all())
+
+    def _options_for(self, reader: Dialect) -> Options:
+        known = self._options.get(id(reader))
+        if known is None:
+            writer = self._to.dialect
+            known = self._options[id(reader)] = Options(
+                reader.name,
+                writer.name,
+                reader,
+                writer,
+                self.model,
+                None,  # the tolerance holds for the losses of the envelope too
+                "native",
+                None,
+                "auto",
+                None,
+                False,
+                None,
+                None,
+                False,
+            )
+        return known
+
+
+def _rebuild(
+    source: str, target: str, kind: Kind | None, model: str | None, tolerance: Severity | None
+) -> LineConverter:
+    return LineConverter(source=source, target=target, kind=kind, model=model, tolerance=tolerance)
+
+
+_WORDS = {
+    "request": "a request",
+    "response": "an answer",
+    "fault": "an error",
+    "ended": "a request that never ran",
+    "exchange": "a request with its answer",
+}
+
+
+def _listed(kinds: frozenset[str]) -> str:
+    return " or ".join([words for kind, words in _WORDS.items() if kind in kinds])
+
+
+def _named(identity: str | None, name: str, target: FileFormat, notes: Context) -> str:
+    if identity is None:
+        notes.lose("record.id.invented", (), name)
+        return name
+    if target.legal_id is None or target.legal_id(identity):
+        return identity
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    legal = "".join([letter if letter.isascii() and letter.isalnum() else "-" for letter in identity[:40]])
+    notes.lose("record.id.rewritten", ("custom_id",), f"{legal}-{digest}")
+    return f"{legal}-{digest}"
+
+
+def _steps(pointer: str) -> tuple[str, ...]:
+    return tuple(pointer[1:].split("/")) if pointer else ()
+
+
+def _placed(losses: tuple[Loss, ...], at: str) -> tuple[Loss, ...]:
+    """The losses with paths that begin at the line."""
+    if not at or not losses:
+        return losses
+    return tuple([_moved(loss, at) for loss in losses])
+
+
+def _in_answer(loss: Loss) -> bool:
+    return loss.path == "/response" or loss.path.startswith("/response/")
+
+
+def _moved(loss: Loss, at: str) -> Loss:
+    return Loss(loss.code, loss.effect, loss.severity, at + loss.path, loss.detail)
+
+
+def decoded(line: bytes) -> dict[str, Any] | None:
+    """The decoded line, for the detection of its format; None if the line is no JSON object."""
+    try:
+        found = json_text.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+    return found if isinstance(found, dict) else None

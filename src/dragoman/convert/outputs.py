@@ -1,0 +1,101 @@
+"""Writes output files. A file gets its name only when it is whole; until then its name ends in `.partial`.
+
+Each output can name its state and go back to it, so that a conversion can continue after a stop.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+from ..errors import ConfigError
+from .chunk import compress
+
+PARTIAL = ".partial"
+
+
+class Output(Protocol):
+    """One output of a conversion."""
+
+    def append(self, data: bytes) -> None:
+        """Add the bytes of one chunk."""
+        ...
+
+    def state(self) -> int | None:
+        """Save everything to the disk, and return what `restore` needs; None if the output cannot stop here."""
+        ...
+
+    def close(self) -> int:
+        """Save everything. No bytes follow. Returns the last state."""
+        ...
+
+    def abandon(self) -> None:
+        """Close without saving."""
+        ...
+
+
+class ByteOutput:
+    """A file of lines, compressed or not. The state is the length of the file."""
+
+    def __init__(self, path: str, state: int, compression: str = "") -> None:
+        self._path = path + PARTIAL
+        self._compression = compression
+        folder = os.path.dirname(path)
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        self._file = open(self._path, "r+b" if state else "wb")  # noqa: SIM115 - closed by close and abandon
+        size = os.fstat(self._file.fileno()).st_size
+        if size < state:
+            self._file.close()
+            raise ConfigError(
+                "output",
+                self._path,
+                problem=f"the file has {size} bytes and should have {state}. Begin anew with --force",
+            )
+        self._file.truncate(state)
+        self._file.seek(state)
+
+    def append(self, data: bytes) -> None:
+        """Add bytes at the end."""
+        self._file.write(data)
+
+    def state(self) -> int:
+        """Save the file, and return its length."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return self._file.tell()
+
+    def close(self) -> int:
+        """Save and close the file. An empty compressed file gets one empty member."""
+        if self._compression and not self._file.tell():
+            self._file.write(compress(b"", self._compression))
+        length = self.state()
+        self._file.close()
+        return length
+
+    def abandon(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def compression_of(path: str) -> str:
+    """How a file of this name is compressed: "", "gz" or "zst"."""
+    lowered = path.lower()
+    return "gz" if lowered.endswith(".gz") else "zst" if lowered.endswith(".zst") else ""
+
+
+def part_name(number: int) -> str:
+    """The name of a part file of a Parquet output."""
+    return f"part-{number:05d}.parquet"
+
+
+def is_part(name: str) -> bool:
+    """Whether a file has the name of a part, whole or not."""
+    number = name.removesuffix(".new").removeprefix("part-").removesuffix(".parquet")
+    return number.isdecimal() and name.removesuffix(".new") == part_name(int(number))
+
+
+def put_in_place(path: str) -> None:
+    """Give a whole output its name. Nothing happens if it already has it."""
+    if os.path.lexists(path + PARTIAL):
+        os.replace(path + PARTIAL, path)

@@ -1,0 +1,146 @@
+"""Reads and writes Parquet, by pyarrow.
+
+A row is one record. A file whose only column holds texts has the JSON of a record in each row; the rows of any other
+file become JSON objects with one member for each column. Members that are null are left out: the type of a column has
+the members of all rows, and null where a row has none. Output is a folder of part files with one column of JSON texts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ..errors import ConfigError
+from .inputs import Input, Piece
+from .outputs import PARTIAL, part_name
+
+COLUMN = "json"
+PART_CHUNKS = 64
+"""A part file holds the lines of so many chunks."""
+_MOST_ROWS = 4096
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ConfigError(
+            "parquet", "", problem="this needs the package pyarrow. Run pip install 'dragoman[convert]'"
+        ) from None
+    return pyarrow
+
+
+def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
+    """The rows of a file from row number `start` on, each as a line of JSON."""
+    pa = _pyarrow()
+    try:
+        file = pa.parquet.ParquetFile(item.path)
+        text = _text_column(pa, file.schema_arrow)
+        row = consumed = 0
+        for group in range(file.num_row_groups):
+            facts = file.metadata.row_group(group)
+            consumed += facts.total_byte_size
+            if row + facts.num_rows <= start:
+                row += facts.num_rows
+                continue
+            # The number of rows depends on the group alone, so that the pieces are the same after a stop.
+            average = facts.total_byte_size // max(facts.num_rows, 1)
+            rows = max(1, min(_MOST_ROWS, size // max(average, 1)))
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
+                row += batch.num_rows
+                if row > start:
+                    yield _piece(batch, text, row, consumed)
+    except (pa.ArrowException, OSError) as error:
+        raise ConfigError("input", item.name, problem=f"the file cannot be read: {error}") from None
+
+
+def _text_column(pa: Any, schema: Any) -> bool:
+    if len(schema) != 1:
+        return False
+    kind = schema.field(0).type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _piece(batch: Any, text: bool, after: int, consumed: int) -> Piece:
+    if text:
+        lines = [(value or "").encode("utf-8", "surrogatepass") for value in batch.column(0).to_pylist()]
+    else:
+        lines = [msgspec.json.encode(_without_nulls(row), enc_hook=str) for row in batch.to_pylist()]
+    data = b"".join([line.replace(b"\n", b" ") + b"\n" for line in lines])
+    return Piece(data, after - len(lines) + 1, after, len(lines), consumed)
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_nulls(inner) for inner in value]
+    return value
+
+
+class ParquetOutput:
+    """A folder of part files. The state is the number of whole parts."""
+
+    def __init__(self, path: str, state: int) -> None:
+        self._pa = _pyarrow()
+        self._schema = self._pa.schema([(COLUMN, self._pa.string())])
+        self._folder = path + PARTIAL
+        self._parts = state
+        self._chunks = 0
+        self._writer: Any = None
+        os.makedirs(self._folder, exist_ok=True)
+        whole = {part_name(number) for number in range(state)}
+        found = set(os.listdir(self._folder))
+        if not whole <= found:
+            raise ConfigError("output", self._folder, problem="part files are missing. Begin anew with --force")
+        for name in found - whole:
+            os.remove(os.path.join(self._folder, name))
+
+    def append(self, data: bytes) -> None:
+        """Add the lines of one chunk as a group of rows."""
+        lines = data.split(b"\n")[:-1]
+        if lines:
+            if self._writer is None:
+                self._begin()
+            column = self._pa.array([line.decode() for line in lines], self._pa.string())
+            self._writer.write_table(self._pa.table([column], schema=self._schema))
+        self._chunks += 1
+        if self._chunks >= PART_CHUNKS:
+            self._end()
+
+    def state(self) -> int | None:
+        """The number of whole parts; None in the middle of a part."""
+        return None if self._chunks else self._parts
+
+    def close(self) -> int:
+        """Write the last part. A file without lines has one empty part."""
+        if self._writer is None and not self._parts:
+            self._begin()
+        self._end()
+        return self._parts
+
+    def abandon(self) -> None:
+        """Close an open part, which the next run writes again."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _begin(self) -> None:
+        fresh = os.path.join(self._folder, part_name(self._parts) + ".new")
+        self._writer = self._pa.parquet.ParquetWriter(fresh, self._schema, compression="zstd")
+
+    def _end(self) -> None:
+        self._chunks = 0
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._writer = None
+        name = os.path.join(self._folder, part_name(self._parts))
+        with open(name + ".new", "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(name + ".new", name)
+        self._parts += 1

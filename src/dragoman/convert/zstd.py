@@ -1,0 +1,51 @@
+"""Zstandard frames: by the standard library from Python 3.14 on, else by the package zstandard."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+from ..errors import ConfigError
+
+LEVEL = 3
+
+
+def _library() -> Any:
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+
+        return zstd
+    except ImportError:
+        pass
+    try:
+        import zstandard
+    except ImportError:
+        raise ConfigError(
+            "zst", "", problem="Python before 3.14 needs a package for it. Run pip install 'dragoman[convert]'"
+        ) from None
+    return zstandard
+
+
+def compress_frame(data: bytes) -> bytes:
+    """The bytes as one frame."""
+    library = _library()
+    if hasattr(library, "ZstdFile"):
+        frame: bytes = library.compress(data, level=LEVEL)
+    else:
+        frame = library.ZstdCompressor(level=LEVEL).compress(data)
+    return frame
+
+
+def frame_error() -> type[Exception]:
+    """The exception for bytes that are no frames."""
+    found: type[Exception] = _library().ZstdError
+    return found
+
+
+def open_frames(file: IO[bytes]) -> IO[bytes]:
+    """A reader of all frames of a file."""
+    library = _library()
+    if hasattr(library, "ZstdFile"):
+        opened: IO[bytes] = library.ZstdFile(file)
+    else:
+        opened = library.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return opened

@@ -1,0 +1,108 @@
+"""`dragoman convert`: files in, files out, a summary on standard error, exit 0, 1 or 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dragoman.cli.main import main
+
+REQUEST = {"model": "claude-opus-5", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("in.jsonl")
+    path.write_text(f"{json.dumps(REQUEST)}\n{json.dumps({**REQUEST, 'wish': 1})}\n")
+    return path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["convert", *words])
+
+
+def test_the_summary_names_each_loss_and_the_report_holds_the_same(source: Path) -> None:
+    done = run(str(source), "--to", "openai-batch", "-o", "out.jsonl", "--report", "report.json")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == ""
+    assert "reading in.jsonl as anthropic" in done.stderr
+    assert "in.jsonl:2 /wish" in done.stderr
+    assert "2 of 2 lines written to out.jsonl, 2 with losses" in done.stderr
+    report = json.loads(Path("report.json").read_bytes())
+    assert (report["lines_read"], report["lines_written"], report["lines_bad"]) == (2, 2, 0)
+    assert report["files"] == [{"file": "in.jsonl", "format": "anthropic", "kind": "request"}]
+    assert report["losses"][0] == {
+        "code": "field.dropped",
+        "severity": "warning",
+        "effect": "dropped",
+        "losses": 1,
+        "lines": 1,
+        "first": {"file": "in.jsonl", "line": 2, "path": "/wish", "detail": ""},
+    }
+
+
+def test_bad_lines_give_exit_1_and_name_the_side_file(source: Path) -> None:
+    source.write_text(source.read_text() + "broken\n")
+    done = run(str(source), "--to", "openai-chat", "-o", "out.jsonl")
+    assert done.exit_code == 1
+    assert "1 lines are bad; see out.jsonl.bad.jsonl" in done.stderr
+    assert json.loads(Path("out.jsonl.bad.jsonl").read_bytes())["line"] == 3
+
+
+def test_strict_names_the_line_and_writes_nothing(source: Path) -> None:
+    done = run(str(source), "--to", "openai-chat", "-o", "out.jsonl", "--strict")
+    assert done.exit_code == 1
+    assert "in.jsonl, line 2: 1 losses beyond tolerance 'info': field.dropped at /wish" in done.stderr
+    assert not list(Path().glob("out*"))
+
+
+def test_a_dry_run_writes_nothing(source: Path) -> None:
+    done = run(str(source), "--to", "gemini", "--dry-run")
+    assert done.exit_code == 0
+    assert "2 of 2 lines would be written" in done.stderr
+    assert [path.name for path in Path().iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("in.jsonl", "--to", "nothing", "-o", "out"), "unknown format 'nothing'"),
+        (("in.jsonl", "--to", "exchange", "-o", "out"), "can be read, and not written"),
+        (("absent.jsonl", "--to", "gemini", "-o", "out"), "there is no such file"),
+        (("in.jsonl", "--to", "gemini", "-o", "in.jsonl"), "also an input"),
+        (("in.jsonl", "--to", "gemini", "-o", "out", "--max-line", "many"), "is no size"),
+        (("in.jsonl", "--to", "gemini"), "name the output with -o"),
+        (("in.jsonl", "--to", "gemni", "-o", "out"), "Did you mean gemini?"),
+    ],
+)
+def test_wrong_usage_gives_exit_2_and_says_what_to_do(source: Path, words: tuple[str, ...], message: str) -> None:
+    done = run(*words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_a_missing_model_is_explained(source: Path) -> None:
+    source.write_text('{"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}\n')
+    done = run(str(source), "--to", "openai-chat", "-o", "out.jsonl")
+    assert "Name one with --model" in done.stderr
+    done = run(str(source), "--to", "openai-chat", "-o", "out.jsonl", "--model", "gpt-5.2", "--force")
+    assert "--model" not in done.stderr
+    assert json.loads(Path("out.jsonl").read_bytes())["model"] == "gpt-5.2"
+
+
+def test_the_formats_are_listed_with_their_sources(source: Path) -> None:
+    done = run("--formats")
+    assert done.exit_code == 0
+    assert "sharegpt" in done.stdout
+    assert "https://ai.google.dev/gemini-api/docs/batch-api" in done.stdout
+
+
+def test_the_library_of_lines_loads_no_terminal_module() -> None:
+    code = "import sys, dragoman.convert; sys.exit(bool({'click', 'rich', 'pyarrow', 'socket'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
