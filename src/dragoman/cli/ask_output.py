@@ -33,6 +33,7 @@ from ..runtime.events import (
 )
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
+from ..transport.known_models import shown_cost
 from .terminal_output import visible as visible
 
 if sys.platform != "win32":
@@ -71,7 +72,7 @@ class JsonOutput:
         sys.stdout.buffer.write(as_line(happening))
         sys.stdout.buffer.flush()
         if self._usage and isinstance(happening, Finished):
-            self.say(tokens(happening.usage))
+            self.say(spending(happening))
 
     def say(self, words: str) -> None:
         """Write a message to standard error."""
@@ -165,7 +166,7 @@ class TextOutput:
                 detail = f" ({happening.detail})" if happening.detail else ""
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
             if self._usage:
-                self._line(tokens(happening.usage), "dim")
+                self._line(spending(happening), "dim")
 
     def show(self, text: str) -> None:
         """Show the output of a command of the user's own."""
@@ -294,6 +295,11 @@ def tokens(usage: Usage) -> str:
         if number
     ]
     return " · ".join(known) or "tokens unknown"
+
+
+def spending(end: Finished) -> str:
+    """The tokens and the cost of a run, in one line."""
+    return f"{tokens(end.usage)} · {shown_cost(end.cost)}"
 
 
 def _short(args: object) -> str:

@@ -135,7 +135,7 @@ def run(wish: AskOptions) -> NoReturn:
     except (KeyboardInterrupt, asyncio.CancelledError):
         agent.session.interrupt()
         keep(agent.session)
-        teller.tell(Finished("cancelled", agent.session.spent))
+        teller.tell(Finished("cancelled", agent.session.spent, cost=agent.session.cost))
         sys.exit(_CANCELLED)
     except ConfigError as error:
         fail(str(error), 2)
@@ -234,6 +234,7 @@ def make_agent(
         journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
+        models=config.models,
         environment=environment,
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):

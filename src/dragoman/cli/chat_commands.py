@@ -20,6 +20,7 @@ from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.upstream_request import exported
 from ..store import Store
+from ..transport.known_models import shown_cost
 from .ask_output import tokens
 from .chat_output import ChatOutput
 from .model_aliases import model_of
@@ -143,9 +144,12 @@ class ChatCommands:
             raise ConfigError("save", str(path), problem=error.strerror or str(error)) from error
         self._print(f"saved: {path}", "green")
 
-    def do_usage(self, rest: str) -> None:
-        """Show the tokens of the last answer, and of the history."""
+    async def do_usage(self, rest: str) -> None:
+        """Show the tokens of the last answer and of the history, the model's window, and the cost of the chat."""
+        window = (await self._agent.known()).context
+        size = f"{window:,} tokens" if window is not None else "unknown"
         self._print(f"last answer: {tokens(self._output.usage)}; history: {self._agent.session.held:,} tokens")
+        self._print(f"window: {size}; this chat: {shown_cost(self._output.cost)}")
 
     def do_exit(self, rest: str) -> None:
         """End the chat (also Ctrl-D)."""

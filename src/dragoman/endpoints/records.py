@@ -303,6 +303,18 @@ class RehearsalForm(Struct, frozen=True):
     """Reasoning is shown only to clients that ask for it."""
 
 
+class WindowForm(Struct, frozen=True):
+    """How an upstream is asked for the window of a model, and how a request sets the window."""
+
+    path: str
+    asked: Callable[[str], dict[str, Any]]
+    """The body of the question, from the model's name."""
+    read: Callable[[dict[str, Any]], int | None]
+    """The window in tokens, from the upstream's answer. None: the answer does not state it."""
+    field: str
+    """The field of a request that sets the window, as the path of an extra."""
+
+
 class AgentForm(Struct, frozen=True):
     """The rules for the agent's requests in a dialect."""
 
@@ -312,6 +324,8 @@ class AgentForm(Struct, frozen=True):
     """A reasoning model shows its reasoning by default, and a model without reasoning refuses the setting."""
     parts_beside_results: bool = False
     """Parts that a tool returns stand beside the tool's result, which only reports success."""
+    window: WindowForm | None = None
+    """None: every model has one window, which no request changes."""
 
 
 # Setup of clients, and their behaviour.

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
 from ..dialects import installed
+from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
 from ..store.user_files import read_named_file
@@ -171,6 +172,9 @@ class Config(_Part, frozen=True):
     similar variables). The other values choose one client for all upstreams."""
     log: LogFormat = "text"
     """One line for each exchange on standard error: text for people, json for machines, off for none."""
+    models: dict[str, WindowAndPrices] = {}
+    """Windows and prices of models by `upstream/model` (* stands for any characters), where the known ones are missing
+    or not yours. Prices are US dollars for a million tokens."""
     environment: bool = True
     """Add the upstreams of the usual environment variables, except those whose name or key variable the file has."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..canon.request import Settings
+    from ..facts.windows_and_prices import WindowAndPrices
     from .agent import Agent, Reply
     from .builtin_tools import builtin
     from .events import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "..canon.request": ("Settings",),
+    "..facts.windows_and_prices": ("WindowAndPrices",),
     ".agent": ("Agent", "Reply"),
     ".builtin_tools": ("builtin",),
     ".events": (
@@ -81,6 +83,7 @@ __all__ = [
     "ToolError",
     "Toolbox",
     "Waiting",
+    "WindowAndPrices",
     "builtin",
     "tool",
 ]

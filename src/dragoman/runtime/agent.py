@@ -32,6 +32,7 @@ from ..canon.parts import Media, Part, Text
 from ..canon.request import Format, Settings
 from ..canon.response import Usage
 from ..errors import ConfigError
+from ..facts.windows_and_prices import WindowAndPrices
 from ..store import Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
@@ -79,6 +80,8 @@ class Reply(Struct, Generic[T], frozen=True):
     detail: str = ""
     value: T | None = None
     """The answer in the type that `output=` named."""
+    cost: float | None = None
+    """US dollars for the whole run. None: a price is unknown."""
 
 
 class Agent:
@@ -105,6 +108,7 @@ class Agent:
         journal: EditJournal | None = None,
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
+        models: Mapping[str, WindowAndPrices] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """`model` is `upstream/model`. Without it the usual model of the first upstream that the environment names is
@@ -112,9 +116,11 @@ class Agent:
         own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
         may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
-        sees each call and may refuse it; `after_call` sees each result and may replace it."""
+        sees each call and may refuse it; `after_call` sees each result and may replace it. `models` has your own
+        windows and prices by `upstream/model`, where * stands for any characters."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
+        self._models = models or {}
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
@@ -224,7 +230,7 @@ class Agent:
                     end = happening
                 elif isinstance(happening, ToolCallRequest):
                     pieces.clear()
-        return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail)
+        return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail, cost=end.cost)
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
         """Ask, and yield the events of the run as they happen."""
@@ -250,6 +256,10 @@ class Agent:
         finally:
             if own:
                 await self.close()
+
+    async def known(self) -> WindowAndPrices:
+        """The model's window and prices, as far as they are known. Under `async with` only."""
+        return await self._opened().known(self.session)
 
     async def check(self) -> None:
         """Find out whether the model can be asked. ConfigError where the key is missing or refused. Under `async with`
@@ -295,7 +305,7 @@ class Agent:
             passed = self.policy.passed(self._environment)
             around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
             self._loop = Loop(
-                Upstreams(self._upstreams, net),
+                Upstreams(self._upstreams, net, self._models),
                 self.toolbox,
                 around,
                 self.policy,
@@ -342,6 +352,7 @@ class Agent:
             after_call=self._hooks[1],
             telemetry=self._telemetry,
             upstreams=self._upstreams,
+            models=self._models,
             environment=self._environment,
         )
 
@@ -360,7 +371,7 @@ class _AgentTool(Tool):
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         """Ask the agent in a new conversation. Its tokens count for the agent that called."""
         reply = await self._agent._fresh().asked(str(arguments["prompt"]))
-        around.spend(reply.usage)
+        around.spend(reply.usage, reply.cost)
         if reply.reason not in ("stop", "refusal"):
             raise ToolError("execution_failed", f"{self.name} ended with {reply.reason}: {reply.detail}".rstrip(": "))
         return Outcome(reply.text, reply.text)

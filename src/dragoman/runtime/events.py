@@ -127,11 +127,13 @@ class Compressed(_Told, frozen=True):
 
 
 class Finished(_Told, frozen=True, rename={"finish_reason": "finishReason"}):
-    """The run is over. `usage` is the sum over the run, as far as the upstreams reported usage."""
+    """The run is over. `usage` is the sum over the run, as far as the upstreams reported usage. `cost` is its cost in
+    US dollars; None: a price is unknown."""
 
     finish_reason: Reason
     usage: Usage = Usage()
     detail: str = ""
+    cost: float | None = None
 
 
 Happening = (

@@ -66,6 +66,8 @@ class Session(Struct, kw_only=True):
     """Seconds since the user's last words, tools included."""
     spent: Usage = Usage()
     """Usage since the user's last words."""
+    cost: float | None = 0.0
+    """Its cost in US dollars. None: a price is unknown."""
     held: int = 0
     """Tokens of the history at the last request, as the upstream counted them. 0: unknown."""
     told: list[tuple[str, str, str]] = []
@@ -82,7 +84,7 @@ class Session(Struct, kw_only=True):
         words: tuple[Part, ...] = (Text(parts),) if isinstance(parts, str) else tuple(parts)
         self.turns = appended(self.turns, Turn("user", words))
         self.step, self.prompts = "ask", self.prompts + 1
-        self.asked, self.seconds, self.spent = 0, 0.0, Usage()
+        self.asked, self.seconds, self.spent, self.cost = 0, 0.0, Usage(), 0.0
 
     def interrupt(self) -> None:
         """Stop the step, and leave a history that any upstream takes: every call has a result, and received text

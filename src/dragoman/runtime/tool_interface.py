@@ -97,6 +97,12 @@ class Asker(Protocol):
     def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Awaitable[Response]: ...
 
 
+class Spend(Protocol):
+    """Counts tokens, and their cost in US dollars (None: unknown)."""
+
+    def __call__(self, usage: Usage, cost: float | None = None, /) -> None: ...
+
+
 class Page(Struct, frozen=True):
     """A fetched page."""
 
@@ -132,7 +138,7 @@ class ToolEnvironment(Struct):
     ask: Asker | None = None
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools of the model behind `ask`."""
-    spend: Callable[[Usage], None] = lambda usage: None
+    spend: Spend = lambda usage, cost=None: None
     """Counts tokens that a tool used with models of its own."""
     edited: Callable[[FileEdit], None] = lambda edit: None
     """Called after a file was written, so that the edit can be taken back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,16 @@ def test_settings_and_tools_reach_the_upstream(runs: Runs, home: Path) -> None:
     assert (sent["temperature"], sent["seed"]) == (0.2, 3)
     assert 77 in (sent.get("max_tokens"), sent.get("max_completion_tokens"))
     assert [tool["function"]["name"] for tool in sent["tools"]] == ["read_file", "glob"]
-    assert "1,234 tokens in · 5 tokens out" in done.stderr
+    assert "1,234 tokens in · 5 tokens out · cost unknown" in done.stderr
+
+
+def test_the_cost_of_a_run_is_shown_by_the_prices_of_the_user(runs: Runs, home: Path) -> None:
+    own = '[models."fake/*"]\ninput_price = 1000\noutput_price = 2000\n'
+    with fake_upstream() as upstream:
+        done = runs("ask", "Hello", "-m", "fake/one", "--no-tools", "--usage", "--config", upstream.config(home, own))
+        lines = runs("ask", "Hello", "-m", "fake/one", "--no-tools", "--json", "--config", upstream.config(home, own))
+    assert "5 tokens out · $1.24" in done.stderr
+    assert json.loads(lines.stdout.splitlines()[-1])["cost"] == pytest.approx(1.244)
 
 
 @pytest.mark.parametrize("option", ["--tokens", "--budget-tokens"])
