@@ -75,6 +75,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Deny a tool. A denied tool stays denied, even if it is allowed too.",
     ),
     click.option(
+        "--hosted",
+        multiple=True,
+        type=click.Choice(["web_search", "web_fetch"]),
+        help="A tool that the upstream itself runs. The option may be repeated.",
+    ),
+    click.option(
+        "--binary",
+        type=click.Choice(["native", "summarise"]),
+        default="native",
+        show_default=True,
+        help="Pictures and documents in results of tools: sent as the upstream can, or named in a line of text.",
+    ),
+    click.option(
         "--attach",
         "--image",
         "media",

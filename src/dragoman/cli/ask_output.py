@@ -29,6 +29,8 @@ from ..runtime.events import (
     ToolCallRequest,
     ToolCallResponse,
     Waiting,
+    WebSearchBegin,
+    WebSearchEnd,
     as_line,
 )
 from ..runtime.tool_interface import Confirmation, FileDiff
@@ -115,6 +117,9 @@ class TextOutput:
             self._line(f"→ {happening.name} {_short(happening.args)}".rstrip(), "bold cyan")
         elif isinstance(happening, ToolCallResponse):
             self._response(happening)
+        elif isinstance(happening, WebSearchBegin | WebSearchEnd):
+            if isinstance(happening, WebSearchEnd):
+                self._line(f"✓ web search of the upstream: {happening.query}".rstrip(": "), "green")
         elif isinstance(happening, Waiting):
             self._line(f"? {happening.name} waits: {happening.asked.title}", "yellow")
         elif isinstance(happening, Lost):

@@ -14,6 +14,7 @@ from msgspec import Raw, Struct
 
 from ..canon.events import Fault
 from ..canon.losses import Loss, Severity
+from ..canon.request import Settings
 from ..codec import json_text
 
 Query = Mapping[str, Sequence[str]]
@@ -326,6 +327,14 @@ class AgentForm(Struct, frozen=True):
     """Parts that a tool returns stand beside the tool's result, which only reports success."""
     window: WindowForm | None = None
     """None: every model has one window, which no request changes."""
+    headers: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
+    """Headers of the agent's own requests, from the headers of the upstream's configuration. The latter win; an empty
+    one takes a header away."""
+    session: Callable[[str, int], dict[str, str]] | None = None
+    """Fields that name the conversation and the prompt, as paths of extras, from the id of the conversation and the
+    number of the prompt."""
+    budget_settings: Settings | None = None
+    """Settings for models that take a thinking budget, where the user chose none of them."""
 
 
 # Setup of clients, and their behaviour.

@@ -25,6 +25,7 @@ from ..seals.strategy import Strategy
 from ..store.user_files import read_named_file
 from ..transport.client_interface import Kind
 from ..transport.redaction import redacted_url
+from ..transport.search_service import SearchService
 from ..transport.upstream import REHEARSAL as REHEARSAL
 from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
 from ..transport.upstream import Upstream as Upstream
@@ -175,6 +176,8 @@ class Config(_Part, frozen=True):
     models: dict[str, WindowAndPrices] = {}
     """Windows and prices of models by `upstream/model` (* stands for any characters), where the known ones are missing
     or not yours. Prices are US dollars for a million tokens."""
+    search: SearchService | None = None
+    """A web search service for the agent, for upstreams without a web search."""
     environment: bool = True
     """Add the upstreams of the usual environment variables, except those whose name or key variable the file has."""
 

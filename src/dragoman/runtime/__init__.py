@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..canon.request import Settings
     from ..facts.windows_and_prices import WindowAndPrices
+    from ..transport.search_service import SearchService
     from .agent import Agent, Reply
     from .builtin_tools import builtin
+    from .diff_viewer import DiffUpdate, DiffViewer
     from .events import (
         Compressed,
         Content,
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
         ToolCallRequest,
         ToolCallResponse,
         Waiting,
+        WebSearchBegin,
+        WebSearchEnd,
     )
     from .function_tools import FunctionTool, tool
     from .loop import Limits, Loop
@@ -38,11 +42,13 @@ if TYPE_CHECKING:
 _MODULES = {
     "..canon.request": ("Settings",),
     "..facts.windows_and_prices": ("WindowAndPrices",),
+    "..transport.search_service": ("SearchService",),
     ".agent": ("Agent", "Reply"),
     ".builtin_tools": ("builtin",),
+    ".diff_viewer": ("DiffUpdate", "DiffViewer"),
     ".events": (
         *("Compressed", "Content", "Failed", "Finished", "Happening", "Lost", "Retrying", "Thought"),
-        *("ToolCallProgress", "ToolCallRequest", "ToolCallResponse", "Waiting"),
+        *("ToolCallProgress", "ToolCallRequest", "ToolCallResponse", "Waiting", "WebSearchBegin", "WebSearchEnd"),
     ),
     ".function_tools": ("FunctionTool", "tool"),
     ".loop": ("Limits", "Loop"),
@@ -60,6 +66,8 @@ __all__ = [
     "Compressed",
     "Confirmation",
     "Content",
+    "DiffUpdate",
+    "DiffViewer",
     "Failed",
     "Finished",
     "FunctionTool",
@@ -72,6 +80,7 @@ __all__ = [
     "Policy",
     "Reply",
     "Retrying",
+    "SearchService",
     "Session",
     "Settings",
     "Thought",
@@ -83,6 +92,8 @@ __all__ = [
     "ToolError",
     "Toolbox",
     "Waiting",
+    "WebSearchBegin",
+    "WebSearchEnd",
     "WindowAndPrices",
     "builtin",
     "tool",

@@ -38,13 +38,15 @@ from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.client_interface import Limits as Waits
 from ..transport.proxy_settings import client
+from ..transport.search_service import SearchService
 from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt
+from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
-from .builtin_tools import works_in_folder
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
+from .diff_viewer import DiffViewer
 from .edit_journal import EditJournal
 from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
 from .function_tools import as_tools
@@ -56,7 +58,7 @@ from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
 from .tool_interface import FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
-from .upstreams import Net, Upstreams, usual_model
+from .upstreams import Binary, Net, Upstreams, usual_model
 
 if TYPE_CHECKING:
     from .mcp.config import ServerConfig
@@ -109,6 +111,10 @@ class Agent:
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
         models: Mapping[str, WindowAndPrices] | None = None,
+        search: SearchService | None = None,
+        hosted: Iterable[str] = (),
+        binary: Binary = "native",
+        diffs: DiffViewer | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """`model` is `upstream/model`. Without it the usual model of the first upstream that the environment names is
@@ -117,10 +123,14 @@ class Agent:
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
         may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
         sees each call and may refuse it; `after_call` sees each result and may replace it. `models` has your own
-        windows and prices by `upstream/model`, where * stands for any characters."""
+        windows and prices by `upstream/model`, where * stands for any characters. `search` is a web search service for
+        upstreams without one. `hosted` are families of tools that the upstream itself runs (web_search, web_fetch).
+        `binary="summarise"` replaces media in results by a line that names their type. `diffs` is
+        an editor in which the person sees edits, and may change them, before they are made."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
-        self._models = models or {}
+        self._models, self._hosted, self._binary = models or {}, tuple(hosted), binary
+        self._search, self._diffs = search, diffs
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
@@ -295,7 +305,8 @@ class Agent:
             self.session.system = system_prompt.system(remembered(config), self._system, tools=self._works)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
-            self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)
+            search = endpoint_of(self._search, self._environment) if self._search is not None else None
+            self.toolbox = Toolbox(builtin_tools(search=search) if self._tools is None else self._tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
                 from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
@@ -305,7 +316,7 @@ class Agent:
             passed = self.policy.passed(self._environment)
             around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
             self._loop = Loop(
-                Upstreams(self._upstreams, net, self._models),
+                Upstreams(self._upstreams, net, self._models, self._binary),
                 self.toolbox,
                 around,
                 self.policy,
@@ -317,6 +328,8 @@ class Agent:
                 telemetry=self._telemetry,
                 before_call=self._hooks[0],
                 after_call=self._hooks[1],
+                hosted=self._hosted,
+                diffs=self._diffs,
             )
             self._stack = stack.pop_all()
         return self
@@ -353,6 +366,10 @@ class Agent:
             telemetry=self._telemetry,
             upstreams=self._upstreams,
             models=self._models,
+            search=self._search,
+            hosted=self._hosted,
+            binary=self._binary,
+            diffs=self._diffs,
             environment=self._environment,
         )
 

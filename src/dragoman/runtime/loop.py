@@ -25,14 +25,16 @@ from ..facts.windows_and_prices import WindowAndPrices
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
+from .cyclic_schemas import explained
+from .diff_viewer import DiffViewer
 from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
 from .history import appended, curated, placed, says_something, sealed, text_of
 from .model import Model, Models
-from .model_answer import Answer, OutOfTime, SideQuestion, truncated, whole_answer, within
+from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
 from .spending import added, added_cost, answer_cost, token_count
-from .tool_interface import ToolEnvironment
+from .tool_interface import NeedsHosted, ToolEnvironment
 from .toolbox import Approve, Toolbox
 
 
@@ -78,13 +80,17 @@ class Loop:
         words: bool = False,
         before_call: BeforeCall | None = None,
         after_call: AfterCall | None = None,
+        hosted: tuple[str, ...] = (),
+        diffs: DiffViewer | None = None,
     ) -> None:
         """`approve` asks a person. With `defer` nobody is asked: the run ends, and goes on once `session.approvals` has
         the answer. `words`: telemetry may hold the texts. The two hooks see each call before it is judged, and each
-        result before it is kept."""
+        result before it is kept. `hosted` are families of tools that the upstream itself runs, such as web_search.
+        `diffs` is an editor that shows edits before they are made."""
+        self._hosted = hosted
         self._models, self._around = models, around
         self._telemetry, self._words = telemetry, words
-        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call)
+        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call, diffs)
         self.settings = settings or Settings(thoughts=True)
         """They may be changed between two runs."""
         self._limits = limits or Limits()
@@ -206,6 +212,7 @@ class Loop:
                     continue
             pause = self._again(fault, attempt)
             if pause is None or answer.said:  # shown text cannot be taken back, so no retry
+                fault = explained(fault, self._desk.toolbox)
                 yield Failed(fault)
                 yield self._ended(session, "fault", fault.message)
                 return
@@ -227,8 +234,10 @@ class Loop:
         self, session: Session, model: Model, answer: Answer, deadline: float | None
     ) -> AsyncGenerator[Happening, None]:
         """Send one request, and yield the events of the answer."""
-        session.tools = self._declared()
+        session.tools = self._declared(model)
         request, lost = session.request(self.settings), list[Loss]()
+        if self._hosted:
+            request = msgspec.structs.replace(request, tools=(*request.tools, *hosted_tools(self._hosted)))
         with self._noting(session, model, request) as noted:
             try:
                 async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
@@ -246,7 +255,7 @@ class Loop:
         """The whole answer to a request, without events. FaultError: there is no answer."""
         with self._noting(session, model, request) as noted:
             try:
-                response = await whole_answer(model, request, lost, deadline)
+                response = await whole_answer(model, session.named(request), lost, deadline)
             except FaultError as error:
                 noted.append(error.fault)
                 raise
@@ -272,10 +281,18 @@ class Loop:
             else:
                 self._note(telemetry.left(model.name, seconds, prompt))
 
-    def _declared(self) -> tuple[Tool, ...]:
-        """The tools with their places. Losses use the places as paths."""
-        found = enumerate(self._desk.toolbox.declarations())
-        return tuple([msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in found])
+    def _declared(self, model: Model) -> tuple[Tool, ...]:
+        """The tools for a model with their places. Losses use the places as paths."""
+        offered = [tool for tool in self._desk.toolbox.declarations() if self._is_offered(tool.name, model)]
+        return tuple(
+            [msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in enumerate(offered)]
+        )
+
+    def _is_offered(self, name: str, model: Model) -> bool:
+        """Whether a tool can work with this model, and the upstream does not run it itself."""
+        tool = self._desk.toolbox[name]
+        family = tool.needs_hosted if isinstance(tool, NeedsHosted) else ""
+        return not family or (family in model.hosted and family not in self._hosted)
 
     def _answered(self, session: Session, answer: Answer, cost: float | None) -> list[Happening]:
         """Add the answer to the session, and decide the next step."""
@@ -309,7 +326,7 @@ class Loop:
     async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
         before = history_compression.tokens(session.turns)
-        tools = self._declared()
+        tools = self._declared(model)
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
         for kept in history_compression.KEPT:

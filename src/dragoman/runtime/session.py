@@ -30,6 +30,7 @@ from ..canon.request import Request, Settings
 from ..canon.response import Usage
 from ..canon.tools import Tool
 from ..canon.turns import Role, Turn
+from ..codec import json_text
 from ..errors import ConfigError
 from .history import INTERRUPTED, NOT_RUN, Turns, answered, appended, open_calls
 from .toolbox import Approval, Plan
@@ -109,7 +110,13 @@ class Session(Struct, kw_only=True):
     def request(self, settings: Settings | None = None) -> Request:
         """The conversation as a request to the model."""
         system = (Turn("system", (Text(self.system),)),) if self.system else ()
-        return Request((*system, *self.turns), tools=self.tools, settings=settings or Settings(), stream=True)
+        request = Request((*system, *self.turns), tools=self.tools, settings=settings or Settings(), stream=True)
+        return self.named(request)
+
+    def named(self, request: Request) -> Request:
+        """The request with the names of the conversation and of the prompt, for upstreams that take them."""
+        names = {"session": json_text.raw(self.id), "prompt": json_text.raw(self.prompts)}
+        return msgspec.structs.replace(request, extra={"runtime": names})
 
     def to_json(self) -> bytes:
         """The whole session as JSON."""

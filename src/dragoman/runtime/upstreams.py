@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
+import platform
+import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from .. import __version__
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.fold import unfold
 from ..canon.parts import Reasoning, Seal, ToolCall
@@ -39,9 +42,21 @@ from ..transport.upstream import REHEARSAL, Upstream, addressed, known_environme
 from .model import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
 
+Binary = Literal["native", "summarise"]
+"""How media in results are sent: as the dialect can, or as a line that names their type."""
+
 LARGEST = 64 * 1024 * 1024
 CHECK_SECONDS = 5.0
 _HOSTED = frozenset({"web_search", "web_fetch"})
+
+
+_ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+
+
+def user_agent() -> str:
+    """How the agent names itself to upstreams: `dragoman/0.1.0 (linux; x64)`."""
+    machine = platform.machine().lower()
+    return f"dragoman/{__version__} ({sys.platform}; {_ARCHITECTURES.get(machine, machine)})"
 
 
 class Net:
@@ -55,7 +70,10 @@ class Net:
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError: there is no key."""
         token = await self.tokens.get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
-        return addressing.beside(addressing.headers(upstream, self.environment, token), more)
+        named = endpoints(upstream.dialect).agent.headers
+        own = {"user-agent": user_agent()}
+        own |= {name.lower(): value for name, value in (named(upstream.headers) if named is not None else {}).items()}
+        return addressing.beside(addressing.headers(upstream, self.environment, token, own), more)
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
         """The request with fields that only the upstream can give: the project, for Code Assist."""
@@ -75,8 +93,16 @@ class Net:
 class UpstreamModel:
     """A model of a host with a dialect."""
 
-    def __init__(self, name: str, upstream: Upstream, model: str, net: Net, known: WindowAndPrices = UNKNOWN) -> None:
-        self.name, self._known = name, known
+    def __init__(
+        self,
+        name: str,
+        upstream: Upstream,
+        model: str,
+        net: Net,
+        known: WindowAndPrices = UNKNOWN,
+        binary: Binary = "native",
+    ) -> None:
+        self.name, self._known, self._binary = name, known, binary
         self._upstream, self._model, self._net = upstream, model, net
         self._dialect = get(upstream.dialect)
         self._host = addressing.host(upstream)
@@ -125,7 +151,7 @@ class UpstreamModel:
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
         streams = self._upstream.stream != "never"
         request = await self._with_window(request)
-        context = Context(SOURCE, self._dialect.name, model=self._model, profile=self._profile)
+        context = Context(SOURCE, self._dialect.name, model=self._model, profile=self._profile, binary=self._binary)
         sent, origin = fit_to_upstream(
             msgspec.structs.replace(request, stream=streams), self._dialect, self._host, context
         )
@@ -297,10 +323,14 @@ class Upstreams:
     """Finds models by name: `upstream/model`, or a model of one of the upstreams."""
 
     def __init__(
-        self, upstreams: Mapping[str, Upstream], net: Net, own: Mapping[str, WindowAndPrices] | None = None
+        self,
+        upstreams: Mapping[str, Upstream],
+        net: Net,
+        own: Mapping[str, WindowAndPrices] | None = None,
+        binary: Binary = "native",
     ) -> None:
         """`own` are the user's windows and prices by `upstream/model`, with * for any characters."""
-        self._own = own or {}
+        self._own, self._binary = own or {}, binary
         self._upstreams = {name: addressed(upstream) for name, upstream in upstreams.items() if name != REHEARSAL}
         self._net = net
         self._known: dict[str, Model] = {}
@@ -325,7 +355,7 @@ class Upstreams:
 
     def _model(self, name: str, upstream: Upstream, model: str) -> UpstreamModel:
         known = window_and_prices(name, upstream, model, self._own)
-        return UpstreamModel(f"{name}/{model}", upstream, model, self._net, known)
+        return UpstreamModel(f"{name}/{model}", upstream, model, self._net, known, self._binary)
 
 
 def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str]) -> str:

@@ -78,7 +78,8 @@ def test_an_event_is_a_line_of_json_with_the_fields_that_others_know() -> None:
     assert line == want + b'"isClientInitiated":false,"prompt_id":"p"}\n'
     assert b'"finishReason":"stop"' in as_line(Finished("stop"))
     done = as_line(ToolCallResponse("c1", "weather", (ToolResult("c1", (Text("x"),)),)))
-    assert b'"type":"tool_call_response","callId":"c1"' in done and b'"responseParts":[{"part":"toolresult"' in done
+    wire = b'"responseParts":[{"functionResponse":{"id":"c1","name":"weather","response":{"output":"x"}}}]'
+    assert b'"type":"tool_call_response","callId":"c1"' in done and wire in done
 
 
 def test_calls_that_only_read_run_side_by_side_and_results_keep_the_order() -> None:

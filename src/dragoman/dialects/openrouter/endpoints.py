@@ -6,6 +6,7 @@ from typing import Any
 
 from ...endpoints.records import (
     CREATED,
+    AgentForm,
     Call,
     Claim,
     Client,
@@ -22,6 +23,10 @@ from ...endpoints.records import (
 )
 from ..openai_chat.endpoints import ENDPOINTS as CHAT
 from . import NAME
+from .attribution_headers import attribution
+
+_REFERER, _TITLE = "https://pypi.org/project/dragoman/", "dragoman"
+"""How the agent names itself to OpenRouter."""
 
 _PARAMETERS = [
     "frequency_penalty",
@@ -124,6 +129,7 @@ ENDPOINTS = Endpoints(
         ),
     ),
     rehearsal=RehearsalForm(least_tokens=1),
+    agent=AgentForm(headers=lambda own: attribution(own, referer=_REFERER, title=_TITLE)),
     setup=(
         SetupLine(
             "openrouter", lambda base, key, model: f'OpenRouter(server_url="{base}/api/v1", api_key="{key}")', 80
