@@ -101,6 +101,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--folder", multiple=True, type=click.Path(exists=True, file_okay=False), help="A folder that tools may use."
     ),
+    click.option(
+        "--instructions/--no-instructions",
+        default=True,
+        show_default=True,
+        help="Give the model the project's AGENTS.md, GEMINI.md and CLAUDE.md.",
+    ),
+    click.option("--full-context", is_flag=True, help="Give the model all files of the folder at the beginning."),
+    click.option(
+        "--memory",
+        type=click.Path(dir_okay=False, path_type=Path),
+        envvar="DRAGOMAN_MEMORY",
+        help="File for remembered facts. Default: DRAGOMAN_MEMORY, else memory.md in your configuration folder.",
+    ),
     click.option("--system", default="", metavar="TEXT", help="Further instructions for the model."),
     click.option("--turns", type=int, default=100, show_default=True, help="Limit of requests to the model."),
     click.option("--seconds", type=float, default=0.0, help="Limit of seconds. 0: no limit."),

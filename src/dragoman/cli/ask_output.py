@@ -23,6 +23,7 @@ from ..runtime.events import (
     Finished,
     Happening,
     Lost,
+    ProjectInstructions,
     Retrying,
     Thought,
     ToolCallProgress,
@@ -122,6 +123,8 @@ class TextOutput:
                 self._line(f"✓ web search of the upstream: {happening.query}".rstrip(": "), "green")
         elif isinstance(happening, Waiting):
             self._line(f"? {happening.name} waits: {happening.asked.title}", "yellow")
+        elif isinstance(happening, ProjectInstructions):
+            self.say(f"instructions of the project: {', '.join(happening.files)}")
         elif isinstance(happening, Lost):
             self._losses(happening.losses)
         else:

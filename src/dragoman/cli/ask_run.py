@@ -74,6 +74,9 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     deny: tuple[str, ...]
     hosted: tuple[str, ...] = ()
     binary: Literal["native", "summarise"] = "native"
+    instructions: bool = True
+    full_context: bool = False
+    memory: Path | None = None
     media: tuple[str, ...]
     going_on: bool
     session: str | None
@@ -242,6 +245,9 @@ def make_agent(
         search=config.search,
         hosted=wish.hosted,
         binary=wish.binary,
+        instructions=wish.instructions,
+        full_context=wish.full_context,
+        memory=wish.memory,
         environment=environment,
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):

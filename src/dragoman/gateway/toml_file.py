@@ -163,6 +163,8 @@ def written(value: Any, at: str = "") -> str:
     for key, one in value.items():
         name = key if re.fullmatch(r"[\w-]+", key) else _text(key)
         path = f"{at}.{name}" if at else name
+        if one is None:
+            continue  # TOML has no null: the setting is left out
         if isinstance(one, dict):
             inner = written(one, path)
             if inner:

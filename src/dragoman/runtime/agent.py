@@ -28,9 +28,10 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.losses import Loss
-from ..canon.parts import Media, Part, Text
+from ..canon.parts import Media, Part, Text, ToolResult
 from ..canon.request import Format, Settings
 from ..canon.response import Usage
+from ..canon.turns import Turn
 from ..errors import ConfigError
 from ..facts.windows_and_prices import WindowAndPrices
 from ..store import Store
@@ -43,16 +44,18 @@ from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt
 from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
+from .builtin_tools.read_many_files import ReadManyFiles
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
 from .diff_viewer import DiffViewer
 from .edit_journal import EditJournal
-from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
+from .events import Content, Finished, Happening, Lost, ProjectInstructions, Reason, ToolCallRequest
 from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
+from .project_instructions import as_text, found_instructions
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
@@ -115,6 +118,9 @@ class Agent:
         hosted: Iterable[str] = (),
         binary: Binary = "native",
         diffs: DiffViewer | None = None,
+        instructions: bool = True,
+        full_context: bool = False,
+        memory: str | Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """`model` is `upstream/model`. Without it the usual model of the first upstream that the environment names is
@@ -126,11 +132,17 @@ class Agent:
         windows and prices by `upstream/model`, where * stands for any characters. `search` is a web search service for
         upstreams without one. `hosted` are families of tools that the upstream itself runs (web_search, web_fetch).
         `binary="summarise"` replaces media in results by a line that names their type. `diffs` is
-        an editor in which the person sees edits, and may change them, before they are made."""
+        an editor in which the person sees edits, and may change them, before they are made. `instructions`: the model
+        gets AGENTS.md, GEMINI.md and CLAUDE.md of the project. `full_context`: it gets all files of the folder.
+        `memory` is the file for remembered facts, in place of the usual one."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         self._models, self._hosted, self._binary = models or {}, tuple(hosted), binary
         self._search, self._diffs = search, diffs
+        self._full_context, self._memory = full_context, None if memory is None else Path(memory).expanduser()
+        self._reads_instructions = instructions
+        self.instructions: tuple[Path, ...] = ()
+        """The files with the project's instructions that this conversation began with."""
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
@@ -245,12 +257,24 @@ class Agent:
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
         """Ask, and yield the events of the run as they happen."""
         if not self.session.turns and self._works:
-            self.session.turns = appended((), *system_prompt.opening(self._workspace, date.today()))
+            self.session.turns = appended((), *await self._opening())
+            if self.instructions:
+                yield ProjectInstructions(tuple([str(path) for path in self.instructions]))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
         self.session.say((*words, *media))
         async with aclosing(self.resume()) as happenings:
             async for happening in happenings:
                 yield happening
+
+    async def _opening(self) -> tuple[Turn, Turn]:
+        """The first turns: the folder, the project's instructions, and its files where they are wanted."""
+        found = await asyncio.to_thread(found_instructions, self._workspace) if self._reads_instructions else ()
+        self.instructions = tuple([one.path for one in found])
+        files: tuple[Text | Media, ...] = ()
+        if self._full_context:
+            content = (await ReadManyFiles().run({"paths": ["**/*"]}, ToolEnvironment(self._workspace))).content
+            files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
+        return system_prompt.opening(self._workspace, date.today(), as_text(found), files)
 
     async def resume(self) -> AsyncGenerator[Happening, None]:
         """Continue the run that was interrupted, paused, or waits for approvals."""
@@ -302,7 +326,9 @@ class Agent:
     async def __aenter__(self) -> Agent:
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
-            self.session.system = system_prompt.system(remembered(config), self._system, tools=self._works)
+            own = system_prompt.own_system(self._environment) if self._works else ""
+            facts = remembered(config, self._memory)
+            self.session.system = system_prompt.system(facts, self._system, tools=self._works, text=own)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             search = endpoint_of(self._search, self._environment) if self._search is not None else None
@@ -314,7 +340,7 @@ class Agent:
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
             passed = self.policy.passed(self._environment)
-            around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
+            around = ToolEnvironment(self._workspace, passed, config=config, memory=self._memory, edited=self._edited)
             self._loop = Loop(
                 Upstreams(self._upstreams, net, self._models, self._binary),
                 self.toolbox,
@@ -370,6 +396,9 @@ class Agent:
             hosted=self._hosted,
             binary=self._binary,
             diffs=self._diffs,
+            instructions=self._reads_instructions,
+            full_context=self._full_context,
+            memory=self._memory,
             environment=self._environment,
         )
 

@@ -114,6 +114,12 @@ class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
     asked: Confirmation
 
 
+class ProjectInstructions(_Told, frozen=True):
+    """The conversation begins with the instructions in these files of the project."""
+
+    files: tuple[str, ...]
+
+
 class Lost(_Told, frozen=True):
     """Losses on the way to the upstream or back. Each loss is reported once in a conversation."""
 
@@ -159,6 +165,7 @@ Happening = (
     | WebSearchBegin
     | WebSearchEnd
     | Waiting
+    | ProjectInstructions
     | Lost
     | Retrying
     | Failed

@@ -159,6 +159,8 @@ class ToolEnvironment(Struct):
     """Fetches pages. None: tools fetch pages themselves, from public addresses only."""
     config: Path | None = None
     """The user's folder for remembered facts."""
+    memory: Path | None = None
+    """The file for remembered facts, if the user chose another one."""
     shown: FileDiff | None = None
     """The edit that the policy or a person approved. If the tool would now make another edit, it makes none."""
     wanted: str | None = None
