@@ -77,7 +77,7 @@ class Session(Struct, kw_only=True):
     @property
     def prompt_id(self) -> str:
         """The id of the current prompt in telemetry."""
-        return f"{self.id}########{self.prompts}"
+        return f"{self.id}#turn-{self.prompts}"
 
     def say(self, parts: str | Iterable[Part]) -> None:
         """Add the user's words. A step in progress is closed first."""

@@ -63,7 +63,7 @@ def test_calls_and_results_until_it_stops() -> None:
     happened = ran(loop(model, [weather]), session)
     assert _kinds(happened) == ["Thought", "ToolCallRequest", "ToolCallResponse", "Content", "Finished"]
     assert happened[0] == Thought("Looking", "at both")
-    assert happened[1] == ToolCallRequest("c1", "weather", {"city": "Paris"}, False, "s1########1")
+    assert happened[1] == ToolCallRequest("c1", "weather", {"city": "Paris"}, False, "s1#turn-1")
     assert weather.runs == [{"city": "Paris"}]
     assert roles(session) == ["user", "assistant", "tool", "assistant"]
     assert [request.turns for request in model.asked] == [session.turns[:1], session.turns[:3]]
