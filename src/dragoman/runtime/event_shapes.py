@@ -22,12 +22,12 @@ _MODEL = "gemini-2.5-pro"
 
 def response_parts(results: tuple[Part, ...], name: str) -> list[dict[str, Any]]:
     """Results of the tool `name` as parts that Gemini takes: `functionResponse`, and the parts beside it."""
-    from .upstream_request import exported  # late: most programs write no events
+    from .upstream_request import GEMINI, exported  # late: most programs write no events
 
     found = tuple([part for part in results if isinstance(part, ToolResult)])
     calls = tuple([ToolCall(result.call_id, name, "{}") for result in found])
     request = Request((Turn("user", (Text("-"),)), Turn("assistant", calls), Turn("tool", found)))
-    contents = json_text.decode(exported(request, "gemini", _MODEL)[0])["contents"]
+    contents = json_text.decode(exported(request, GEMINI, _MODEL)[0])["contents"]
     return [part for content in contents[2:] for part in content["parts"]]
 
 

@@ -26,6 +26,7 @@ from .toolbox import SUCCEEDED
 
 SOURCE = "runtime"
 """The source of the history: no dialect."""
+GEMINI = "gemini"
 ANSWER = 32_000
 """The output limit for dialects that demand one, if the model allows so many tokens."""
 
@@ -48,7 +49,7 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
     if agent.limited and settings.max_tokens is None and most is not None:
         settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
     request = msgspec.structs.replace(request, settings=settings)
-    rows = get("gemini").hosted  # the dialect in which `SideQuestion` declares hosted tools
+    rows = get(GEMINI).hosted  # the dialect in which `SideQuestion` declares hosted tools
     return prepare(request, rows, dialect, context, facts_of(request.turns, context))[1], origin
 
 

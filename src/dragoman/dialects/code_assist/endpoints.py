@@ -24,8 +24,8 @@ from ...endpoints.records import (
 from ..gemini.endpoints import ENDPOINTS as GEMINI
 from ..gemini.endpoints import VERBS, total_tokens, wants_array
 from . import NAME
-from .wire import SESSION
 
+_SESSION = "request/session_id"
 _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
 
@@ -107,7 +107,7 @@ ENDPOINTS = Endpoints(
     rehearsal=GEMINI.rehearsal,
     agent=AgentForm(
         parts_beside_results=True,
-        session=lambda session, prompt: {SESSION: session, "user_prompt_id": f"{session}#turn-{prompt}"},
+        session=lambda session, prompt: {_SESSION: session, "user_prompt_id": f"{session}#turn-{prompt}"},
         # gemini-cli's own defaults for Gemini 2.5 (2026-08).
         budget_settings=Settings(budget=-1, temperature=0.0, top_p=1.0),
     ),
