@@ -27,6 +27,7 @@ from ..codec.packed_seals import Origin, pack
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import endpoints, get
+from ..endpoints.listed_models import read_list
 from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices
@@ -186,13 +187,16 @@ class UpstreamModel:
             async with asyncio.timeout(CHECK_SECONDS):
                 place = addressing.place(upstream, path)
                 async with await net.client.request(addressing.address(upstream), "GET", place, own, b"") as answer:
-                    await answer.read(LARGEST)
+                    body = await answer.read(LARGEST)
         except (TimeoutError, TransportError):
             return  # whether the upstream is there shows when it is asked
         if answer.status in (401, 403):
             where = f"the key in {upstream.key_env}" if upstream.key_env else "the key"
             problem = f"the upstream refuses {where} (status {answer.status}). Set a valid key, and start again"
             raise ConfigError("model", self.name, problem=problem)
+        for listed in read_list(body, lists):
+            if listed.name == self._model and listed.context and self._known.context is None:
+                self._known = msgspec.structs.replace(self._known, context=listed.context)
 
     async def close(self) -> None:
         """Nothing to close: the connections belong to `Net`."""

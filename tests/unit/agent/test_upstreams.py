@@ -52,7 +52,7 @@ class Host:
         self.paths: list[str] = []
 
     async def handle(self, request: IncomingRequest, reply: Reply) -> None:
-        self.asked.append(json.loads(request.body))
+        self.asked.append(json.loads(request.body or b"null"))
         self.paths.append(request.path)
         status, headers, body = self._said[min(len(self.asked), len(self._said)) - 1]
         reply.send(status, [("content-type", "application/json"), *headers.items()], json.dumps(body).encode())
@@ -305,3 +305,14 @@ def test_the_windows_of_the_user_reach_the_models() -> None:
     found = Upstreams({"a": Upstream("anthropic", auth="none")}, net, {"a/*": WindowAndPrices(context=5)})
     assert asyncio.run(found("a/claude-opus-5").known()).context == 5
     assert asyncio.run(found("a/claude-opus-5").known()).input_price == 5.0
+
+
+def test_a_window_that_the_upstream_lists_is_known_after_the_check() -> None:
+    host = Host((200, {}, {"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 40960}]}))
+
+    async def use(model: UpstreamModel) -> list[int | None]:
+        before = (await model.known()).context
+        await model.check()
+        return [before, (await model.known()).context]
+
+    assert with_model(host, use) == [None, 40960]
