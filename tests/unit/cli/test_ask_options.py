@@ -171,3 +171,25 @@ def test_a_chat_sends_its_attachment_with_the_first_message(runs: Runs, home: Pa
     parts = upstream.requests[-1]["messages"][-1]["content"]
     assert "image_url" in [part["type"] for part in parts]
     assert refused.exit_code == 2 and "--attach -" in refused.stderr
+
+
+def test_the_instructions_of_the_project_are_sent_and_named(runs: Runs, home: Path) -> None:
+    Path("AGENTS.md").write_text("Use tabs.")
+    Path("notes.txt").write_text("A dragoman was an interpreter.")
+    with fake_upstream() as upstream:
+        words = ["ask", "Hello", "-m", "fake/one", "--config", upstream.config(home)]
+        done = runs(*words, "--full-context")
+        without = runs(*words, "--no-instructions")
+    assert f"instructions of the project: {Path('AGENTS.md').resolve()}" in done.stderr
+    first, second = [json.dumps(request["messages"]) for request in upstream.requests]
+    assert "Use tabs." in first and "A dragoman was an interpreter." in first
+    assert "Use tabs." not in second and "instructions of the project" not in without.stderr
+
+
+def test_remembered_facts_come_from_the_file_of_the_users_choice(runs: Runs, home: Path) -> None:
+    file = home / "GEMINI.md"
+    file.write_text("## Gemini Added Memories\n- I like tea.\n")
+    file.chmod(0o600)
+    with fake_upstream() as upstream:
+        runs("ask", "Hello", "-m", "fake/one", "--memory", file, "--config", upstream.config(home))
+    assert "I like tea." in upstream.requests[0]["messages"][0]["content"]
