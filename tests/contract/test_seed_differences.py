@@ -261,6 +261,13 @@ def _() -> None:
         assert "File: a.ts\nL1: // TODO" in found
 
 
+@difference("read-many-files")
+def _() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "a.txt").write_text("one\n")
+        assert _words("read_many_files", {"paths": ["a.txt"]}, Path(name).resolve()).startswith("--- a.txt ---\none\n")
+
+
 @difference("search-programs")
 def _() -> None:
     text = inspect.getsource(search_file_content)
