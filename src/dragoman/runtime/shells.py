@@ -14,6 +14,9 @@ class Shell(Struct, frozen=True):
     """The program and its options. The command is the last argument."""
     description: str
     """How commands are run, for the model."""
+    readable: bool = False
+    """The commands have bash's grammar, which the policy reads. A command of another shell needs an approval each time,
+    because it is not known which programs it runs."""
 
     def command(self, text: str) -> tuple[str, ...]:
         """The program and its arguments for a command."""
@@ -24,6 +27,7 @@ BASH = Shell(
     ("bash", "-c"),
     "Runs a command as `bash -c <command>` in the workspace. Commands may go to the background with `&`; all of one "
     "command's processes are a group, which can be ended with `kill -- -PGID`.",
+    readable=True,
 )
 CMD = Shell(
     ("cmd.exe", "/c"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
+from dragoman.runtime.policy import Policy
 from dragoman.runtime.sandbox_interface import ProcessStart
 from dragoman.runtime.shells import BASH, CMD, Shell, usual_shell
 from dragoman.runtime.tool_interface import ToolEnvironment, ToolError
@@ -35,6 +36,13 @@ def test_the_tool_starts_the_shell_that_it_is_given(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="not here"):
         asyncio.run(tool.run({"command": "dir"}, ToolEnvironment((tmp_path,))))
     assert started[0].command == ("cmd.exe", "/c", "dir")
+
+
+def test_a_command_of_a_shell_that_the_policy_cannot_read_needs_an_approval_each_time(tmp_path: Path) -> None:
+    policy = Policy("ask", ["run_shell_command(echo)"])
+    for shell, word in ((BASH, "run"), (CMD, "ask")):
+        asked = asyncio.run(RunShellCommand(shell=shell).confirm({"command": "echo a"}, ToolEnvironment((tmp_path,))))
+        assert policy.judge("run_shell_command", "run", asked).word == word
 
 
 def test_another_shell_runs_commands_too(tmp_path: Path) -> None:

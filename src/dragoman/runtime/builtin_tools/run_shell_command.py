@@ -82,6 +82,7 @@ class RunShellCommand(Tool):
         # On one line: a text of the model must not look like a command or like an answer.
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
+        hidden = hidden or not self._shell.readable
         return Confirmation(title, "run", command=arguments["command"], roots=names, folder=folder, hidden=hidden)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
