@@ -19,6 +19,7 @@ import warnings
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
+from copy import copy
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -131,10 +132,10 @@ class Agent:
         sees each call and may refuse it; `after_call` sees each result and may replace it. `models` has your own
         windows and prices by `upstream/model`, where * stands for any characters. `search` is a web search service for
         upstreams without one. `hosted` are families of tools that the upstream itself runs (web_search, web_fetch).
-        `binary="summarise"` replaces media in results by a line that names their type. `diffs` is
-        an editor in which the person sees edits, and may change them, before they are made. `instructions`: the model
-        gets AGENTS.md, GEMINI.md and CLAUDE.md of the project. `full_context`: it gets all files of the folder.
-        `memory` is the file for remembered facts, in place of the usual one."""
+        `binary="summarise"` replaces media in results by a line that names their type. `diffs` is an editor in which
+        the person sees edits, and may change them, before they are made. `instructions`: the model gets AGENTS.md,
+        GEMINI.md and CLAUDE.md of the project. `full_context`: it gets all files of the folder. `memory` is the file
+        for remembered facts, in place of the usual one."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         self._models, self._hosted, self._binary = models or {}, tuple(hosted), binary
@@ -377,30 +378,11 @@ class Agent:
 
     def _fresh(self) -> Agent:
         """The same agent with an empty conversation, which is not kept."""
-        return Agent(
-            self.model,
-            folder=self._workspace,
-            tools=self._tools,
-            mcp=self._mcp,
-            policy=self.policy,
-            approve=self._approve,
-            system=self._system,
-            settings=self._settings,
-            limits=self._limits,
-            before_call=self._hooks[0],
-            after_call=self._hooks[1],
-            telemetry=self._telemetry,
-            upstreams=self._upstreams,
-            models=self._models,
-            search=self._search,
-            hosted=self._hosted,
-            binary=self._binary,
-            diffs=self._diffs,
-            instructions=self._reads_instructions,
-            full_context=self._full_context,
-            memory=self._memory,
-            environment=self._environment,
-        )
+        other = copy(self)
+        other.session = Session(id=secrets.token_hex(8), model=self.model)
+        other._defer, other._save, other._journal, other._format = False, unsaved, None, None
+        other.toolbox, other.servers, other._stack, other._loop = Toolbox(), None, None, None
+        return other
 
 
 class _AgentTool(Tool):
