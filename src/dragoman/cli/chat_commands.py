@@ -81,8 +81,12 @@ class ChatCommands:
 
     def do_tools(self, rest: str) -> None:
         """List the tools."""
+        offered = self._agent.offered()
         for tool in self._agent.toolbox:
-            self._print(f"{tool.name:24} {tool.description.strip().partition(chr(10))[0][:90]}")
+            about = tool.description.strip().partition("\n")[0][:90]
+            if tool.name not in offered:
+                about = "not offered: neither the model's upstream nor a service of yours can do it"
+            self._print(f"{tool.name:24} {about}")
         if not len(self._agent.toolbox):
             self._print("no tools")
 

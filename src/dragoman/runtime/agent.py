@@ -296,6 +296,10 @@ class Agent:
         """The model's window and prices, as far as they are known. Under `async with` only."""
         return await self._opened().known(self.session)
 
+    def offered(self) -> tuple[str, ...]:
+        """The names of the tools that the model is offered. Under `async with` only."""
+        return tuple([tool.name for tool in self._opened().offered(self.session)])
+
     async def check(self) -> None:
         """Find out whether the model can be asked. ConfigError where the key is missing or refused. Under `async with`
         only."""

@@ -108,6 +108,10 @@ class Loop:
         """The window and the prices of the session's model."""
         return await self._models(session.model).known()
 
+    def offered(self, session: Session) -> tuple[Tool, ...]:
+        """The tools that the session's model is offered."""
+        return self._declared(self._models(session.model))
+
     async def compact(self, session: Session) -> list[Happening]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
         return await self._compressed(session, self._models(session.model), None)
