@@ -13,8 +13,8 @@ from dragoman.canon import Media, Request, Settings, Text, ToolCall, ToolResult,
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 from dragoman.runtime.session import Session
 from dragoman.runtime.upstreams import Net, UpstreamModel
-from dragoman.transport.client_interface import Limits
 from dragoman.transport.http_client import Pool
+from dragoman.transport.http_client_interface import Limits
 from dragoman.transport.upstream import Upstream
 from tests.unit.agent.test_upstreams import Host, answer, asks, with_model
 

@@ -34,8 +34,8 @@ from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 from dragoman.runtime.model_answer import SideQuestion, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
-from dragoman.transport.client_interface import Limits
 from dragoman.transport.http_client import Pool
+from dragoman.transport.http_client_interface import Limits
 from dragoman.transport.upstream import Upstream
 
 Json = Any
