@@ -19,7 +19,7 @@ from dragoman.canon.loss_codes import CODES
 from dragoman.canon.repair_codes import REPAIRS
 from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import get, names
-from dragoman.facts import hosts, profiles
+from dragoman.facts import hosts, profiles, windows_and_prices
 from dragoman.gateway.exchange import fault_reactions
 from dragoman.lint.runner import all_rules
 
@@ -45,6 +45,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/repairs.md", NOTE + repairs()
     yield "reference/rules.md", NOTE + rules()
     yield "reference/profiles.md", NOTE + gates()
+    yield "reference/windows-and-prices.md", NOTE + prices()
     yield "reference/hosts.md", NOTE + upstreams()
     yield "reference/faults.md", NOTE + faults()
     yield "reference/cli.md", NOTE + command_line()
@@ -112,6 +113,22 @@ def gates() -> str:
     ]
     for row in profiles.rows():
         out.append(cells(", ".join(row.dialects), ", ".join(row.match), _listed(row.facts), row.source, row.date))
+    return "\n".join(out) + "\n"
+
+
+def prices() -> str:
+    out = [
+        "# Windows and prices",
+        "",
+        "Windows of models in tokens, and prices in US dollars for a million tokens at the provider's own host: the",
+        "rows of `windows_and_prices.json`, each with source and date. Later rows win. A price that is not here is",
+        "unknown. [How to set your own](../how-to/windows-and-prices.md).",
+        "",
+        "| Dialects | Models | Facts | Source | Date |",
+        "|---|---|---|---|---|",
+    ]
+    for row in windows_and_prices.rows():
+        out.append(_cells(", ".join(row.dialects), ", ".join(row.match), _told(row.facts), row.source, row.date))
     return "\n".join(out) + "\n"
 
 

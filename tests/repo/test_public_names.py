@@ -59,6 +59,8 @@ RUNTIME = {
     *("Agent", "Limits", "Loop", "Policy", "Reply", "Session", "Settings", "Toolbox", "OutputError"),
     *("FunctionTool", "Tool", "ToolEnvironment", "ToolError", "Outcome", "Confirmation", "Approval", "builtin", "tool"),
     *("Compressed", "Content", "Failed", "Finished", "Happening", "Lost", "Retrying", "Thought", "Waiting"),
+    *("DiffUpdate", "DiffViewer", "ProjectInstructions", "SearchService", "WebSearchBegin", "WebSearchEnd"),
+    "WindowAndPrices",
     *("ToolCallProgress", "ToolCallRequest", "ToolCallResponse"),
 }
 

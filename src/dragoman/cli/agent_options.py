@@ -75,6 +75,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Deny a tool. A denied tool stays denied, even if it is allowed too.",
     ),
     click.option(
+        "--hosted",
+        multiple=True,
+        type=click.Choice(["web_search", "web_fetch"]),
+        help="A tool that the upstream itself runs. The option may be repeated.",
+    ),
+    click.option(
+        "--binary",
+        type=click.Choice(["native", "summarise"]),
+        default="native",
+        show_default=True,
+        help="Pictures and documents in results of tools: sent as the upstream can, or named in a line of text.",
+    ),
+    click.option(
         "--attach",
         "--image",
         "media",
@@ -87,6 +100,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--session", metavar="ID", help="Continue this conversation (dragoman log lists them)."),
     click.option(
         "--folder", multiple=True, type=click.Path(exists=True, file_okay=False), help="A folder that tools may use."
+    ),
+    click.option(
+        "--instructions/--no-instructions",
+        default=True,
+        show_default=True,
+        help="Give the model the project's AGENTS.md, GEMINI.md and CLAUDE.md.",
+    ),
+    click.option("--full-context", is_flag=True, help="Give the model all files of the folder at the beginning."),
+    click.option(
+        "--memory",
+        type=click.Path(dir_okay=False, path_type=Path),
+        envvar="DRAGOMAN_MEMORY",
+        help="File for remembered facts. Default: DRAGOMAN_MEMORY, else memory.md in your configuration folder.",
     ),
     click.option("--system", default="", metavar="TEXT", help="Further instructions for the model."),
     click.option("--turns", type=int, default=100, show_default=True, help="Limit of requests to the model."),

@@ -20,7 +20,7 @@ from .agent_options import agent_options
     metavar="FILE|DSL",
     help='The answer is JSON that fits this JSON Schema, or a short form: "name, age int, bio: a short text".',
 )
-@click.option("--usage", is_flag=True, help="Write the tokens of the run to standard error at its end.")
+@click.option("--usage", is_flag=True, help="Write the tokens of the run and their cost to standard error at its end.")
 @click.option("--json", "as_json", is_flag=True, help="Write all events as lines of JSON.")
 def ask(**given: Any) -> None:
     """Ask a model that has tools: it reads, searches, edits and runs commands in this folder.

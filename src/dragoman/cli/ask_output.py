@@ -23,16 +23,20 @@ from ..runtime.events import (
     Finished,
     Happening,
     Lost,
+    ProjectInstructions,
     Retrying,
     Thought,
     ToolCallProgress,
     ToolCallRequest,
     ToolCallResponse,
     Waiting,
+    WebSearchBegin,
+    WebSearchEnd,
     as_line,
 )
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
+from ..transport.known_models import shown_cost
 from .terminal_output import visible as visible
 
 if sys.platform != "win32":
@@ -71,7 +75,7 @@ class JsonOutput:
         sys.stdout.buffer.write(as_line(happening))
         sys.stdout.buffer.flush()
         if self._usage and isinstance(happening, Finished):
-            self.say(tokens(happening.usage))
+            self.say(spending(happening))
 
     def say(self, words: str) -> None:
         """Write a message to standard error."""
@@ -114,8 +118,13 @@ class TextOutput:
             self._line(f"→ {happening.name} {_short(happening.args)}".rstrip(), "bold cyan")
         elif isinstance(happening, ToolCallResponse):
             self._response(happening)
+        elif isinstance(happening, WebSearchBegin | WebSearchEnd):
+            if isinstance(happening, WebSearchEnd):
+                self._line(f"✓ web search of the upstream: {happening.query}".rstrip(": "), "green")
         elif isinstance(happening, Waiting):
             self._line(f"? {happening.name} waits: {happening.asked.title}", "yellow")
+        elif isinstance(happening, ProjectInstructions):
+            self.say(f"instructions of the project: {', '.join(happening.files)}")
         elif isinstance(happening, Lost):
             self._losses(happening.losses)
         else:
@@ -165,7 +174,7 @@ class TextOutput:
                 detail = f" ({happening.detail})" if happening.detail else ""
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
             if self._usage:
-                self._line(tokens(happening.usage), "dim")
+                self._line(spending(happening), "dim")
 
     def show(self, text: str) -> None:
         """Show the output of a command of the user's own."""
@@ -294,6 +303,11 @@ def tokens(usage: Usage) -> str:
         if number
     ]
     return " · ".join(known) or "tokens unknown"
+
+
+def spending(end: Finished) -> str:
+    """The tokens and the cost of a run, in one line."""
+    return f"{tokens(end.usage)} · {shown_cost(end.cost)}"
 
 
 def _short(args: object) -> str:

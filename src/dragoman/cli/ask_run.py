@@ -7,10 +7,10 @@ import io
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 import msgspec
@@ -22,6 +22,7 @@ from ..errors import ConfigError, DragomanError
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..runtime.agent import Agent
+from ..runtime.builtin_tools import endpoint_of
 from ..runtime.builtin_tools import tools as builtin_tools
 from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.edit_journal import EditJournal
@@ -34,6 +35,7 @@ from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
+from ..transport.search_service import SearchService
 from ..transport.upstream import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema
 from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
@@ -70,6 +72,11 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     approve: Mode
     allow: tuple[str, ...]
     deny: tuple[str, ...]
+    hosted: tuple[str, ...] = ()
+    binary: Literal["native", "summarise"] = "native"
+    instructions: bool = True
+    full_context: bool = False
+    memory: Path | None = None
     media: tuple[str, ...]
     going_on: bool
     session: str | None
@@ -135,7 +142,7 @@ def run(wish: AskOptions) -> NoReturn:
     except (KeyboardInterrupt, asyncio.CancelledError):
         agent.session.interrupt()
         keep(agent.session)
-        teller.tell(Finished("cancelled", agent.session.spent))
+        teller.tell(Finished("cancelled", agent.session.spent, cost=agent.session.cost))
         sys.exit(_CANCELLED)
     except ConfigError as error:
         fail(str(error), 2)
@@ -222,7 +229,7 @@ def make_agent(
     agent = Agent(
         _routed(model_of(model, os.environ), config),
         folder=wish.folder or ".",
-        tools=_tools(wish.tools, wish.no_tools),
+        tools=_tools(wish.tools, wish.no_tools, config.search, environment),
         mcp=_servers(wish.mcp),
         policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
         approve=approve,
@@ -234,6 +241,13 @@ def make_agent(
         journal=EditJournal(store) if store is not None else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
+        models=config.models,
+        search=config.search,
+        hosted=wish.hosted,
+        binary=wish.binary,
+        instructions=wish.instructions,
+        full_context=wish.full_context,
+        memory=wish.memory,
         environment=environment,
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
@@ -328,12 +342,15 @@ def _words(wish: AskOptions, say: Callable[[str], None]) -> str:
     return plain
 
 
-def _tools(names: tuple[str, ...], none: bool) -> tuple[Tool, ...] | None:
+def _tools(
+    names: tuple[str, ...], none: bool, service: SearchService | None, environment: Mapping[str, str]
+) -> tuple[Tool, ...] | None:
     if none:
         return ()
     if not names:
         return None
-    known = {tool.name: tool for tool in builtin_tools()}
+    search = endpoint_of(service, environment) if service is not None else None
+    known = {tool.name: tool for tool in builtin_tools(search=search)}
     wanted = [*dict.fromkeys([name.strip() for name in ",".join(names).split(",") if name.strip()])]
     for name in wanted:
         if name not in known:

@@ -20,6 +20,7 @@ from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.upstream_request import exported
 from ..store import Store
+from ..transport.known_models import shown_cost
 from .ask_output import tokens
 from .chat_output import ChatOutput
 from .model_aliases import model_of
@@ -80,8 +81,12 @@ class ChatCommands:
 
     def do_tools(self, rest: str) -> None:
         """List the tools."""
+        offered = self._agent.offered()
         for tool in self._agent.toolbox:
-            self._print(f"{tool.name:24} {tool.description.strip().partition(chr(10))[0][:90]}")
+            about = tool.description.strip().partition("\n")[0][:90]
+            if tool.name not in offered:
+                about = "not offered: neither the model's upstream nor a service of yours can do it"
+            self._print(f"{tool.name:24} {about}")
         if not len(self._agent.toolbox):
             self._print("no tools")
 
@@ -143,9 +148,12 @@ class ChatCommands:
             raise ConfigError("save", str(path), problem=error.strerror or str(error)) from error
         self._print(f"saved: {path}", "green")
 
-    def do_usage(self, rest: str) -> None:
-        """Show the tokens of the last answer, and of the history."""
+    async def do_usage(self, rest: str) -> None:
+        """Show the tokens of the last answer and of the history, the model's window, and the cost of the chat."""
+        window = (await self._agent.known()).context
+        size = f"{window:,} tokens" if window is not None else "unknown"
         self._print(f"last answer: {tokens(self._output.usage)}; history: {self._agent.session.held:,} tokens")
+        self._print(f"window: {size}; this chat: {shown_cost(self._output.cost)}")
 
     def do_exit(self, rest: str) -> None:
         """End the chat (also Ctrl-D)."""

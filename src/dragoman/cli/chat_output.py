@@ -12,7 +12,8 @@ from rich.text import Text
 from ..canon.losses import Loss
 from ..canon.response import Usage
 from ..runtime.events import Content, Finished, Happening, Lost, ToolCallRequest
-from .ask_output import TextOutput, tokens
+from ..runtime.spending import added_cost
+from .ask_output import TextOutput, spending
 from .terminal_output import visible
 
 _REFRESH = 8
@@ -32,6 +33,8 @@ class ChatOutput(TextOutput):
         """All losses of the chat."""
         self.usage = Usage()
         """Tokens of the last answer."""
+        self.cost: float | None = 0.0
+        """Cost of all answers in US dollars. None: a price is unknown."""
 
     def tell(self, happening: Happening) -> None:
         """Show an event."""
@@ -40,7 +43,8 @@ class ChatOutput(TextOutput):
             self.losses += happening.losses
         elif isinstance(happening, Finished):
             self.usage = happening.usage
-            self._line(tokens(happening.usage), "dim")
+            self.cost = added_cost(self.cost, happening.cost)
+            self._line(spending(happening), "dim")
 
 
 class MarkdownOutput(ChatOutput):

@@ -145,7 +145,7 @@ class _Chat:
                 raise
             self._agent.session.interrupt()
             self._keep(self._agent.session)
-            self._output.tell(Finished("cancelled", self._agent.session.spent))
+            self._output.tell(Finished("cancelled", self._agent.session.spent, cost=self._agent.session.cost))
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 

@@ -22,6 +22,7 @@ from ..gateway.exchange.routes import Routes
 from ..transport import upstream_address
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client, Limits
+from ..transport.known_models import window_and_prices
 from ..transport.proxy_settings import client
 from ..transport.upstream import REHEARSAL, Upstream, own_host
 from .model_aliases import read_aliases
@@ -45,6 +46,9 @@ class ListedRow(Struct, frozen=True, omit_defaults=True):
     alias: the user gave the name."""
     context: int | None = None
     output: int | None = None
+    input_price: float | None = None
+    """US dollars for a million tokens."""
+    output_price: float | None = None
 
 
 @click.command(epilog="Example: dragoman models openai")
@@ -62,6 +66,7 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
 
     The upstreams are asked for their lists. For a provider that does not answer, the models that dragoman knows are
     listed, and a line on standard error gives the reason. A number is the largest count of tokens in a request.
+    Prices are US dollars for a million tokens, in and out, where they are known (docs/how-to/windows-and-prices.md).
     """
     try:
         environment = user_environment()
@@ -78,8 +83,11 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
         return
     width = min(max([len(row.model) for row in rows], default=0), 60)
     for row in rows:
-        context = f"{row.context:>11,}" if row.context is not None else ""
-        line = f"{row.model:{width}}  {row.source:13}{context}".rstrip()
+        context = f"{row.context:,}" if row.context is not None else ""
+        prices = (
+            f"  ${row.input_price:g} / ${row.output_price:g}" if None not in (row.input_price, row.output_price) else ""
+        )
+        line = f"{row.model:{width}}  {row.source:13}{context:>11}{prices}".rstrip()
         click.echo(visible(line) if sys.stdout.isatty() else line)
 
 
@@ -96,7 +104,23 @@ async def _all(config: Config, environment: Mapping[str, str], only: str | None)
             found[name] = ListedRow(name, upstream, "configuration")
     if only in (None, REHEARSAL):
         found["rehearsal/rules"] = ListedRow("rehearsal/rules", REHEARSAL, "known")
-    return list(found.values())
+    return [_completed(row, config) for row in found.values()]
+
+
+def _completed(row: ListedRow, config: Config) -> ListedRow:
+    """The row with the known window and prices. What the upstream itself lists stays."""
+    upstream = config.upstreams.get(row.upstream)
+    if upstream is None:
+        return row
+    model = row.model.removeprefix(f"{row.upstream}/")
+    known = window_and_prices(row.upstream, upstream, model, config.models)
+    return msgspec.structs.replace(
+        row,
+        context=row.context if row.context is not None else known.context,
+        output=row.output if row.output is not None else known.output,
+        input_price=known.input_price,
+        output_price=known.output_price,
+    )
 
 
 async def _of(name: str, upstream: Upstream, net: Client, environment: Mapping[str, str]) -> list[ListedRow]:

@@ -52,6 +52,10 @@ def _gateway(data: bytes, file: str) -> Iterator[str]:
         own_key = ", with the key that the client sent" if route.client_key else ""
         others = _others(route, "match", "to", "client_key")
         yield f"requests for the model {_name(route.match)} go to {targets}{own_key}{others}"
+    if config.search is not None:
+        variable = config.search.key_variable
+        key = f"with the key in the variable {_ascii(_name(variable))}" if variable else "without a key"
+        yield f"web searches of the agent go to {_host(config.search.address)}, {key}"
     yield from _settings(config)
 
 
@@ -84,7 +88,7 @@ def _settings(config: Config) -> Iterator[str]:
     """Every other setting that differs from its default."""
     whole: dict[str, Any] = msgspec.to_builtins(config)
     for section, value in whole.items():
-        if section in ("upstreams", "routes"):
+        if section in ("upstreams", "routes", "search"):
             continue
         for key, one in value.items() if isinstance(value, dict) else [("", value)]:
             yield f"{section}{'.' if key else ''}{key} is {_json(one)}"

@@ -14,6 +14,7 @@ from msgspec import Raw, Struct
 
 from ..canon.events import Fault
 from ..canon.losses import Loss, Severity
+from ..canon.request import Settings
 from ..codec import json_text
 
 Query = Mapping[str, Sequence[str]]
@@ -303,6 +304,18 @@ class RehearsalForm(Struct, frozen=True):
     """Reasoning is shown only to clients that ask for it."""
 
 
+class WindowForm(Struct, frozen=True):
+    """How an upstream is asked for the window of a model, and how a request sets the window."""
+
+    path: str
+    asked: Callable[[str], dict[str, Any]]
+    """The body of the question, from the model's name."""
+    read: Callable[[dict[str, Any]], int | None]
+    """The window in tokens, from the upstream's answer. None: the answer does not state it."""
+    field: str
+    """The field of a request that sets the window, as the path of an extra."""
+
+
 class AgentForm(Struct, frozen=True):
     """The rules for the agent's requests in a dialect."""
 
@@ -312,6 +325,16 @@ class AgentForm(Struct, frozen=True):
     """A reasoning model shows its reasoning by default, and a model without reasoning refuses the setting."""
     parts_beside_results: bool = False
     """Parts that a tool returns stand beside the tool's result, which only reports success."""
+    window: WindowForm | None = None
+    """None: every model has one window, which no request changes."""
+    headers: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
+    """Headers of the agent's own requests, from the headers of the upstream's configuration. The latter win; an empty
+    one takes a header away."""
+    session: Callable[[str, int], dict[str, str]] | None = None
+    """Fields that name the conversation and the prompt, as paths of extras, from the id of the conversation and the
+    number of the prompt."""
+    budget_settings: Settings | None = None
+    """Settings for models that take a thinking budget, where the user chose none of them."""
 
 
 # Setup of clients, and their behaviour.

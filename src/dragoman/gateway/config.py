@@ -19,10 +19,12 @@ from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
 from ..dialects import installed
+from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
 from ..store.user_files import read_named_file
 from ..transport.http_client_interface import Kind
+from ..transport.search_service import SearchService
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream import REHEARSAL as REHEARSAL
 from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
@@ -171,6 +173,11 @@ class Config(_Part, frozen=True):
     similar variables). The other values choose one client for all upstreams."""
     log: LogFormat = "text"
     """One line for each exchange on standard error: text for people, json for machines, off for none."""
+    models: dict[str, WindowAndPrices] = {}
+    """Windows and prices of models by `upstream/model` (* stands for any characters), where the known ones are missing
+    or not yours. Prices are US dollars for a million tokens."""
+    search: SearchService | None = None
+    """A web search service for the agent, for upstreams without a web search."""
     environment: bool = True
     """Add the upstreams of the usual environment variables, except those whose name or key variable the file has."""
 
@@ -267,9 +274,22 @@ def checked(config: Config, file: str, text: str = "") -> Config:
                 f"{', '.join(sorted(spoken))}. Leave the setting out, or name such an upstream."
             )
             raise FileError(file, text, ("routes", i, "same_account"), problem)
+    _check_search(config.search, file, text)
     if not config.upstreams:  # Nothing is configured: the rehearsal serves every model, and its answers name it.
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)
+
+
+def _check_search(search: SearchService | None, file: str, text: str) -> None:
+    """FileError where the search service has no usable address."""
+    if search is None:
+        return
+    if not is_address(search.address):
+        problem = f"the search service {search.kind} needs an address. Write it like https://host/path."
+        raise FileError(file, text, ("search", "url") if search.url else ("search",), problem)
+    if search.kind == "json" and "{query}" not in search.url:
+        problem = "the address has no {query}. Write it like https://host/search?q={query}."
+        raise FileError(file, text, ("search", "url"), problem)
 
 
 _LISTABLE = re.compile(r"\*|(?:\*\.)?[0-9A-Za-z_-]{1,63}(?:\.[0-9A-Za-z_-]{1,63})*\.?")
@@ -288,6 +308,9 @@ def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
         if parts.username or parts.password:
             why = "the user and password in base_url are not sent. Set key_env to the key's variable, or set headers"
             found.append(f"upstreams.{name}: {why}")
+    variable = config.search.key_variable if config.search is not None else ""
+    if variable and not environment.get(variable):
+        found.append(f"search: the variable {variable} is empty, so each web search fails")
     seen: dict[str, int] = {}
     for i, route in enumerate(config.routes):
         before = next((j for match, j in seen.items() if match in ("*", route.match)), None)

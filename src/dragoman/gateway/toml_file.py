@@ -61,6 +61,8 @@ class _Reader:
 
     def value(self, value: Any, shape: Any, at: Place) -> Any:
         inner = get_args(shape)
+        if len(inner) == 2 and inner[1] is type(None):
+            return self.value(value, inner[0], at)  # an optional table; TOML has no null
         if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
             return self._struct(value, shape, at)
         if get_origin(shape) is dict:
@@ -163,6 +165,8 @@ def written(value: Any, at: str = "") -> str:
     for key, one in value.items():
         name = key if re.fullmatch(r"[\w-]+", key) else _text(key)
         path = f"{at}.{name}" if at else name
+        if one is None:
+            continue  # TOML has no null: the setting is left out
         if isinstance(one, dict):
             inner = written(one, path)
             if inner:

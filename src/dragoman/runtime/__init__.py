@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..canon.request import Settings
+    from ..facts.windows_and_prices import WindowAndPrices
+    from ..transport.search_service import SearchService
     from .agent import Agent, Reply
     from .builtin_tools import builtin
+    from .diff_viewer import DiffUpdate, DiffViewer
     from .events import (
         Compressed,
         Content,
@@ -19,12 +22,15 @@ if TYPE_CHECKING:
         Finished,
         Happening,
         Lost,
+        ProjectInstructions,
         Retrying,
         Thought,
         ToolCallProgress,
         ToolCallRequest,
         ToolCallResponse,
         Waiting,
+        WebSearchBegin,
+        WebSearchEnd,
     )
     from .function_tools import FunctionTool, tool
     from .loop import Limits, Loop
@@ -36,11 +42,15 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "..canon.request": ("Settings",),
+    "..facts.windows_and_prices": ("WindowAndPrices",),
+    "..transport.search_service": ("SearchService",),
     ".agent": ("Agent", "Reply"),
     ".builtin_tools": ("builtin",),
+    ".diff_viewer": ("DiffUpdate", "DiffViewer"),
     ".events": (
-        *("Compressed", "Content", "Failed", "Finished", "Happening", "Lost", "Retrying", "Thought"),
-        *("ToolCallProgress", "ToolCallRequest", "ToolCallResponse", "Waiting"),
+        *("Compressed", "Content", "Failed", "Finished", "Happening", "Lost", "ProjectInstructions", "Retrying"),
+        *("Thought", "ToolCallProgress", "ToolCallRequest", "ToolCallResponse", "Waiting"),
+        *("WebSearchBegin", "WebSearchEnd"),
     ),
     ".function_tools": ("FunctionTool", "tool"),
     ".loop": ("Limits", "Loop"),
@@ -58,6 +68,8 @@ __all__ = [
     "Compressed",
     "Confirmation",
     "Content",
+    "DiffUpdate",
+    "DiffViewer",
     "Failed",
     "Finished",
     "FunctionTool",
@@ -68,8 +80,10 @@ __all__ = [
     "Outcome",
     "OutputError",
     "Policy",
+    "ProjectInstructions",
     "Reply",
     "Retrying",
+    "SearchService",
     "Session",
     "Settings",
     "Thought",
@@ -81,6 +95,9 @@ __all__ = [
     "ToolError",
     "Toolbox",
     "Waiting",
+    "WebSearchBegin",
+    "WebSearchEnd",
+    "WindowAndPrices",
     "builtin",
     "tool",
 ]

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
+from copy import copy
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -28,34 +29,40 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.losses import Loss
-from ..canon.parts import Media, Part, Text
+from ..canon.parts import Media, Part, Text, ToolResult
 from ..canon.request import Format, Settings
 from ..canon.response import Usage
+from ..canon.turns import Turn
 from ..errors import ConfigError
+from ..facts.windows_and_prices import WindowAndPrices
 from ..store import Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.http_client_interface import Limits as Waits
 from ..transport.proxy_settings import client
+from ..transport.search_service import SearchService
 from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt
+from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
-from .builtin_tools import works_in_folder
+from .builtin_tools.read_many_files import ReadManyFiles
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
+from .diff_viewer import DiffViewer
 from .edit_journal import EditJournal
-from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
+from .events import Content, Finished, Happening, Lost, ProjectInstructions, Reason, ToolCallRequest
 from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
+from .project_instructions import as_text, found_instructions
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
 from .tool_interface import FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
-from .upstreams import Net, Upstreams, usual_model
+from .upstreams import Binary, Net, Upstreams, usual_model
 
 if TYPE_CHECKING:
     from .mcp.config import ServerConfig
@@ -79,6 +86,8 @@ class Reply(Struct, Generic[T], frozen=True):
     detail: str = ""
     value: T | None = None
     """The answer in the type that `output=` named."""
+    cost: float | None = None
+    """US dollars for the whole run. None: a price is unknown."""
 
 
 class Agent:
@@ -105,6 +114,14 @@ class Agent:
         journal: EditJournal | None = None,
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
+        models: Mapping[str, WindowAndPrices] | None = None,
+        search: SearchService | None = None,
+        hosted: Iterable[str] = (),
+        binary: Binary = "native",
+        diffs: DiffViewer | None = None,
+        instructions: bool = True,
+        full_context: bool = False,
+        memory: str | Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """`model` is `upstream/model`. Without it the usual model of the first upstream that the environment names is
@@ -112,9 +129,21 @@ class Agent:
         own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
         may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
-        sees each call and may refuse it; `after_call` sees each result and may replace it."""
+        sees each call and may refuse it; `after_call` sees each result and may replace it. `models` has your own
+        windows and prices by `upstream/model`, where * stands for any characters. `search` is a web search service for
+        upstreams without one. `hosted` are families of tools that the upstream itself runs (web_search, web_fetch).
+        `binary="summarise"` replaces media in results by a line that names their type. `diffs` is an editor in which
+        the person sees edits, and may change them, before they are made. `instructions`: the model gets AGENTS.md,
+        GEMINI.md and CLAUDE.md of the project. `full_context`: it gets all files of the folder. `memory` is the file
+        for remembered facts, in place of the usual one."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
+        self._models, self._hosted, self._binary = models or {}, tuple(hosted), binary
+        self._search, self._diffs = search, diffs
+        self._full_context, self._memory = full_context, None if memory is None else Path(memory).expanduser()
+        self._reads_instructions = instructions
+        self.instructions: tuple[Path, ...] = ()
+        """The files with the project's instructions that this conversation began with."""
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
@@ -224,17 +253,29 @@ class Agent:
                     end = happening
                 elif isinstance(happening, ToolCallRequest):
                     pieces.clear()
-        return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail)
+        return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail, cost=end.cost)
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
         """Ask, and yield the events of the run as they happen."""
         if not self.session.turns and self._works:
-            self.session.turns = appended((), *system_prompt.opening(self._workspace, date.today()))
+            self.session.turns = appended((), *await self._opening())
+            if self.instructions:
+                yield ProjectInstructions(tuple([str(path) for path in self.instructions]))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
         self.session.say((*words, *media))
         async with aclosing(self.resume()) as happenings:
             async for happening in happenings:
                 yield happening
+
+    async def _opening(self) -> tuple[Turn, Turn]:
+        """The first turns: the folder, the project's instructions, and its files where they are wanted."""
+        found = await asyncio.to_thread(found_instructions, self._workspace) if self._reads_instructions else ()
+        self.instructions = tuple([one.path for one in found])
+        files: tuple[Text | Media, ...] = ()
+        if self._full_context:
+            content = (await ReadManyFiles().run({"paths": ["**/*"]}, ToolEnvironment(self._workspace))).content
+            files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
+        return system_prompt.opening(self._workspace, date.today(), as_text(found), files)
 
     async def resume(self) -> AsyncGenerator[Happening, None]:
         """Continue the run that was interrupted, paused, or waits for approvals."""
@@ -250,6 +291,14 @@ class Agent:
         finally:
             if own:
                 await self.close()
+
+    async def known(self) -> WindowAndPrices:
+        """The model's window and prices, as far as they are known. Under `async with` only."""
+        return await self._opened().known(self.session)
+
+    def offered(self) -> tuple[str, ...]:
+        """The names of the tools that the model is offered. Under `async with` only."""
+        return tuple([tool.name for tool in self._opened().offered(self.session)])
 
     async def check(self) -> None:
         """Find out whether the model can be asked. ConfigError where the key is missing or refused. Under `async with`
@@ -282,10 +331,13 @@ class Agent:
     async def __aenter__(self) -> Agent:
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
-            self.session.system = system_prompt.system(remembered(config), self._system, tools=self._works)
+            own = system_prompt.own_system(self._environment) if self._works else ""
+            facts = remembered(config, self._memory)
+            self.session.system = system_prompt.system(facts, self._system, tools=self._works, text=own)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
-            self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)
+            search = endpoint_of(self._search, self._environment) if self._search is not None else None
+            self.toolbox = Toolbox(builtin_tools(search=search) if self._tools is None else self._tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
                 from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
@@ -293,9 +345,9 @@ class Agent:
                 self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
                 self.servers.join(self.toolbox)
             passed = self.policy.passed(self._environment)
-            around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
+            around = ToolEnvironment(self._workspace, passed, config=config, memory=self._memory, edited=self._edited)
             self._loop = Loop(
-                Upstreams(self._upstreams, net),
+                Upstreams(self._upstreams, net, self._models, self._binary),
                 self.toolbox,
                 around,
                 self.policy,
@@ -307,6 +359,8 @@ class Agent:
                 telemetry=self._telemetry,
                 before_call=self._hooks[0],
                 after_call=self._hooks[1],
+                hosted=self._hosted,
+                diffs=self._diffs,
             )
             self._stack = stack.pop_all()
         return self
@@ -328,22 +382,11 @@ class Agent:
 
     def _fresh(self) -> Agent:
         """The same agent with an empty conversation, which is not kept."""
-        return Agent(
-            self.model,
-            folder=self._workspace,
-            tools=self._tools,
-            mcp=self._mcp,
-            policy=self.policy,
-            approve=self._approve,
-            system=self._system,
-            settings=self._settings,
-            limits=self._limits,
-            before_call=self._hooks[0],
-            after_call=self._hooks[1],
-            telemetry=self._telemetry,
-            upstreams=self._upstreams,
-            environment=self._environment,
-        )
+        other = copy(self)
+        other.session = Session(id=secrets.token_hex(8), model=self.model)
+        other._defer, other._save, other._journal, other._format = False, unsaved, None, None
+        other.toolbox, other.servers, other._stack, other._loop = Toolbox(), None, None, None
+        return other
 
 
 class _AgentTool(Tool):
@@ -360,7 +403,7 @@ class _AgentTool(Tool):
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         """Ask the agent in a new conversation. Its tokens count for the agent that called."""
         reply = await self._agent._fresh().asked(str(arguments["prompt"]))
-        around.spend(reply.usage)
+        around.spend(reply.usage, reply.cost)
         if reply.reason not in ("stop", "refusal"):
             raise ToolError("execution_failed", f"{self.name} ended with {reply.reason}: {reply.detail}".rstrip(": "))
         return Outcome(reply.text, reply.text)

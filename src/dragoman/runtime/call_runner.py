@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ..canon.parts import ToolCall, ToolResult
 from . import telemetry
+from .diff_viewer import DiffViewer, approval_of
 from .events import Happening, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
 from .history import INTERRUPTED, failed
 from .model_answer import within
@@ -44,6 +45,8 @@ class CallServices(Struct, frozen=True):
     note: Callable[[telemetry.Noted], None]
     before: BeforeCall | None = None
     after: AfterCall | None = None
+    diffs: DiffViewer | None = None
+    """An editor that shows edits before they are made."""
 
 
 class CallRunner:
@@ -115,8 +118,8 @@ class CallRunner:
             plan = found
         approval = session.approvals.get(call.id)
         if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
-            if desk.approve is not None:
-                approval = await self._word(desk.approve, plan.asked)
+            if desk.approve is not None or (desk.diffs is not None and plan.asked.diff is not None):
+                approval = await self._word(plan.asked)
             elif desk.defer:
                 session.plans[call.id] = plan
                 return Waiting(call.id, call.name, plan.asked)
@@ -133,10 +136,14 @@ class CallRunner:
             found = await within(found, self._deadline)
         return found or ""
 
-    async def _word(self, approve: Approve, asked: Confirmation) -> Approval:
+    async def _word(self, asked: Confirmation) -> Approval:
         clock = asyncio.get_running_loop().time
+        approve, diffs = self._desk.approve, self._desk.diffs
         began = clock()
         try:
+            if diffs is not None and asked.diff is not None:
+                return await approval_of(diffs, asked, approve)
+            assert approve is not None
             return await approve(asked)
         finally:
             took = clock() - began

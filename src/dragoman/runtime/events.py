@@ -14,6 +14,7 @@ from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..canon.parts import Part
 from ..canon.response import Usage
+from .event_shapes import confirmation_details, response_parts
 from .tool_interface import Confirmation, FileDiff
 from .toolbox import Decision
 
@@ -92,12 +93,31 @@ class ToolCallResponse(
     duration_ms: int = 0
 
 
+class WebSearchBegin(_Told, frozen=True, rename={"call_id": "callId"}):
+    """The upstream itself searches the web. The program has nothing to run and sends no result."""
+
+    call_id: str
+
+
+class WebSearchEnd(_Told, frozen=True, rename={"call_id": "callId"}):
+    """The upstream's web search is over."""
+
+    call_id: str
+    query: str = ""
+
+
 class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
     """A call waits for a person's approval. The run ends here and can be resumed after the approval."""
 
     call_id: str
     name: str
     asked: Confirmation
+
+
+class ProjectInstructions(_Told, frozen=True):
+    """The conversation begins with the instructions in these files of the project."""
+
+    files: tuple[str, ...]
 
 
 class Lost(_Told, frozen=True):
@@ -127,11 +147,13 @@ class Compressed(_Told, frozen=True):
 
 
 class Finished(_Told, frozen=True, rename={"finish_reason": "finishReason"}):
-    """The run is over. `usage` is the sum over the run, as far as the upstreams reported usage."""
+    """The run is over. `usage` is the sum over the run, as far as the upstreams reported usage. `cost` is its cost in
+    US dollars; None: a price is unknown."""
 
     finish_reason: Reason
     usage: Usage = Usage()
     detail: str = ""
+    cost: float | None = None
 
 
 Happening = (
@@ -140,7 +162,10 @@ Happening = (
     | ToolCallRequest
     | ToolCallProgress
     | ToolCallResponse
+    | WebSearchBegin
+    | WebSearchEnd
     | Waiting
+    | ProjectInstructions
     | Lost
     | Retrying
     | Failed
@@ -164,4 +189,11 @@ def thoughts(text: str) -> Iterator[Thought]:
 
 def as_line(happening: Happening) -> bytes:
     """The event as one line of JSON."""
-    return msgspec.json.encode(happening) + b"\n"
+    shaped: dict[str, Any] = {}
+    if isinstance(happening, ToolCallResponse):
+        shaped["responseParts"] = response_parts(happening.response_parts, happening.name)
+    elif isinstance(happening, Waiting):
+        shaped["asked"] = confirmation_details(happening.asked)
+    if not shaped:
+        return msgspec.json.encode(happening) + b"\n"
+    return msgspec.json.encode({**msgspec.to_builtins(happening), **shaped}) + b"\n"

@@ -71,20 +71,22 @@ async def fetch(
     url: str,
     *,
     headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
     resolve: Resolve = resolved,
     public: Tell = is_public,
     tls: ssl.SSLContext | None = None,
     seconds: float = SECONDS,
     limit: int = MAX_SIZE,
 ) -> Page:
-    """The page at an address, after redirects. `public` decides which addresses may be fetched. The headers go only to
-    the first host, not to the hosts of redirects."""
+    """The page at an address, after redirects. `public` decides which addresses may be fetched. With a `body` of JSON
+    the request is a POST. The headers and the body go only to the first host, not to the hosts of redirects."""
     first = url
     try:
         async with asyncio.timeout(seconds):
             for _ in range(MAX_REDIRECTS + 1):
-                given = headers if headers and _origin(url) == _origin(first) else {}
-                page, onward = await _once(url, given, resolve, public, tls, limit)
+                same = _origin(url) == _origin(first)
+                given, sent = (headers or {}, body) if same else ({}, None)
+                page, onward = await _once(url, given, sent, resolve, public, tls, limit)
                 if not onward:
                     return page
                 url = onward
@@ -94,7 +96,13 @@ async def fetch(
 
 
 async def _once(
-    url: str, headers: Mapping[str, str], resolve: Resolve, public: Tell, tls: ssl.SSLContext | None, limit: int
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    resolve: Resolve,
+    public: Tell,
+    tls: ssl.SSLContext | None,
+    limit: int,
 ) -> tuple[Page, str]:
     """One request: the page, and the address of its redirect."""
     parts, host, port = _split(url)
@@ -109,7 +117,7 @@ async def _once(
     try:
         reader, writer = await _connected(addresses, port, context, host)
         try:
-            writer.write(_request(parts, headers))
+            writer.write(_request(parts, headers, body))
             answer = _Answer(limit)
             while not answer.done and (data := await reader.read(65536)):
                 answer.feed(data)
@@ -166,13 +174,21 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
     return parts, host, port
 
 
-def _request(parts: SplitResult, headers: Mapping[str, str]) -> bytes:
+def _request(parts: SplitResult, headers: Mapping[str, str], body: bytes | None) -> bytes:
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=string.punctuation)
     netloc = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
-    lines = [f"GET {target} HTTP/1.1", f"host: {netloc}", "connection: close", "accept-encoding: identity"]
+    lines = [
+        f"{'GET' if body is None else 'POST'} {target} HTTP/1.1",
+        f"host: {netloc}",
+        "connection: close",
+        "accept-encoding: identity",
+    ]
     given = {"user-agent": "dragoman", "accept": "text/html,text/plain,application/json;q=0.9,*/*;q=0.5", **headers}
+    if body is not None:
+        given |= {"content-type": "application/json", "content-length": str(len(body))}
     lines += [f"{name}: {value}" for name, value in given.items()]
-    return "".join([line.replace("\r", "").replace("\n", "") + "\r\n" for line in lines] + ["\r\n"]).encode()
+    head = "".join([line.replace("\r", "").replace("\n", "") + "\r\n" for line in lines] + ["\r\n"]).encode()
+    return head + (body or b"")
 
 
 class _Answer:

@@ -20,9 +20,10 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
 
-from ..canon.parts import Media, Text
+from ..canon.parts import Media, Text, ToolResult
 from ..errors import ConfigError
 from .docstring_parameters import described
+from .function_response import function_response
 from .tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 P = ParamSpec("P")
@@ -133,7 +134,8 @@ def tool(
 
 
 def outcome_of(value: Any, name: str) -> Outcome:
-    """The result of a function as the model gets it: text and media as they are, everything else as JSON."""
+    """The result of a function as the model gets it: text and media as they are, a `functionResponse` part passed
+    through, everything else as JSON."""
     if isinstance(value, Outcome):
         return value
     if isinstance(value, str):
@@ -142,6 +144,9 @@ def outcome_of(value: Any, name: str) -> Outcome:
         return Outcome((value,))
     if isinstance(value, list | tuple) and value and all(isinstance(one, Text | Media) for one in value):
         return Outcome(tuple(value))
+    result = value if isinstance(value, ToolResult) else function_response(value)
+    if result is not None:
+        return Outcome(result, "\n".join([part.text for part in result.parts if isinstance(part, Text)]))
     try:
         text = msgspec.json.encode(value, enc_hook=_write_foreign).decode()
     except (TypeError, ValueError, RecursionError) as error:

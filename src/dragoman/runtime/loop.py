@@ -21,16 +21,20 @@ from ..canon.response import Response, Usage
 from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
+from ..facts.windows_and_prices import WindowAndPrices
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
+from .cyclic_schemas import explained
+from .diff_viewer import DiffViewer
 from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
 from .history import appended, curated, placed, says_something, sealed, text_of
 from .model import Model, Models
-from .model_answer import Answer, OutOfTime, SideQuestion, truncated, whole_answer, within
+from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
-from .tool_interface import ToolEnvironment
+from .spending import added, added_cost, answer_cost, token_count
+from .tool_interface import NeedsHosted, ToolEnvironment
 from .toolbox import Approve, Toolbox
 
 
@@ -42,9 +46,9 @@ class Limits(Struct, frozen=True):
     seconds: float = 0.0
     tokens: int = 0
     """Input and output tokens together."""
-    window: int = 200_000
-    """The model's window in tokens, if the model's own is unknown. At a share of the window the history is
-    compressed."""
+    window: int = 0
+    """The model's window in tokens, where the model's own is unknown. At a share of the window the history is
+    compressed. 0: it is compressed when the upstream refuses its length."""
     retries: int = 3
     backoff: float = 1.0
     patience: float = 60.0
@@ -76,13 +80,17 @@ class Loop:
         words: bool = False,
         before_call: BeforeCall | None = None,
         after_call: AfterCall | None = None,
+        hosted: tuple[str, ...] = (),
+        diffs: DiffViewer | None = None,
     ) -> None:
         """`approve` asks a person. With `defer` nobody is asked: the run ends, and goes on once `session.approvals` has
         the answer. `words`: telemetry may hold the texts. The two hooks see each call before it is judged, and each
-        result before it is kept."""
+        result before it is kept. `hosted` are families of tools that the upstream itself runs, such as web_search.
+        `diffs` is an editor that shows edits before they are made."""
+        self._hosted = hosted
         self._models, self._around = models, around
         self._telemetry, self._words = telemetry, words
-        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call)
+        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call, diffs)
         self.settings = settings or Settings(thoughts=True)
         """They may be changed between two runs."""
         self._limits = limits or Limits()
@@ -95,6 +103,14 @@ class Loop:
     async def check(self, session: Session) -> None:
         """Find out whether the session's model can be asked. ConfigError where it cannot."""
         await self._models(session.model).check()
+
+    async def known(self, session: Session) -> WindowAndPrices:
+        """The window and the prices of the session's model."""
+        return await self._models(session.model).known()
+
+    def offered(self, session: Session) -> tuple[Tool, ...]:
+        """The tools that the session's model is offered."""
+        return self._declared(self._models(session.model))
 
     async def compact(self, session: Session) -> list[Happening]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
@@ -144,15 +160,23 @@ class Loop:
         if reason not in ("paused", "approval", "fault"):
             session.interrupt()
         self._desk.save(session)
-        return Finished(reason, session.spent, detail)
+        return Finished(reason, session.spent, detail, session.cost)
 
     async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         lost: list[Loss] = []
-        spent: list[Usage] = []
-        around = msgspec.structs.replace(self._around, spend=spent.append)
+        spent: list[tuple[Usage, float | None]] = []
+
+        def spend(usage: Usage, cost: float | None = None) -> None:
+            spent.append((usage, cost))
+
+        around = msgspec.structs.replace(self._around, spend=spend)
         if around.ask is None:
             model = self._models(session.model)
-            aside = SideQuestion(lambda request: self._whole(session, model, request, lost, None), spent.append)
+            known = await model.known()
+            aside = SideQuestion(
+                lambda request: self._whole(session, model, request, lost, None),
+                lambda usage: spend(usage, answer_cost(usage, known)),
+            )
             around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
         calling = CallRunner(session, self._desk, around, deadline)
         try:
@@ -161,8 +185,8 @@ class Loop:
                     yield happening
         finally:
             session.seconds -= calling.spared
-            for usage in spent:
-                session.spent = _sum(session.spent, usage)
+            for usage, cost in spent:
+                session.spent, session.cost = added(session.spent, usage), added_cost(session.cost, cost)
         for told in _untold(session, lost):
             yield told
         if calling.waiting:
@@ -170,14 +194,12 @@ class Loop:
 
     async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         model = self._models(session.model)
-        window = model.window or self._limits.window
-        if (
-            window
-            and max(session.held, history_compression.tokens(session.turns)) > history_compression.THRESHOLD * window
-        ):
+        window = (await model.known()).context or self._limits.window
+        held = max(session.held, history_compression.tokens(session.turns))
+        if window and held > history_compression.THRESHOLD * window:
             for happening in await self._compressed(session, model, deadline):
                 yield happening
-        attempt = shortened = 0
+        attempt, shortened = 0, False
         while True:
             answer = Answer()
             async with aclosing(self._listened(session, model, answer, deadline)) as happenings:
@@ -186,21 +208,23 @@ class Loop:
             fault = answer.fault
             if fault is None:
                 break
-            if fault.kind == "context_too_long" and shortened < len(history_compression.KEPT):
-                shortened, before = shortened + 1, session.turns
+            if fault.kind == "context_too_long" and not shortened:
+                shortened, before = True, session.turns
                 for happening in await self._compressed(session, model, deadline):
                     yield happening
                 if session.turns is not before:
                     continue
             pause = self._again(fault, attempt)
             if pause is None or answer.said:  # shown text cannot be taken back, so no retry
+                fault = explained(fault, self._desk.toolbox)
                 yield Failed(fault)
                 yield self._ended(session, "fault", fault.message)
                 return
             yield Retrying(fault, pause)
             await within(asyncio.sleep(pause), deadline)
             attempt += 1
-        for happening in self._answered(session, answer):
+        cost = answer_cost(answer.response.usage, await model.known()) if answer.response is not None else None
+        for happening in self._answered(session, answer, cost):
             yield happening
 
     def _again(self, fault: Fault, attempt: int) -> float | None:
@@ -214,8 +238,10 @@ class Loop:
         self, session: Session, model: Model, answer: Answer, deadline: float | None
     ) -> AsyncGenerator[Happening, None]:
         """Send one request, and yield the events of the answer."""
-        session.tools = self._declared()
+        session.tools = self._declared(model)
         request, lost = session.request(self.settings), list[Loss]()
+        if self._hosted:
+            request = msgspec.structs.replace(request, tools=(*request.tools, *hosted_tools(self._hosted)))
         with self._noting(session, model, request) as noted:
             try:
                 async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
@@ -233,7 +259,7 @@ class Loop:
         """The whole answer to a request, without events. FaultError: there is no answer."""
         with self._noting(session, model, request) as noted:
             try:
-                response = await whole_answer(model, request, lost, deadline)
+                response = await whole_answer(model, session.named(request), lost, deadline)
             except FaultError as error:
                 noted.append(error.fault)
                 raise
@@ -259,21 +285,30 @@ class Loop:
             else:
                 self._note(telemetry.left(model.name, seconds, prompt))
 
-    def _declared(self) -> tuple[Tool, ...]:
-        """The tools with their places. Losses use the places as paths."""
-        found = enumerate(self._desk.toolbox.declarations())
-        return tuple([msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in found])
+    def _declared(self, model: Model) -> tuple[Tool, ...]:
+        """The tools for a model with their places. Losses use the places as paths."""
+        offered = [tool for tool in self._desk.toolbox.declarations() if self._is_offered(tool.name, model)]
+        return tuple(
+            [msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in enumerate(offered)]
+        )
 
-    def _answered(self, session: Session, answer: Answer) -> list[Happening]:
+    def _is_offered(self, name: str, model: Model) -> bool:
+        """Whether a tool can work with this model, and the upstream does not run it itself."""
+        tool = self._desk.toolbox[name]
+        family = tool.needs_hosted if isinstance(tool, NeedsHosted) else ""
+        return not family or (family in model.hosted and family not in self._hosted)
+
+    def _answered(self, session: Session, answer: Answer, cost: float | None) -> list[Happening]:
         """Add the answer to the session, and decide the next step."""
         session.asked += 1
+        session.cost = added_cost(session.cost, cost)
         if answer.chanting:
             return [self._ended(session, "loop", "the model says the same again and again")]
         response = answer.response
         assert response is not None
         session.said = ""
-        session.spent = _sum(session.spent, response.usage)
-        session.held = _tokens(response.usage) if response.usage is not None else 0
+        session.spent = added(session.spent, response.usage)
+        session.held = token_count(response.usage) if response.usage is not None else 0
         whole, cut = answer.whole()
         parts = curated(whole, sealed)
         said = says_something(parts)
@@ -295,7 +330,7 @@ class Loop:
     async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
         before = history_compression.tokens(session.turns)
-        tools = self._declared()
+        tools = self._declared(model)
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
         for kept in history_compression.KEPT:
@@ -312,7 +347,8 @@ class Loop:
         else:
             return []
         summary = text_of(response.parts)
-        session.spent = _sum(session.spent, response.usage)
+        session.spent = added(session.spent, response.usage)
+        session.cost = added_cost(session.cost, answer_cost(response.usage, await model.known()))
         told: list[Happening] = [*_untold(session, lost)]
         turns = placed(history_compression.begun_anew(summary, parted))
         after = history_compression.tokens(turns)
@@ -348,23 +384,3 @@ def _why(response: Response, said: bool) -> Reason:
     if reason in ("error", "bad_tool_call"):
         return "fault"
     return "stop" if said else "empty"
-
-
-def _tokens(usage: Usage) -> int:
-    return (usage.input or 0) + (usage.output or 0)
-
-
-def _sum(one: Usage, other: Usage | None) -> Usage:
-    if other is None:
-        return one
-    return Usage(
-        _both(one.input, other.input),
-        _both(one.output, other.output),
-        _both(one.cache_read, other.cache_read),
-        _both(one.cache_write, other.cache_write),
-        _both(one.reasoning, other.reasoning),
-    )
-
-
-def _both(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)

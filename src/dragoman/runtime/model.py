@@ -9,6 +9,7 @@ from typing import Protocol
 from ..canon.events import Event
 from ..canon.losses import Loss
 from ..canon.request import Request
+from ..facts.windows_and_prices import WindowAndPrices
 
 Report = Callable[[tuple[Loss, ...]], None]
 """Takes the losses of a request."""
@@ -21,8 +22,10 @@ class Model(Protocol):
     """As `upstream/model`."""
     hosted: frozenset[str]
     """Families of hosted tools of the upstream, such as `web_search`."""
-    window: int
-    """The model's window in tokens. 0: unknown."""
+
+    async def known(self) -> WindowAndPrices:
+        """The model's window and prices, as far as they are known."""
+        ...
 
     def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
         """The events of the answer, as they arrive. A fault is an event, not an exception."""

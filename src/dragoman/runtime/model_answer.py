@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing
 from typing import TypeVar
 
@@ -11,14 +11,14 @@ from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.fold import fold
 from ..canon.loss_codes import CODES
 from ..canon.losses import Loss
-from ..canon.parts import Part, Reasoning, Text, ToolCall
+from ..canon.parts import HostedCall, HostedResult, Part, Reasoning, Text, ToolCall
 from ..canon.request import Request
 from ..canon.response import Response, Usage
 from ..canon.tools import HostedTool
 from ..canon.turns import Turn
 from ..codec import json_text
 from ..errors import FaultError
-from .events import Content, Thought, thoughts
+from .events import Content, Thought, WebSearchBegin, WebSearchEnd, thoughts
 from .loop_detection import RepeatedText
 from .model import Model
 
@@ -59,8 +59,9 @@ class Answer:
 
     async def events(
         self, source: AsyncGenerator[Event, None], deadline: float | None = None
-    ) -> AsyncGenerator[Thought | Content, None]:
+    ) -> AsyncGenerator[Thought | Content | WebSearchBegin | WebSearchEnd, None]:
         """The events of the answer, as they arrive."""
+        searches: dict[str, str] = {}
         gathered: list[Event] = []
         kinds: dict[int, Part] = {}
         pieces: dict[int, list[str]] = {}
@@ -77,6 +78,8 @@ class Answer:
                 if isinstance(event, PartStart) and not event.answer:
                     kinds[event.index] = event.part
                     self._numbers.append(event.index)
+                    for search in _searched(event.part, searches):
+                        yield search
                 elif isinstance(event, PartDelta) and event.text:
                     part = kinds.get(event.index)
                     if isinstance(part, Text):
@@ -92,6 +95,8 @@ class Answer:
                         self._cut.add(event.index)
                     for thought in thoughts("".join(pieces.pop(event.index, []))):
                         yield thought
+        for id, query in searches.items():
+            yield WebSearchEnd(id, query)
         told = fold(gathered)
         assert isinstance(told, Response)
         self.response = told
@@ -111,6 +116,24 @@ class Answer:
     def _breaks_off(self, call: ToolCall) -> bool:
         ended = self.response is not None and self.response.stop.reason in ("length", "context_full")
         return ended and not call.custom and json_text.breaks_off(call.arguments)
+
+
+def _searched(part: Part, searches: dict[str, str]) -> Iterator[WebSearchBegin | WebSearchEnd]:
+    """The events of a web search that the upstream runs. `searches` has the queries of the searches under way."""
+    if isinstance(part, HostedCall) and part.family == "web_search":
+        searches[part.id] = _query(part.arguments)
+        yield WebSearchBegin(part.id)
+    elif isinstance(part, HostedResult) and part.call_id in searches:
+        yield WebSearchEnd(part.call_id, searches.pop(part.call_id))
+
+
+def _query(arguments: str) -> str:
+    try:
+        found = json_text.decode(arguments.encode())
+    except (ValueError, RecursionError):
+        return ""
+    words = found.get("query") or found.get("queries") if isinstance(found, dict) else ""
+    return words if isinstance(words, str) else ", ".join([one for one in words or () if isinstance(one, str)])
 
 
 def truncated(calls: list[ToolCall]) -> Iterator[Loss]:
@@ -133,6 +156,12 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
     return answer.response
 
 
+def hosted_tools(families: Iterable[str]) -> tuple[HostedTool, ...]:
+    """The declarations of hosted tools."""
+    words = [_HOSTED[family] for family in families]
+    return tuple([HostedTool("gemini", word, json_text.raw({word: {}})) for word in words])
+
+
 class SideQuestion:
     """A model for questions of tools (`Asker`): outside the conversation, with hosted tools of its upstream."""
 
@@ -140,8 +169,7 @@ class SideQuestion:
         self._answers, self._spend = answers, spend
 
     async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
-        tools = [HostedTool("gemini", word, json_text.raw({word: {}})) for word in map(_HOSTED.__getitem__, hosted)]
-        request = Request((Turn("user", (Text(prompt),)),), tools=tuple(tools), stream=True)
+        request = Request((Turn("user", (Text(prompt),)),), tools=hosted_tools(hosted), stream=True)
         response = await self._answers(request)
         if response.usage is not None:
             self._spend(response.usage)

@@ -30,6 +30,7 @@ from ..canon.request import Request, Settings
 from ..canon.response import Usage
 from ..canon.tools import Tool
 from ..canon.turns import Role, Turn
+from ..codec import json_text
 from ..errors import ConfigError
 from .history import INTERRUPTED, NOT_RUN, Turns, answered, appended, open_calls
 from .toolbox import Approval, Plan
@@ -66,6 +67,8 @@ class Session(Struct, kw_only=True):
     """Seconds since the user's last words, tools included."""
     spent: Usage = Usage()
     """Usage since the user's last words."""
+    cost: float | None = 0.0
+    """Its cost in US dollars. None: a price is unknown."""
     held: int = 0
     """Tokens of the history at the last request, as the upstream counted them. 0: unknown."""
     told: list[tuple[str, str, str]] = []
@@ -74,7 +77,7 @@ class Session(Struct, kw_only=True):
     @property
     def prompt_id(self) -> str:
         """The id of the current prompt in telemetry."""
-        return f"{self.id}########{self.prompts}"
+        return f"{self.id}#turn-{self.prompts}"
 
     def say(self, parts: str | Iterable[Part]) -> None:
         """Add the user's words. A step in progress is closed first."""
@@ -82,7 +85,7 @@ class Session(Struct, kw_only=True):
         words: tuple[Part, ...] = (Text(parts),) if isinstance(parts, str) else tuple(parts)
         self.turns = appended(self.turns, Turn("user", words))
         self.step, self.prompts = "ask", self.prompts + 1
-        self.asked, self.seconds, self.spent = 0, 0.0, Usage()
+        self.asked, self.seconds, self.spent, self.cost = 0, 0.0, Usage(), 0.0
 
     def interrupt(self) -> None:
         """Stop the step, and leave a history that any upstream takes: every call has a result, and received text
@@ -107,7 +110,13 @@ class Session(Struct, kw_only=True):
     def request(self, settings: Settings | None = None) -> Request:
         """The conversation as a request to the model."""
         system = (Turn("system", (Text(self.system),)),) if self.system else ()
-        return Request((*system, *self.turns), tools=self.tools, settings=settings or Settings(), stream=True)
+        request = Request((*system, *self.turns), tools=self.tools, settings=settings or Settings(), stream=True)
+        return self.named(request)
+
+    def named(self, request: Request) -> Request:
+        """The request with the names of the conversation and of the prompt, for upstreams that take them."""
+        names = {"session": json_text.raw(self.id), "prompt": json_text.raw(self.prompts)}
+        return msgspec.structs.replace(request, extra={"runtime": names})
 
     def to_json(self) -> bytes:
         """The whole session as JSON."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from ..canon.parts import Media, Text
+from ..canon.parts import Media, Text, ToolResult
 from ..canon.response import Response, Usage
 from ..errors import DragomanError
 
@@ -25,8 +25,19 @@ class DiffStat(Struct, frozen=True):
     user_removed_lines: int = 0
 
 
-class FileDiff(Struct, frozen=True):
-    """An edit to show to a person."""
+class FileDiff(
+    Struct,
+    frozen=True,
+    rename={
+        "file_name": "fileName",
+        "file_path": "filePath",
+        "diff": "fileDiff",
+        "original": "originalContent",
+        "new": "newContent",
+        "stat": "diffStat",
+    },
+):
+    """An edit to show to a person. Its names in JSON are those of gemini-cli."""
 
     file_name: str
     file_path: str
@@ -48,8 +59,9 @@ class Failure(Struct, frozen=True):
 class Outcome(Struct, frozen=True):
     """The outcome of a tool: for the model, and for a person who watches."""
 
-    content: str | tuple[Text | Media, ...]
-    """Content for the model: a string or parts. Several parts get a line of status before them."""
+    content: str | tuple[Text | Media, ...] | ToolResult
+    """Content for the model: a string or parts. Several parts get a line of status before them. A ToolResult is passed
+    through, under the id and the name of the call."""
     display: str | FileDiff = ""
     failure: Failure | None = None
 
@@ -84,8 +96,9 @@ class Confirmation(Struct, frozen=True):
     urls: tuple[str, ...] = ()
     """The addresses that the tool will fetch."""
     server: str = ""
-    """For an MCP tool: its server, and its name on the server."""
+    """For an MCP tool: its server, its name on the server, and its name for the model."""
     tool: str = ""
+    display: str = ""
     trusted: bool = False
     """For an MCP tool: the user trusts its server. Then only denied calls are not run."""
 
@@ -95,6 +108,12 @@ class Asker(Protocol):
     there is no answer."""
 
     def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Awaitable[Response]: ...
+
+
+class Spend(Protocol):
+    """Counts tokens, and their cost in US dollars (None: unknown)."""
+
+    def __call__(self, usage: Usage, cost: float | None = None, /) -> None: ...
 
 
 class Page(Struct, frozen=True):
@@ -132,7 +151,7 @@ class ToolEnvironment(Struct):
     ask: Asker | None = None
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools of the model behind `ask`."""
-    spend: Callable[[Usage], None] = lambda usage: None
+    spend: Spend = lambda usage, cost=None: None
     """Counts tokens that a tool used with models of its own."""
     edited: Callable[[FileEdit], None] = lambda edit: None
     """Called after a file was written, so that the edit can be taken back."""
@@ -140,6 +159,8 @@ class ToolEnvironment(Struct):
     """Fetches pages. None: tools fetch pages themselves, from public addresses only."""
     config: Path | None = None
     """The user's folder for remembered facts."""
+    memory: Path | None = None
+    """The file for remembered facts, if the user chose another one."""
     shown: FileDiff | None = None
     """The edit that the policy or a person approved. If the tool would now make another edit, it makes none."""
     wanted: str | None = None
@@ -167,6 +188,14 @@ class Tool(Protocol):
         """Run the tool. A failure is in the outcome, or a ToolError. A cancelled tool raises CancelledError and leaves
         no process behind."""
         ...
+
+
+@runtime_checkable
+class NeedsHosted(Protocol):
+    """A tool that works only where the model's upstream has a family of hosted tools."""
+
+    needs_hosted: str
+    """The family. "": the tool works with every upstream."""
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import jsonschema_rs
 import msgspec
@@ -23,6 +23,8 @@ from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
 from .text_file import shown
 from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
+
+P = TypeVar("P", bound=Part)
 
 SUCCEEDED = "Tool execution succeeded."
 
@@ -131,6 +133,8 @@ class Toolbox:
         asked = await _settled(tool.confirm(arguments, around))
         if isinstance(asked, Outcome):
             return _done(call, asked)
+        if asked is not None and asked.server and not asked.display:
+            asked = replace(asked, display=tool.name)
         return Plan(call, arguments, policy.judge(tool.name, tool.kind, asked), asked)
 
     async def finish(self, plan: Plan, around: ToolEnvironment, approval: Approval | None = None) -> Done:
@@ -185,6 +189,9 @@ def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
     a line of status."""
     content = outcome.content
     parts: tuple[Part, ...]
+    if isinstance(content, ToolResult):
+        failed = content.is_error or outcome.failure is not None
+        return replace(content, call_id=call.id, name=call.name, is_error=failed, custom=call.custom)
     if isinstance(content, str):
         parts = (Text(content),)
     elif len(content) == 1:
@@ -234,15 +241,21 @@ def _done(call: ToolCall, outcome: Outcome, decision: Decision | None = None, se
 def _sayable(outcome: Outcome) -> Outcome:
     """An outcome that can be sent and stored. File names may hold bytes that are no text; they are replaced."""
     content, display, failure = outcome.content, outcome.display, outcome.failure
-    if isinstance(content, str):
+    if isinstance(content, ToolResult):
+        content = replace(content, parts=tuple([_shown(part) for part in content.parts]))
+    elif isinstance(content, str):
         content = shown(content)
     else:
-        content = tuple([replace(part, text=shown(part.text)) if isinstance(part, Text) else part for part in content])
+        content = tuple([_shown(part) for part in content])
     if isinstance(display, str):
         display = shown(display)
     if failure is not None:
         failure = replace(failure, message=shown(failure.message))
     return Outcome(content, display, failure)
+
+
+def _shown(part: P) -> P:
+    return replace(part, text=shown(part.text)) if isinstance(part, Text) else part
 
 
 def _failed(call: ToolCall, kind: str, message: str, decision: Decision | None = None) -> Done:

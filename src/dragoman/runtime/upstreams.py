@@ -8,37 +8,56 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
+import platform
+import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from .. import __version__
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.fold import unfold
 from ..canon.parts import Reasoning, Seal, ToolCall
 from ..canon.request import Request
+from ..codec import json_text
 from ..codec.call_ids import DistinctIds
 from ..codec.packed_seals import Origin, pack
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import endpoints, get
+from ..endpoints.listed_models import read_list
 from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
+from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices
 from ..translate.error_answers import read_answer
 from ..transport import upstream_address
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
+from ..transport.known_models import FREE, window_and_prices
 from ..transport.retry import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream import REHEARSAL, Upstream, addressed, known_environments, wanting
 from .model import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
 
+Binary = Literal["native", "summarise"]
+"""How media in results are sent: as the dialect can, or as a line that names their type."""
+
 LARGEST = 64 * 1024 * 1024
 CHECK_SECONDS = 5.0
 _HOSTED = frozenset({"web_search", "web_fetch"})
+
+
+_ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+
+
+def user_agent() -> str:
+    """How the agent names itself to upstreams: `dragoman/0.1.0 (linux; x64)`."""
+    machine = platform.machine().lower()
+    return f"dragoman/{__version__} ({sys.platform}; {_ARCHITECTURES.get(machine, machine)})"
 
 
 class Net:
@@ -52,7 +71,10 @@ class Net:
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError: there is no key."""
         token = await self.tokens.get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
-        return upstream_address.beside(upstream_address.headers(upstream, self.environment, token), more)
+        named = endpoints(upstream.dialect).agent.headers
+        own = {"user-agent": user_agent()}
+        own |= {name.lower(): value for name, value in (named(upstream.headers) if named is not None else {}).items()}
+        return upstream_address.beside(upstream_address.headers(upstream, self.environment, token, own), more)
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
         """The request with fields that only the upstream can give: the project, for Code Assist."""
@@ -74,20 +96,67 @@ class Net:
 class UpstreamModel:
     """A model of a host with a dialect."""
 
-    window = 0
-
-    def __init__(self, name: str, upstream: Upstream, model: str, net: Net) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        upstream: Upstream,
+        model: str,
+        net: Net,
+        known: WindowAndPrices = UNKNOWN,
+        binary: Binary = "native",
+    ) -> None:
+        self.name, self._known, self._binary = name, known, binary
         self._upstream, self._model, self._net = upstream, model, net
         self._dialect = get(upstream.dialect)
         self._host = upstream_address.host(upstream)
         self._profile = profiles.lookup(upstream.dialect, model)
         rows = [row for row in self._dialect.hosted if not row.needs or getattr(self._profile, row.needs)]
         self.hosted = frozenset([row.family for row in rows if row.family in _HOSTED])
+        self._window = self._dialect.endpoints().agent.window
+
+    async def known(self) -> WindowAndPrices:
+        """The model's window and prices. The upstream is asked for the window where only it knows."""
+        form, self._window = self._window, None
+        if form is not None and self._known.context is None:
+            asked = json_text.encode(form.asked(self._model))
+            body = await self._read("POST", form.path, asked)
+            try:
+                shown = json_text.decode(body) if body else None
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                shown = None
+            window = form.read(shown) if isinstance(shown, dict) else None
+            if window is not None:
+                self._known = msgspec.structs.replace(self._known, context=window)
+        return self._known
+
+    async def _read(self, method: str, path: str, sent: bytes) -> bytes:
+        """The body of the answer to a question about the model; b"" where there is no good answer in time."""
+        upstream, net = self._upstream, self._net
+        try:
+            own, place = await net.headers(upstream, {}), upstream_address.place(upstream, path)
+            async with asyncio.timeout(CHECK_SECONDS):
+                async with await net.client.request(
+                    upstream_address.address(upstream), method, place, own, sent
+                ) as answer:
+                    body = await answer.read(LARGEST)
+                    return body if answer.status == 200 else b""
+        except (TimeoutError, TransportError, ConfigError):
+            return b""  # what is wrong shows when the model is asked
+
+    async def _with_window(self, request: Request) -> Request:
+        """The request with the model's window, for an upstream that would use a smaller one."""
+        form, name = self._dialect.endpoints().agent.window, self._dialect.name
+        window = (await self.known()).context
+        given = (request.extra or {}).get(name, {})
+        if form is None or window is None or form.field in given:
+            return request
+        extra = {**(request.extra or {}), name: {**given, form.field: json_text.raw(window)}}
+        return msgspec.structs.replace(request, extra=extra)
 
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
         streams = self._upstream.stream != "never"
-        context = Context(SOURCE, self._dialect.name, model=self._model, profile=self._profile)
+        request = await self._with_window(request)
+        context = Context(SOURCE, self._dialect.name, model=self._model, profile=self._profile, binary=self._binary)
         sent, origin = fit_to_upstream(
             msgspec.structs.replace(request, stream=streams), self._dialect, self._host, context
         )
@@ -124,13 +193,16 @@ class UpstreamModel:
                 async with await net.client.request(
                     upstream_address.address(upstream), "GET", place, own, b""
                 ) as answer:
-                    await answer.read(LARGEST)
+                    body = await answer.read(LARGEST)
         except (TimeoutError, TransportError):
             return  # whether the upstream is there shows when it is asked
         if answer.status in (401, 403):
             where = f"the key in {upstream.key_env}" if upstream.key_env else "the key"
             problem = f"the upstream refuses {where} (status {answer.status}). Set a valid key, and start again"
             raise ConfigError("model", self.name, problem=problem)
+        for listed in read_list(body, lists):
+            if listed.name == self._model and listed.context and self._known.context is None:
+                self._known = msgspec.structs.replace(self._known, context=listed.context)
 
     async def close(self) -> None:
         """Nothing to close: the connections belong to `Net`."""
@@ -230,11 +302,14 @@ class _Home:
 class RehearsalModel:
     """The rehearsal: a built-in upstream without a model."""
 
-    window = 0
     hosted: frozenset[str] = frozenset()
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    async def known(self) -> WindowAndPrices:
+        """The rehearsal is free, and takes a request of any length."""
+        return FREE
 
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
         from .. import rehearsal  # imported late: only a rehearsal needs it
@@ -257,7 +332,15 @@ class RehearsalModel:
 class Upstreams:
     """Finds models by name: `upstream/model`, or a model of one of the upstreams."""
 
-    def __init__(self, upstreams: Mapping[str, Upstream], net: Net) -> None:
+    def __init__(
+        self,
+        upstreams: Mapping[str, Upstream],
+        net: Net,
+        own: Mapping[str, WindowAndPrices] | None = None,
+        binary: Binary = "native",
+    ) -> None:
+        """`own` are the user's windows and prices by `upstream/model`, with * for any characters."""
+        self._own, self._binary = own or {}, binary
         self._upstreams = {name: addressed(upstream) for name, upstream in upstreams.items() if name != REHEARSAL}
         self._net = net
         self._known: dict[str, Model] = {}
@@ -272,13 +355,17 @@ class Upstreams:
         if where == REHEARSAL:
             return RehearsalModel(name if slash else f"{REHEARSAL}/rules")
         if slash and where in self._upstreams and model:
-            return UpstreamModel(name, self._upstreams[where], model, self._net)
+            return self._model(where, self._upstreams[where], model)
         for own, upstream in self._upstreams.items():
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in upstream.models):
-                return UpstreamModel(f"{own}/{name}", upstream, name, self._net)
+                return self._model(own, upstream, name)
         missing = wanting(name)
         problem = f"nobody is known who has it: set {missing}" if missing and where not in self._upstreams else ""
         raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]), problem)
+
+    def _model(self, name: str, upstream: Upstream, model: str) -> UpstreamModel:
+        known = window_and_prices(name, upstream, model, self._own)
+        return UpstreamModel(f"{name}/{model}", upstream, model, self._net, known, self._binary)
 
 
 def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str]) -> str:

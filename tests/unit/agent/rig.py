@@ -10,6 +10,7 @@ from typing import Any
 
 from dragoman.canon import Event, Fault, Losses, Part, Request, Response, Stop, Text, ToolCall, Usage
 from dragoman.canon.fold import unfold
+from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.runtime.events import Happening
 from dragoman.runtime.loop import Limits, Loop
 from dragoman.runtime.model import Report
@@ -81,7 +82,8 @@ class Scripted:
     hosted: frozenset[str] = frozenset()
 
     def __init__(self, *script: Said, name: str = "test/model", window: int = 0) -> None:
-        self.name, self.window = name, window
+        self.name = name
+        self._window = window
         self._script = script
         self.asked: list[Request] = []
         self.closed = 0
@@ -103,6 +105,9 @@ class Scripted:
     def _answer(self, request: Request) -> Said:
         answers = sum([turn.role == "assistant" for turn in request.turns])
         return self._script[min(answers, len(self._script) - 1)]
+
+    async def known(self) -> WindowAndPrices:
+        return WindowAndPrices(self._window or None, input_price=1.0, output_price=2.0)
 
     async def check(self) -> None:
         """It can be asked."""

@@ -47,7 +47,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """An agent on a scripted model."""
 
     def make(model: Scripted, **more: Any) -> Agent:
-        monkeypatch.setattr("dragoman.runtime.agent.Upstreams", lambda upstreams, net: lambda name: model)
+        monkeypatch.setattr("dragoman.runtime.agent.Upstreams", lambda upstreams, net, *own: lambda name: model)
         home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
         return Agent("test/model", folder=tmp_path, environment=home, **{"tools": [weather], **more})
 

@@ -9,9 +9,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from dragoman.canon import Fault, Finish, Loss, Reasoning, Request, Seal, Stop, Text, ToolCall, ToolResult, Turn
+from dragoman.canon import Fault, Finish, Loss, Reasoning, Request, Seal, Stop, Text, ToolCall, ToolResult, Turn, Usage
 from dragoman.canon.events import PartDelta, PartEnd, PartStart, Start
 from dragoman.runtime.events import (
     Compressed,
@@ -62,7 +63,7 @@ def test_calls_and_results_until_it_stops() -> None:
     happened = ran(loop(model, [weather]), session)
     assert _kinds(happened) == ["Thought", "ToolCallRequest", "ToolCallResponse", "Content", "Finished"]
     assert happened[0] == Thought("Looking", "at both")
-    assert happened[1] == ToolCallRequest("c1", "weather", {"city": "Paris"}, False, "s1########1")
+    assert happened[1] == ToolCallRequest("c1", "weather", {"city": "Paris"}, False, "s1#turn-1")
     assert weather.runs == [{"city": "Paris"}]
     assert roles(session) == ["user", "assistant", "tool", "assistant"]
     assert [request.turns for request in model.asked] == [session.turns[:1], session.turns[:3]]
@@ -77,7 +78,8 @@ def test_an_event_is_a_line_of_json_with_the_fields_that_others_know() -> None:
     assert line == want + b'"isClientInitiated":false,"prompt_id":"p"}\n'
     assert b'"finishReason":"stop"' in as_line(Finished("stop"))
     done = as_line(ToolCallResponse("c1", "weather", (ToolResult("c1", (Text("x"),)),)))
-    assert b'"type":"tool_call_response","callId":"c1"' in done and b'"responseParts":[{"part":"toolresult"' in done
+    wire = b'"responseParts":[{"functionResponse":{"id":"c1","name":"weather","response":{"output":"x"}}}]'
+    assert b'"type":"tool_call_response","callId":"c1"' in done and wire in done
 
 
 def test_calls_that_only_read_run_side_by_side_and_results_keep_the_order() -> None:
@@ -255,7 +257,7 @@ def test_a_fault_that_stays_ends_the_run_and_it_can_be_taken_up() -> None:
     wrong = Fault("auth", "no", 401)
     session = begun()
     happened = ran(loop(InTurn(wrong)), session)
-    assert happened == [Failed(wrong), Finished("fault", session.spent, "no")]
+    assert happened == [Failed(wrong), Finished("fault", session.spent, "no", session.cost)]
     assert session.step == "ask"
     assert _kinds(ran(loop(Scripted(says("Yes."))), session)) == ["Content", "Finished"]
 
@@ -369,6 +371,40 @@ def test_of_a_history_that_is_too_long_even_to_be_summed_up_less_is() -> None:
     model = InTurn(much, much, says("They talked."), says("Fine."))
     assert _kinds(ran(loop(model), session)) == ["Compressed", "Content", "Finished"]
     assert len(model.asked[2].turns) < len(model.asked[1].turns) < len(model.asked[0].turns) + 2
+
+
+def test_a_length_that_is_refused_after_the_compression_too_ends_the_run() -> None:
+    session = Session(id="s1", model="test/model")
+    session.turns = tuple([Turn(role, (Text("word " * 50),)) for _ in range(8) for role in ("user", "assistant")])  # type: ignore[arg-type]
+    session.say("And now?")
+    much = Fault("context_too_long", "too long", 400)
+    model = InTurn(much, says("They talked."), much)
+    assert _kinds(ran(loop(model), session)) == ["Compressed", "Failed", "Finished"]
+    assert len(model.asked) == 3
+
+
+def test_a_history_below_seventy_percent_of_the_window_stays() -> None:
+    for held, kinds in ((2799, ["Content", "Finished"]), (2801, ["Compressed", "Content", "Finished"])):
+        session = Session(id="s1", model="test/model")
+        session.turns = tuple([Turn(role, (Text("word " * 50),)) for _ in range(4) for role in ("user", "assistant")])  # type: ignore[arg-type]
+        session.say("And now?")
+        session.held = held
+        model = InTurn(*([says("They talked.")] if held > 2800 else []), says("Fine."), window=4000)
+        assert _kinds(ran(loop(model), session)) == kinds
+
+
+def test_the_cost_of_all_requests_is_added_up() -> None:
+    session = begun()
+    happened = ran(loop(Scripted(says(call("a", "look")), says("Warmer.")), [Plain("look")]), session)
+    cost = 2 * (10 * 1.0 + 5 * 2.0) / 1_000_000
+    assert happened[-1] == Finished("stop", Usage(20, 10), cost=pytest.approx(cost))
+
+
+def test_one_unknown_cost_makes_the_sum_unknown_and_a_reported_cost_is_taken() -> None:
+    unknown = ran(loop(Scripted(says(call("a", "look")), says("Warmer.", usage=None)), [Plain("look")]), begun())
+    assert unknown[-1].cost is None  # type: ignore[union-attr]
+    told = Usage(10, 5, extra={"openrouter": {"cost": msgspec.Raw(b"0.25")}})
+    assert ran(loop(Scripted(says("Warmer.", usage=told))), begun())[-1].cost == 0.25  # type: ignore[union-attr]
 
 
 def test_a_summary_that_does_not_help_is_not_taken() -> None:

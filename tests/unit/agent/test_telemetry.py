@@ -42,13 +42,13 @@ def test_a_run_as_lines(tmp_path: Path) -> None:
         *("tool_call", "tool_call", "api_request", "api_response"),
     ]
     assert {one["event.timestamp"] for one in noted} == {"2026-11-15T00:00:00+00:00"}
-    assert {one["prompt_id"] for one in noted} == {"s1########1"}
+    assert {one["prompt_id"] for one in noted} == {"s1#turn-1"}
     error, response, change, fail = noted[1], noted[3], noted[4], noted[5]
     assert (error["error"], error["error_type"], error["status_code"]) == ("busy", "overloaded", 529)
     assert (response["input_token_count"], response["output_token_count"]) == (10, 5)
     assert "response_text" not in response
     del change["duration_ms"], fail["duration_ms"]
-    common = {"event.name": "tool_call", "event.timestamp": AT.isoformat(), "prompt_id": "s1########1"}
+    common = {"event.name": "tool_call", "event.timestamp": AT.isoformat(), "prompt_id": "s1#turn-1"}
     assert change == {
         **common,
         "function_name": "change",

@@ -30,6 +30,7 @@ from dragoman.canon import (
 )
 from dragoman.canon.fold import fold
 from dragoman.errors import ConfigError, FaultError
+from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 from dragoman.runtime.model_answer import SideQuestion, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
@@ -51,7 +52,7 @@ class Host:
         self.paths: list[str] = []
 
     async def handle(self, request: IncomingRequest, reply: Reply) -> None:
-        self.asked.append(json.loads(request.body))
+        self.asked.append(json.loads(request.body or b"null"))
         self.paths.append(request.path)
         status, headers, body = self._said[min(len(self.asked), len(self._said)) - 1]
         reply.send(status, [("content-type", "application/json"), *headers.items()], json.dumps(body).encode())
@@ -172,7 +173,7 @@ def test_thoughts_are_not_asked_for_where_they_come_unasked_and_asking_is_refuse
         host = Host((200, {}, said))
         request = msgspec.structs.replace(asks(), settings=settings)
         with_model(host, lambda model, request=request: answer(model, request), dialect="ollama", stream="never")
-        assert host.asked[0].get("think") == think
+        assert host.asked[-1].get("think") == think  # the first asks for the window
 
 
 def test_faults() -> None:
@@ -247,3 +248,71 @@ def test_the_usual_model() -> None:
     assert usual_model({}, {}) == "rehearsal/rules"
     with pytest.raises(ConfigError, match="ollama/MODEL"):
         usual_model({"ollama": Upstream("ollama")}, {})
+
+
+def _ollama_says(shown: Json, status: int = 200) -> Host:
+    message = {"role": "assistant", "content": "Good morning."}
+    said = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True, "done_reason": "stop"}
+    return Host((status, {}, shown), (200, {}, said))
+
+
+INFO = {"general.architecture": "qwen3", "qwen3.context_length": 131072}
+
+
+@pytest.mark.parametrize(
+    ("shown", "window"),
+    [
+        ({"parameters": "temperature 0.6\nnum_ctx                        8192", "model_info": INFO}, 8192),
+        ({"parameters": "", "model_info": INFO}, 32768),
+        ({"model_info": {"gemma.context_length": 2048}}, 2048),
+        ({"model_info": {"gemma.context_length": "many"}}, None),
+        ({}, None),
+    ],
+)
+def test_ollama_is_asked_for_the_window_once_and_gets_it_with_each_request(shown: Json, window: int | None) -> None:
+    host = _ollama_says(shown)
+
+    async def use(model: UpstreamModel) -> WindowAndPrices:
+        await answer(model, asks())
+        await answer(model, asks())
+        return await model.known()
+
+    assert with_model(host, use, dialect="ollama", stream="never").context == window
+    assert host.paths == ["/api/show", "/api/chat", "/api/chat"]
+    assert host.asked[0] == {"model": "m"}
+    assert [asked.get("options", {}).get("num_ctx") for asked in host.asked[1:]] == [window, window]
+
+
+def test_a_server_that_does_not_show_its_models_is_asked_without_a_window() -> None:
+    host = _ollama_says({"error": "not found"}, 404)
+    said = with_model(host, lambda model: answer(model, asks()), dialect="ollama", stream="never")
+    assert isinstance(said, Response) and "options" not in host.asked[1]
+
+
+def test_the_users_own_window_is_sent_and_nobody_is_asked() -> None:
+    host = _ollama_says({})
+
+    async def use(model: UpstreamModel) -> Response | Fault:
+        own = UpstreamModel(model.name, model._upstream, "m", model._net, WindowAndPrices(context=4096))
+        return await answer(own, asks())
+
+    with_model(host, use, dialect="ollama", stream="never")
+    assert host.paths == ["/api/chat"] and host.asked[0]["options"]["num_ctx"] == 4096
+
+
+def test_the_windows_of_the_user_reach_the_models() -> None:
+    net = Net(Pool(Limits()), {}, time.time)
+    found = Upstreams({"a": Upstream("anthropic", auth="none")}, net, {"a/*": WindowAndPrices(context=5)})
+    assert asyncio.run(found("a/claude-opus-5").known()).context == 5
+    assert asyncio.run(found("a/claude-opus-5").known()).input_price == 5.0
+
+
+def test_a_window_that_the_upstream_lists_is_known_after_the_check() -> None:
+    host = Host((200, {}, {"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 40960}]}))
+
+    async def use(model: UpstreamModel) -> list[int | None]:
+        before = (await model.known()).context
+        await model.check()
+        return [before, (await model.known()).context]
+
+    assert with_model(host, use) == [None, 40960]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,16 @@ def test_settings_and_tools_reach_the_upstream(runs: Runs, home: Path) -> None:
     assert (sent["temperature"], sent["seed"]) == (0.2, 3)
     assert 77 in (sent.get("max_tokens"), sent.get("max_completion_tokens"))
     assert [tool["function"]["name"] for tool in sent["tools"]] == ["read_file", "glob"]
-    assert "1,234 tokens in · 5 tokens out" in done.stderr
+    assert "1,234 tokens in · 5 tokens out · cost unknown" in done.stderr
+
+
+def test_the_cost_of_a_run_is_shown_by_the_prices_of_the_user(runs: Runs, home: Path) -> None:
+    own = '[models."fake/*"]\ninput_price = 1000\noutput_price = 2000\n'
+    with fake_upstream() as upstream:
+        done = runs("ask", "Hello", "-m", "fake/one", "--no-tools", "--usage", "--config", upstream.config(home, own))
+        lines = runs("ask", "Hello", "-m", "fake/one", "--no-tools", "--json", "--config", upstream.config(home, own))
+    assert "5 tokens out · $1.24" in done.stderr
+    assert json.loads(lines.stdout.splitlines()[-1])["cost"] == pytest.approx(1.244)
 
 
 @pytest.mark.parametrize("option", ["--tokens", "--budget-tokens"])
@@ -161,3 +171,25 @@ def test_a_chat_sends_its_attachment_with_the_first_message(runs: Runs, home: Pa
     parts = upstream.requests[-1]["messages"][-1]["content"]
     assert "image_url" in [part["type"] for part in parts]
     assert refused.exit_code == 2 and "--attach -" in refused.stderr
+
+
+def test_the_instructions_of_the_project_are_sent_and_named(runs: Runs, home: Path) -> None:
+    Path("AGENTS.md").write_text("Use tabs.")
+    Path("notes.txt").write_text("A dragoman was an interpreter.")
+    with fake_upstream() as upstream:
+        words = ["ask", "Hello", "-m", "fake/one", "--config", upstream.config(home)]
+        done = runs(*words, "--full-context")
+        without = runs(*words, "--no-instructions")
+    assert f"instructions of the project: {Path('AGENTS.md').resolve()}" in done.stderr
+    first, second = [json.dumps(request["messages"]) for request in upstream.requests]
+    assert "Use tabs." in first and "A dragoman was an interpreter." in first
+    assert "Use tabs." not in second and "instructions of the project" not in without.stderr
+
+
+def test_remembered_facts_come_from_the_file_of_the_users_choice(runs: Runs, home: Path) -> None:
+    file = home / "GEMINI.md"
+    file.write_text("## Gemini Added Memories\n- I like tea.\n")
+    file.chmod(0o600)
+    with fake_upstream() as upstream:
+        runs("ask", "Hello", "-m", "fake/one", "--memory", file, "--config", upstream.config(home))
+    assert "I like tea." in upstream.requests[0]["messages"][0]["content"]

@@ -140,6 +140,7 @@ def test_a_chat_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     lines = "What does @notes.txt hold?\n!echo from me\nAnd now?\n/usage\n/losses\n/nonsense\n"
     out, err = piped(folder, monkeypatch, lines)
     assert "A dragoman was an interpreter" in out and "last answer:" in out and "nothing was lost" in out
+    assert "window: unknown; this chat: $0.00" in out
     assert "from me" in err and "/nonsense" in err
 
 
@@ -152,6 +153,7 @@ def test_a_chat_is_saved_and_never_over_a_file(folder: Path, monkeypatch: pytest
 
 def test_the_wire_and_the_tools(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, _ = piped(folder, monkeypatch, "Hello\n/wire gemini\n/tools\n/mcp\n/model\n/compact\n/exit\nnever\n")
+    assert re.search(r"google_web_search +not offered", out)
     assert '"contents"' in out and "read_file" in out and "no MCP server" in out and "too short" in out
     assert "never" not in out
 

@@ -47,3 +47,21 @@ def test_without_any_upstream_there_is_the_rehearsal(runs: Runs) -> None:
 def test_an_unknown_upstream_is_named(runs: Runs) -> None:
     done = runs("models", "nobody")
     assert done.exit_code == 2 and "'nobody'" in done.stderr
+
+
+def test_windows_and_prices_are_listed_and_the_users_own_win(runs: Runs, home: Path) -> None:
+    file = home / "f.toml"
+    file.write_text(
+        'environment = false\n[upstreams.anthropic]\ndialect = "anthropic"\nkey_env = "NO_SUCH_KEY"\n'
+        '[models."anthropic/claude-opus-*"]\ncontext = 5000\noutput_price = 1.5\n'
+    )
+    lines = {line.split()[0]: line.split()[2:] for line in runs("models", "--config", file).stdout.splitlines()}
+    assert lines["anthropic/claude-opus-5"] == ["5,000", "$5", "/", "$1.5"]
+    assert lines["anthropic/claude-sonnet-5"] == ["1,000,000", "$2", "/", "$10"]
+
+
+def test_a_wrong_price_is_named_with_its_place(runs: Runs, home: Path) -> None:
+    file = home / "f.toml"
+    file.write_text('[models."a/*"]\ninput_price = -1\n')
+    done = runs("models", "--config", file)
+    assert done.exit_code == 2 and "line 2" in done.stderr and "input_price" in done.stderr

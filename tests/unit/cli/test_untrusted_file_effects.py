@@ -201,3 +201,20 @@ def test_a_file_that_does_not_hold_cannot_be_trusted(name: str, data: bytes) -> 
 
 def test_one_line_shows_what_a_terminal_would_obey() -> None:
     assert one_line("a\nb\x1b[2K\u202e\x9b ä日") == "a\\x0ab\\x1b[2K\\x202e\\x9b ä日"
+
+
+def test_a_search_service_and_own_prices_are_said_too() -> None:
+    text = """
+[search]
+kind = "searxng"
+url = "https://find.example"
+key_env = "FIND_KEY"
+[models."a/*"]
+context = 5
+"""
+    assert effects("dragoman.toml", text.encode()) == [
+        "web searches of the agent go to find.example (https://find.example), with the key in the variable FIND_KEY",
+        'models.a/* is {"context":5}',
+    ]
+    usual = effects("dragoman.toml", b'[search]\nkind = "brave"\n')
+    assert usual[0].endswith("with the key in the variable BRAVE_API_KEY")

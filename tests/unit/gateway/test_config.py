@@ -17,6 +17,7 @@ from dragoman.gateway.config import (
     from_environment,
     load,
     one_upstream,
+    parse,
 )
 from dragoman.gateway.exchange.routes import Routes
 from dragoman.gateway.exchange.upstream_address_for_client import headers, joined, target
@@ -304,3 +305,24 @@ def test_a_password_in_an_address_is_in_no_error_and_no_advice(tmp_path: Path) -
     assert "this gateway itself" in said
     assert "are not sent" in said
     assert "hunter22" not in said
+
+
+@pytest.mark.parametrize(
+    ("search", "problem"),
+    [
+        ('kind = "searxng"', "line 1: search: the search service searxng needs an address"),
+        ('kind = "json"\nurl = "https://a.example"', "line 3: search.url: the address has no {query}"),
+        ('kind = "brave"\nurl = "nowhere"', "line 3: search.url: the search service brave needs an address"),
+        ('kind = "bing"', "line 2: search.kind: 'bing' is none of the words"),
+    ],
+)
+def test_a_wrong_search_service_is_named_with_its_place(search: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(f"[search]\n{search}\n".encode(), "f.toml", {})
+    assert problem in str(caught.value)
+
+
+def test_a_search_service_without_its_key_is_worth_a_note() -> None:
+    config = parse(b'[search]\nkind = "tavily"\n', "f.toml", {})
+    assert any("TAVILY_API_KEY is empty" in note for note in advice(config, {}))
+    assert not any("TAVILY" in note for note in advice(config, {"TAVILY_API_KEY": "k"}))

@@ -27,7 +27,7 @@ class Rig:
 
     def prompt(self, *calls: ToolCall) -> None:
         model = InTurn(*[says(one) for one in calls], says("Done."))
-        self._patch.setattr("dragoman.runtime.agent.Upstreams", lambda upstreams, net: lambda name: model)
+        self._patch.setattr("dragoman.runtime.agent.Upstreams", lambda upstreams, net, *own: lambda name: model)
         kept = self.session.id if self.session.turns else self.session
         agent = Agent("m/m", folder=self.folder, store=self.store, session=kept, policy=Policy("all"))
         agent.ask("Do something else.")

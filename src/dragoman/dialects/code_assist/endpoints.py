@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ...canon.request import Settings
 from ...codec import json_text
 from ...endpoints.records import (
+    AgentForm,
     Call,
     Claim,
     Client,
@@ -23,6 +25,7 @@ from ..gemini.endpoints import ENDPOINTS as GEMINI
 from ..gemini.endpoints import VERBS, total_tokens, wants_array
 from . import NAME
 
+_SESSION = "request/session_id"
 _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
 
@@ -102,7 +105,12 @@ ENDPOINTS = Endpoints(
         "https://cloudcode-pa.googleapis.com", "google", with_project=with_project, finds_project=True
     ),
     rehearsal=GEMINI.rehearsal,
-    agent=GEMINI.agent,
+    agent=AgentForm(
+        parts_beside_results=True,
+        session=lambda session, prompt: {_SESSION: session, "user_prompt_id": f"{session}#turn-{prompt}"},
+        # gemini-cli's own defaults for Gemini 2.5 (2026-08).
+        budget_settings=Settings(budget=-1, temperature=0.0, top_p=1.0),
+    ),
     setup=(SetupLine("  or", _setup, 40, "gemini-3-pro-preview", "-m"),),
     example_model="gemini-3-pro",
     client=_client,

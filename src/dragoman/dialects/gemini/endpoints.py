@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ...canon.request import Settings
 from ...codec import json_text
 from ...endpoints.records import (
     AgentForm,
@@ -206,7 +207,8 @@ ENDPOINTS = Endpoints(
         located=_located,
     ),
     rehearsal=RehearsalForm(least_tokens=1, quiet=True),
-    agent=AgentForm(parts_beside_results=True),
+    # -1: Gemini 2.5 itself decides how much it thinks, which is what gemini-cli asks for (2026-08).
+    agent=AgentForm(parts_beside_results=True, budget_settings=Settings(budget=-1)),
     setup=(
         SetupLine("Gemini CLI", _setup, 30, "gemini-3-pro-preview", "-m"),
         SetupLine(

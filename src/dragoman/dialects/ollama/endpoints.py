@@ -20,6 +20,7 @@ from ...endpoints.records import (
     SetupLine,
     StreamForm,
     UpstreamForm,
+    WindowForm,
 )
 from . import NAME
 
@@ -72,6 +73,25 @@ def _details(model: Model) -> dict[str, Any]:
     }
 
 
+AGENT_WINDOW = 32_768
+"""The largest window that the agent asks for on its own. A larger one needs more memory than many machines have.
+Without `num_ctx` a server with less than 24 GiB of graphics memory uses 4,096 tokens, and cuts longer requests silently
+(Ollama's page on the context length, 2026-11)."""
+
+
+def _window(shown: dict[str, Any]) -> int | None:
+    """The window in the answer to `/api/show`: `num_ctx` of the model's file, else the length that the model was
+    trained for, up to our limit."""
+    parameters = shown.get("parameters")
+    for line in parameters.splitlines() if isinstance(parameters, str) else ():
+        name, _, value = line.strip().partition(" ")
+        if name == "num_ctx" and value.strip().isdigit():
+            return int(value)
+    info = shown.get("model_info")
+    lengths = [value for name, value in info.items() if name.endswith(".context_length")] if type(info) is dict else []
+    return min(lengths[0], AGENT_WINDOW) if lengths and type(lengths[0]) is int and lengths[0] > 0 else None
+
+
 def host_address(host: str) -> str:
     """The base address for a value of OLLAMA_HOST, in which the scheme, the host and the port may each be missing. A
     server that listens on all addresses is reached on loopback."""
@@ -122,7 +142,10 @@ ENDPOINTS = Endpoints(
         (Environment("ollama", addresses=("OLLAMA_HOST",), address=host_address, order=50),),
     ),
     rehearsal=RehearsalForm(passed_over=("tool_choice", "response_format")),
-    agent=AgentForm(thinks_unasked=True),
+    agent=AgentForm(
+        thinks_unasked=True,
+        window=WindowForm("/api/show", lambda model: {"model": model}, _window, "options/num_ctx"),
+    ),
     setup=(SetupLine("ollama", _setup, 90),),
     example_model="qwen3:8b",
     client=_client,

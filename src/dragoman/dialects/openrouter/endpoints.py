@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...endpoints.records import (
     CREATED,
+    AgentForm,
     Call,
     Claim,
     Client,
@@ -22,6 +24,9 @@ from ...endpoints.records import (
 )
 from ..openai_chat.endpoints import ENDPOINTS as CHAT
 from . import NAME
+
+_TITLE = "dragoman"
+"""How the agent names itself to OpenRouter. The project has no home page, so only a configured HTTP-Referer is sent."""
 
 _PARAMETERS = [
     "frequency_penalty",
@@ -78,6 +83,12 @@ def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
     return {"data": entries, "total_count": len(entries), "links": {"next": None}}
 
 
+def _attribution(own: Mapping[str, str]) -> dict[str, str]:
+    from .attribution_headers import attribution  # Only the agent needs them.
+
+    return attribution(own, title=_TITLE)
+
+
 def _client() -> Client:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
@@ -124,6 +135,7 @@ ENDPOINTS = Endpoints(
         ),
     ),
     rehearsal=RehearsalForm(least_tokens=1),
+    agent=AgentForm(headers=_attribution),
     setup=(
         SetupLine(
             "openrouter", lambda base, key, model: f'OpenRouter(server_url="{base}/api/v1", api_key="{key}")', 80

@@ -21,6 +21,7 @@ from ...dialects import endpoints
 from ...endpoints.listed_models import read_list
 from ...endpoints.records import Model
 from ...facts import profiles
+from ...transport.known_models import window_and_prices
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
 from ..exchange import upstream_address_for_client
@@ -69,7 +70,7 @@ class Listing:
         for model in await self._of(services, upstream, choices[0].upstream, headers, client) if asks else ():
             if model.name in (name, choices[0].model, f"{upstream}/{choices[0].model}"):
                 return msgspec.structs.replace(model, name=name)
-        return Model(name, upstream)
+        return _with_window(Model(name, upstream), services, choices[0].upstream, choices[0].model)
 
     async def _of(
         self, services: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
@@ -102,14 +103,20 @@ class Listing:
 
 def _from_profiles(services: Services, name: str, upstream: Upstream) -> tuple[Model, ...]:
     """The models of the upstream's dialect that the profiles name."""
-    return tuple(
-        [
-            Model(
-                _public_name(services, name, own), name, own, output=profiles.lookup(upstream.dialect, own).most_tokens
-            )
-            for own in profiles.names(upstream.dialect)
-        ]
-    )
+    found = []
+    for own in profiles.names(upstream.dialect):
+        most = profiles.lookup(upstream.dialect, own).most_tokens
+        model = Model(_public_name(services, name, own), name, own, output=most)
+        found.append(_with_window(model, services, upstream, own))
+    return tuple(found)
+
+
+def _with_window(model: Model, services: Services, upstream: Upstream, own: str) -> Model:
+    """The model with its known window. What the upstream itself lists stays."""
+    known = window_and_prices(model.upstream, upstream, own, services.config.models)
+    context = model.context if model.context is not None else known.context
+    output = model.output if model.output is not None else known.output
+    return msgspec.structs.replace(model, context=context, output=output)
 
 
 def _public_name(services: Services, name: str, own: str) -> str:
@@ -121,12 +128,12 @@ def _public_name(services: Services, name: str, own: str) -> str:
 
 def _read(services: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
     lists = endpoints(upstream.dialect).models
-    return tuple(
-        [
-            Model(_public_name(services, name, one.name), name, one.title, one.context, one.output, lists, one.row)
-            for one in read_list(body, lists)
-        ]
-    )
+    found = []
+    for one in read_list(body, lists):
+        public = _public_name(services, name, one.name)
+        model = Model(public, name, one.title, one.context, one.output, lists, one.row)
+        found.append(_with_window(model, services, upstream, one.name))
+    return tuple(found)
 
 
 def listed(dialect: str, models: Sequence[Model], publisher: str = "") -> dict[str, Any]:

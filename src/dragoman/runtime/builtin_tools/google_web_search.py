@@ -10,6 +10,8 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from ...errors import ConfigError
+from ...transport.search_service import SearchService
 from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
@@ -23,6 +25,27 @@ class Endpoint(Struct, frozen=True):
     url: str
     """The address, with `{query}` as the place of the query: https://host/search?format=json&q={query}"""
     headers: Mapping[str, str] = {}
+    posts: bool = False
+    """The query is posted as JSON ({"query": ...}), and the address has no place for it."""
+
+
+def endpoint_of(service: SearchService, environment: Mapping[str, str]) -> Endpoint:
+    """How a search service is asked. ConfigError: its address or its key is missing."""
+    url, variable = service.address, service.key_variable
+    if not url or (service.kind == "json" and "{query}" not in url):
+        wanted = "an address" if service.kind == "searxng" else "an address with {query}"
+        raise ConfigError("search", service.kind, problem=f"it needs {wanted}: set search.url")
+    key = environment.get(variable, "") if variable else ""
+    if variable and not key:
+        raise ConfigError("search", service.kind, problem=f"the variable {variable} is empty")
+    if service.kind == "brave":
+        return Endpoint(f"{url}?count={MAX_RESULTS}&q={{query}}", {"X-Subscription-Token": key})
+    bearer = {"Authorization": f"Bearer {key}"} if key else {}
+    if service.kind == "tavily":
+        return Endpoint(url, bearer, posts=True)
+    if service.kind == "searxng":  # the path and the format of SearXNG's search API
+        url = url.rstrip("/").removesuffix("/search") + "/search?format=json&q={query}"
+    return Endpoint(url, bearer)
 
 
 class GoogleWebSearch(Tool):
@@ -39,6 +62,7 @@ class GoogleWebSearch(Tool):
 
     def __init__(self, endpoint: Endpoint | None = None) -> None:
         self.endpoint = endpoint
+        self.needs_hosted = "" if endpoint is not None else "web_search"
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         return None if arguments["query"].strip() else "The 'query' parameter cannot be empty."
@@ -50,7 +74,7 @@ class GoogleWebSearch(Tool):
         elif around.ask is not None and "web_search" in around.hosted:
             text, sources = cited(await around.ask(query, hosted=("web_search",)))
         else:
-            said = "There is no web search here: the upstream has none, and no search endpoint is configured."
+            said = "There is no web search here: the upstream has none, and no search service is configured."
             raise ToolError("web_search_failed", said)
         if not text.strip():
             return Outcome(f'No search results or information found for query: "{query}"', "No information found.")
@@ -60,9 +84,10 @@ class GoogleWebSearch(Tool):
 
 async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
     """The results of a search service: an excerpt of each page, with a number."""
-    page = await fetch(
-        endpoint.url.replace("{query}", quote(query)), headers=endpoint.headers, public=lambda address: True
-    )
+    url, body = endpoint.url.replace("{query}", quote(query, safe="")), None
+    if endpoint.posts:
+        body = msgspec.json.encode({"query": query, "max_results": MAX_RESULTS})
+    page = await fetch(url, headers=endpoint.headers, body=body, public=lambda address: True)
     if page.status != 200:
         raise ToolError("web_search_failed", f"The search endpoint answered with status {page.status}.")
     try:

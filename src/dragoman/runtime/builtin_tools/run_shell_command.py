@@ -1,4 +1,4 @@
-"""Owns the tool run_shell_command: a command with `bash -c` in its own process group, and a report of eight lines."""
+"""Owns the tool run_shell_command: a command in its own process group, and a report of eight lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .. import confine, processes
 from ..processes import Ended, Left
 from ..sandbox_interface import ProcessStart, Sandbox, unconfined
 from ..shell_programs import roots
+from ..shells import Shell, usual_shell
 from ..tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 SECONDS = 120.0
@@ -27,12 +28,11 @@ can contain such a folder, so git must not discover bare repositories (git-confi
 
 
 class RunShellCommand(Tool):
-    """The tool `run_shell_command`. Runs a command with bash."""
+    """The tool `run_shell_command`. Runs a command with the system's shell."""
 
     name = "run_shell_command"
     description = (
-        "Runs a command as `bash -c <command>` in the workspace. Commands may go to the background with `&`; all of "
-        "one command's processes are a group, which can be ended with `kill -- -PGID`.\n"
+        f"{usual_shell().description}\n"
         "Returns: Command, Directory, Output (stdout), Error (stderr, or why it did not run to its end), Exit Code, "
         "Signal, Background PIDs, Process Group PGID."
     )
@@ -50,7 +50,14 @@ class RunShellCommand(Tool):
         "required": ["command"],
     }
 
-    def __init__(self, seconds: float = SECONDS, interval: float = 1.0, sandbox: Sandbox = unconfined) -> None:
+    def __init__(
+        self,
+        seconds: float = SECONDS,
+        interval: float = 1.0,
+        sandbox: Sandbox = unconfined,
+        shell: Shell | None = None,
+    ) -> None:
+        self._shell = shell or usual_shell()
         self.seconds = seconds
         self.interval = interval
         self._sandbox = sandbox
@@ -75,11 +82,12 @@ class RunShellCommand(Tool):
         # On one line: a text of the model must not look like a command or like an answer.
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
+        hidden = hidden or not self._shell.readable
         return Confirmation(title, "run", command=arguments["command"], roots=names, folder=folder, hidden=hidden)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         folder = confine.place(arguments.get("directory") or ".", around.workspace).path
-        command = ("bash", "-c", arguments["command"])
+        command = self._shell.command(arguments["command"])
         try:
             start = self._sandbox(
                 ProcessStart(command, folder, {**around.environment, **QUIET, **NO_FOUND_REPOSITORY}, around.workspace)

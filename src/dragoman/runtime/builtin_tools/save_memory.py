@@ -17,6 +17,8 @@ from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment,
 
 FILE = "memory.md"
 SECTION = "## Added memories"
+_SECTIONS = {"GEMINI.md": "## Gemini Added Memories"}
+"""Headings in files that other agents read too."""
 
 
 class SaveMemory(Tool):
@@ -58,30 +60,31 @@ class SaveMemory(Tool):
         return Outcome(f'{{ "success": true, "message": {_quoted(message)} }}', made.display)
 
 
-def remembered(config: Path) -> str:
+def remembered(config: Path, file: Path | None = None) -> str:
     """All remembered facts, for a new conversation. "": none. ConfigError: other users can write the file."""
-    place = _place(config)
+    place = _place(config, file)
     found = text_file.read(place)
     if found.was is not None:
         require_only_owner_writes(place.path, found.was)
     return text_file.shown(found.text)
 
 
-def _place(config: Path) -> Place:
+def _place(config: Path, file: Path | None) -> Place:
     """The place of the file. The user may have made it a link, so links are followed."""
-    where = confine.real(config / FILE)
+    where = confine.real(file or config / FILE)
     return Place(where.parent, (where.name,))
 
 
 def _planned(fact: str, around: ToolEnvironment) -> Edit:
-    if around.config is None:
+    if around.config is None and around.memory is None:
         raise _failed("There is no folder for what is to be remembered.")
-    where = _place(around.config)
+    where = _place(around.config or Path(), around.memory)
+    section = _SECTIONS.get((around.memory or Path(FILE)).name, SECTION)
     try:
         was = text_file.read(where)
     except ToolError as error:
         raise _failed(error) from error
-    return Edit(where, was, with_fact(was.text, fact))
+    return Edit(where, was, with_fact(was.text, fact, section))
 
 
 def _failed(why: object) -> ToolError:
@@ -89,14 +92,14 @@ def _failed(why: object) -> ToolError:
     return ToolError("memory_failed", f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {why}")} }}')
 
 
-def with_fact(text: str, fact: str) -> str:
+def with_fact(text: str, fact: str, section: str = SECTION) -> str:
     """The text of a memory file with one more fact at the end of our section. A missing section is added."""
     end = "\r\n" if "\r\n" in text else "\n"
     line = f"- {_line(fact)}{end}"
-    head = re.search(rf"^{re.escape(SECTION)}[ \t]*\r?$\n?", text, re.MULTILINE)
+    head = re.search(rf"^{re.escape(section)}[ \t]*\r?$\n?", text, re.MULTILINE)
     if head is None:
         gap = "" if not text else end if text.endswith("\n") else end * 2
-        return f"{text}{gap}{SECTION}{end}{line}"
+        return f"{text}{gap}{section}{end}{line}"
     following = re.compile(r"^## ", re.MULTILINE).search(text, head.end())
     stop = following.start() if following else len(text)
     body = text[head.start() : stop].rstrip()

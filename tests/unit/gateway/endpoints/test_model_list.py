@@ -15,6 +15,7 @@ from google import genai
 
 from dragoman.canon.events import Fault
 from dragoman.facts import profiles
+from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.endpoints import model_list
 from dragoman.gateway.http.server import IncomingRequest, Reply
@@ -219,6 +220,19 @@ def test_an_upstream_that_is_not_to_be_asked_is_not() -> None:
     told = through(lambda base: ask(base, "GET", "/v1/models").json(), one(list_models=False, models=("a",)), upstream)
     assert [model["id"] for model in told["data"]] == ["u/a"]
     assert upstream.seen == []
+
+
+def test_windows_that_the_upstream_does_not_list_are_the_known_ones_and_the_users_own() -> None:
+    rows = {"data": [{"id": "claude-opus-5"}, {"id": "mine"}, {"id": "listed", "context_length": 7}]}
+
+    def config(places: list[str]) -> Config:
+        own = {"u/*": WindowAndPrices(context=4096), "u/claude-*": WindowAndPrices(output=512)}
+        return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("*",))}, models=own)
+
+    told = through(lambda base: ask(base, "GET", "/api/v1/models").json(), config, telling("/v1/models", rows))
+    found = {row["id"]: (row["context_length"], row["top_provider"]["max_completion_tokens"]) for row in told["data"]}
+    assert found["claude-opus-5"] == (4096, 512)
+    assert (found["mine"], found["listed"]) == ((4096, None), (7, None))
 
 
 def test_codex_gets_a_catalogue_it_can_read() -> None:

@@ -153,7 +153,9 @@ def judged(policy: Policy, trust: bool) -> tuple[str, Confirmation | None]:
 def test_a_person_is_asked_with_the_server_and_the_tool() -> None:
     word, asked = judged(Policy(), trust=False)
     assert word == "ask"
-    assert asked == Confirmation("Run wipe of the MCP server files", "other", server="files", tool="wipe")
+    assert asked == Confirmation(
+        "Run wipe of the MCP server files", "other", server="files", tool="wipe", display="wipe"
+    )
 
 
 def test_a_person_is_shown_the_whole_arguments() -> None:

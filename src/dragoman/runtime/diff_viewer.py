@@ -1,0 +1,59 @@
+"""Owns the interface of an editor that shows an edit before it is made, where the person accepts, changes or refuses
+it.
+
+No editor is built in. `Agent(diffs=...)` takes a viewer. The person is asked in both places, and the first answer
+counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from .tool_interface import Confirmation, FileDiff
+from .toolbox import Approval, Approve
+
+
+class DiffUpdate(Struct, frozen=True):
+    """A person's answer in the editor. `content` is the new text, which the person may have changed."""
+
+    status: Literal["accepted", "rejected"]
+    content: str | None = None
+
+
+class DiffViewer(Protocol):
+    """An editor that shows edits."""
+
+    async def open(self, diff: FileDiff, /) -> DiffUpdate:
+        """Show an edit, and wait for the person's answer. Cancelled: the person has answered elsewhere, so the edit is
+        closed."""
+        ...
+
+
+async def approval_of(viewer: DiffViewer, asked: Confirmation, approve: Approve | None) -> Approval:
+    """The person's answer: from the editor, or from `approve`, whichever comes first."""
+    assert asked.diff is not None
+    if approve is None:
+        return _read(await viewer.open(asked.diff), asked.diff)
+    shown = asyncio.ensure_future(viewer.open(asked.diff))
+    said = asyncio.ensure_future(approve(asked))
+    try:
+        await asyncio.wait((shown, said), return_when=asyncio.FIRST_COMPLETED)
+        if said.done() and (not shown.done() or shown.exception() is not None):
+            return said.result()
+        if shown.exception() is not None:  # the editor is gone: the person is asked here alone
+            return await said
+        return _read(shown.result(), asked.diff)
+    finally:
+        for task in (shown, said):
+            task.cancel()
+        await asyncio.gather(shown, said, return_exceptions=True)
+
+
+def _read(update: DiffUpdate, diff: FileDiff) -> Approval:
+    if update.status == "rejected":
+        return Approval("no", why="the user refused the edit in the editor")
+    changed = update.content if update.content is not None and update.content != diff.new else None
+    return Approval("once", wanted=changed)

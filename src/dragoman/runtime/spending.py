@@ -1,0 +1,55 @@
+"""Owns the sums of a run: tokens and their cost in US dollars. A sum with an unknown cost is unknown."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.response import Usage
+from ..facts.windows_and_prices import WindowAndPrices
+
+
+def added(one: Usage, other: Usage | None) -> Usage:
+    """The tokens of two answers."""
+    if other is None:
+        return one
+    return Usage(
+        _both(one.input, other.input),
+        _both(one.output, other.output),
+        _both(one.cache_read, other.cache_read),
+        _both(one.cache_write, other.cache_write),
+        _both(one.reasoning, other.reasoning),
+    )
+
+
+def added_cost(one: float | None, other: float | None) -> float | None:
+    """The cost of two answers. None: one of the two is unknown."""
+    return None if one is None or other is None else one + other
+
+
+def answer_cost(usage: Usage | None, known: WindowAndPrices) -> float | None:
+    """The cost of one answer: as the upstream reports it, else by the known prices."""
+    if usage is None:
+        return None
+    reported = _reported(usage)
+    return known.cost(usage) if reported is None else reported
+
+
+def _reported(usage: Usage) -> float | None:
+    """The cost in an answer. OpenRouter writes it in US dollars as `usage.cost` (its page on usage accounting,
+    2026-11)."""
+    for fields in (usage.extra or {}).values():
+        if "cost" in fields:
+            try:
+                return msgspec.json.decode(fields["cost"], type=float)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return None
+    return None
+
+
+def token_count(usage: Usage) -> int:
+    """Input and output tokens together."""
+    return (usage.input or 0) + (usage.output or 0)
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

@@ -1,0 +1,43 @@
+"""The window and the prices of a model behind an upstream: the user's own values, else the rows of the data file.
+
+Everything that shows a window or a cost asks here: the agent, the commands, the gateway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices, lookup
+from .upstream import REHEARSAL, Upstream, own_host
+
+FREE = WindowAndPrices(input_price=0.0, output_price=0.0, cache_read_price=0.0, cache_write_price=0.0)
+"""The rehearsal costs nothing."""
+
+
+def window_and_prices(
+    name: str, upstream: Upstream, model: str, own: Mapping[str, WindowAndPrices] | None = None
+) -> WindowAndPrices:
+    """What is known of `model` at the upstream called `name`.
+
+    `own` are the user's values by `upstream/model`, where * stands for any characters. They win, the later over the
+    earlier. The prices of the data file are those of the provider's own host: for another host, and for a Google Cloud
+    project, only the window is known.
+    """
+    if upstream.dialect == REHEARSAL:
+        found = FREE
+    else:
+        found = lookup(upstream.dialect, model)
+        if upstream.project or not own_host(upstream):
+            found = found.without_prices()
+    for pattern, values in (own or {}).items():
+        if fnmatchcase(f"{name}/{model}", pattern):
+            found = values.over(found)
+    return UNKNOWN if found == UNKNOWN else found
+
+
+def shown_cost(dollars: float | None) -> str:
+    """A cost for people."""
+    if dollars is None:
+        return "cost unknown"
+    return f"${dollars:.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"

@@ -1,0 +1,97 @@
+"""An editor shows edits before they are made: the first answer counts, there or at the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from dragoman.runtime.diff_viewer import DiffUpdate, approval_of
+from dragoman.runtime.policy import Policy
+from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome
+from dragoman.runtime.toolbox import Approval
+from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
+
+DIFF = FileDiff("a.txt", "/w/a.txt", "", "old", "new")
+ASKED = Confirmation("Change it", "edit", DIFF)
+
+
+class Editor:
+    """Answers at once, or waits until it is closed."""
+
+    def __init__(self, update: DiffUpdate | Exception | None) -> None:
+        self._update = update
+        self.shown: list[FileDiff] = []
+        self.closed = False
+
+    async def open(self, diff: FileDiff) -> DiffUpdate:
+        self.shown.append(diff)
+        if isinstance(self._update, Exception):
+            raise self._update
+        if self._update is None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.closed = True
+        assert self._update is not None
+        return self._update
+
+
+async def _never(asked: Confirmation) -> Approval:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def _yes(asked: Confirmation) -> Approval:
+    await asyncio.sleep(0.01)
+    return Approval("always")
+
+
+def _answered(editor: Editor, approve: Any) -> Approval:
+    return asyncio.run(asyncio.wait_for(approval_of(editor, ASKED, approve), 10))
+
+
+@pytest.mark.parametrize("approve", [None, _never])
+@pytest.mark.parametrize(
+    ("update", "approval"),
+    [
+        (DiffUpdate("accepted"), Approval("once")),
+        (DiffUpdate("accepted", "new"), Approval("once")),
+        (DiffUpdate("accepted", "mine"), Approval("once", wanted="mine")),
+        (DiffUpdate("rejected"), Approval("no", why="the user refused the edit in the editor")),
+    ],
+)
+def test_the_answer_of_the_editor_counts(update: DiffUpdate, approval: Approval, approve: Any) -> None:
+    assert _answered(Editor(update), approve) == approval
+
+
+def test_an_answer_at_the_terminal_closes_the_editor() -> None:
+    editor = Editor(None)
+    assert _answered(editor, _yes) == Approval("always") and editor.closed
+
+
+def test_without_its_editor_the_person_is_asked_at_the_terminal() -> None:
+    assert _answered(Editor(OSError("gone")), _yes) == Approval("always")
+
+
+class Edits(Plain):
+    async def confirm(self, arguments: Any, around: Any) -> Confirmation | None:
+        return ASKED
+
+    async def run(self, arguments: Any, around: Any) -> Outcome:
+        self.runs.append({"wanted": around.wanted})
+        return Outcome("done", "done")
+
+
+def test_a_run_shows_the_edit_and_takes_the_persons_text() -> None:
+    tool, editor = Edits("edit", kind="edit"), Editor(DiffUpdate("accepted", "mine"))
+    model = Scripted(says(call("a", "edit")), says("Done."))
+    ran(loop(model, [tool], policy=Policy("ask"), diffs=editor), begun())
+    assert (tool.runs, editor.shown) == ([{"wanted": "mine"}], [DIFF])
+
+
+def test_an_edit_that_needs_no_approval_is_not_shown() -> None:
+    tool, editor = Edits("edit", kind="edit"), Editor(None)
+    ran(loop(Scripted(says(call("a", "edit")), says("Done.")), [tool], policy=Policy("all"), diffs=editor), begun())
+    assert len(tool.runs) == 1 and editor.shown == []

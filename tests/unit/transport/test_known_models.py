@@ -1,0 +1,43 @@
+"""What is known of a model behind an upstream: whose price it is, and what the user set."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.facts.windows_and_prices import WindowAndPrices
+from dragoman.transport.known_models import FREE, shown_cost, window_and_prices
+from dragoman.transport.upstream import REHEARSAL, Upstream
+
+OWN = Upstream("anthropic")
+WINDOW = WindowAndPrices(1_000_000, 128_000)
+
+
+def test_the_providers_own_host_has_the_providers_prices() -> None:
+    assert window_and_prices("a", OWN, "claude-opus-5").input_price == 5.0
+
+
+@pytest.mark.parametrize(
+    "other", [Upstream("anthropic", "https://claude.example"), Upstream("anthropic", project="p", location="eu")]
+)
+def test_another_host_may_have_other_prices(other: Upstream) -> None:
+    assert window_and_prices("a", other, "claude-opus-5") == WINDOW
+
+
+def test_own_values_win_and_the_later_wins() -> None:
+    own = {"a/*": WindowAndPrices(context=7, input_price=1.0), "a/claude-*": WindowAndPrices(context=8)}
+    found = window_and_prices("a", OWN, "claude-opus-5", own)
+    assert (found.context, found.output, found.input_price, found.output_price) == (8, 128_000, 1.0, 25.0)
+    assert window_and_prices("b", OWN, "claude-opus-5", own).context == 1_000_000
+
+
+def test_the_rehearsal_is_free() -> None:
+    assert window_and_prices("r", Upstream(REHEARSAL), "rules") == FREE
+
+
+def test_costs_are_shown_in_dollars_or_as_unknown() -> None:
+    assert [shown_cost(cost) for cost in (None, 0.0, 0.01234, 12.3456)] == [
+        "cost unknown",
+        "$0.00",
+        "$0.0123",
+        "$12.35",
+    ]
