@@ -92,12 +92,8 @@ _CONTAINERS = (b"{", b"[")
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
-class Admitted(NamedTuple, Generic[T]):
-    """A wire Struct, the fields that it cannot hold, and the keys with another spelling."""
-
-    value: T
-    unknown: Unknown
-    spelled: Spelled
+Admitted = tuple[T, Unknown, Spelled]
+"""A wire Struct, the fields that it cannot hold, and the keys with another spelling."""
 
 
 class Admitter(Generic[T]):
@@ -119,7 +115,7 @@ class Admitter(Generic[T]):
     def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
         """Decode a body. `base`: the path of the value in its document, if it is a part of one."""
         try:
-            return Admitted(self._decode(body), {}, {})
+            return self._decode(body), {}, {}
         except _REFUSED as refusal:
             return self._tolerant(bytes(body), refusal, base)
 
@@ -139,7 +135,7 @@ class Admitter(Generic[T]):
                 if quick is not None:
                     return quick
             try:
-                return Admitted(self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled)
+                return self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled
             except msgspec.ValidationError:
                 # Either a value has a wrong type, or the first of two members with one name has: of these the last
                 # counts. A second pass writes every object anew, so that each has a name once.
@@ -148,7 +144,7 @@ class Admitter(Generic[T]):
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
-                    return Admitted(self._decode(body), unknown, spelled)
+                    return self._decode(body), unknown, spelled
                 except msgspec.ValidationError as misfit:
                     cut = _cut_misfit(body, misfit, unknown, base) if self._lenient else None
                     if cut is None:
@@ -189,7 +185,7 @@ class Admitter(Generic[T]):
             unknown = Indexed()
             for path, cut in cuts:
                 unknown[base + path] = cut
-            return Admitted(value, unknown, {})
+            return value, unknown, {}
         return None
 
     def _error(self, refusal: Exception, base: Path) -> WireError:

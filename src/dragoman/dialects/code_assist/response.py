@@ -11,7 +11,6 @@ from ...canon.request import Request
 from ...canon.response import Response
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import carried
 from ...context import Context
@@ -39,7 +38,7 @@ def read_response(body: bytes, context: Context) -> Response:
     wire.report(context, fields)
     wire.unwrap(context, _KEY)
     try:
-        response = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), context)
+        response = gemini.read_admitted((held, unknown, wire.inside(spelled, _KEY)), context)
     except WireError as error:
         raise wire.outside(error, _KEY) from None
     finally:

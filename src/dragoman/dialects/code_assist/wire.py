@@ -97,7 +97,7 @@ def admit_request(body: bytes) -> Admitted[Envelope]:
     """Decode a request, strictly if possible."""
     _check_text(body)
     try:
-        return Admitted(_envelope(body), {}, {})
+        return _envelope(body), {}, {}
     except _REFUSED:
         return _wide_envelope.admit(body)
 
@@ -106,7 +106,7 @@ def admit_answer(body: bytes) -> Admitted[Wrapped]:
     """Decode a whole answer or one chunk, strictly if possible."""
     _check_text(body)
     try:
-        return Admitted(_wrapped(body), {}, {})
+        return _wrapped(body), {}, {}
     except _REFUSED:
         return _wide_wrapped.admit(body)
 

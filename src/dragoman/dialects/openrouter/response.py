@@ -11,7 +11,6 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
-from ...codec.admit import Admitted
 from ...codec.dialect_extras import carried
 from ...codec.failed_answers import GAP, failure, with_failure
 from ...codec.faults import said_nothing
@@ -61,7 +60,7 @@ def read_response(body: bytes, context: Context) -> Response:
         _not_chats(answer, context)
     context.source = wire.CHAT
     try:
-        response = chat.read_admitted(Admitted(answer, unknown, spelled), context)
+        response = chat.read_admitted((answer, unknown, spelled), context)
     finally:
         context.source = wire.NAME
     return _owned(response, found, whole, told)
