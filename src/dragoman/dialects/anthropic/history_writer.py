@@ -41,7 +41,7 @@ def _content(blocks: list[Any]) -> str | list[Any]:
 
 
 def _blocks(content: str | list[Any]) -> list[Any]:
-    return [{"type": "text", "text": content}] if type(content) is str else content
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 class History:
