@@ -61,7 +61,8 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
     role: str = turn.role
     message: dict[str, Any] | None
     if role == "assistant":
-        message = write_assistant(turn.parts, context, request=True)
+        text = plain_text(turn.parts)
+        message = {"role": role, "content": text} if text else write_assistant(turn.parts, context, request=True)
         if (
             message is not None
             and FIELD in message

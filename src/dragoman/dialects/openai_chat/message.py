@@ -451,8 +451,6 @@ def _write_file(media: Media, context: Context, own: bool) -> dict[str, Any] | N
 
 def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool) -> dict[str, Any] | None:
     """An assistant message; None if nothing is left. In a request thoughts go only to hosts with a field for them."""
-    if request and (text := plain_text(parts)):
-        return {"role": "assistant", "content": text}
     content: list[Part] = []
     calls: list[Any] = []
     thoughts, refusals = list[str](), list[str]()
