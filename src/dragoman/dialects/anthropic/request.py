@@ -13,11 +13,11 @@ from ...canon.request import Request, Settings
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.history_facts import facts_of
 from ...codec.request_steps import leading, read, write
 from ...codec.results_after_calls import results_after_calls
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .beta_header import ask_for

@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
 from ...codec.dialect_extras import carried
-from ...codec.failed_answers import GAP, failure, with_failure
+from ...codec.failed_answer_endings import GAP, failure, with_failure
 from ...codec.faults import said_nothing
 from ...context import Context
 from ...errors import WireError
