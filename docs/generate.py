@@ -128,7 +128,7 @@ def prices() -> str:
         "|---|---|---|---|---|",
     ]
     for row in windows_and_prices.rows():
-        out.append(_cells(", ".join(row.dialects), ", ".join(row.match), _told(row.facts), row.source, row.date))
+        out.append(cells(", ".join(row.dialects), ", ".join(row.match), _listed(row.facts), row.source, row.date))
     return "\n".join(out) + "\n"
 
 

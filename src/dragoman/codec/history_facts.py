@@ -68,17 +68,18 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
     """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
-    foreign, opaque, calls, shows_media = past.foreign_seals, past.has_opaque, past.calls, past.shows_media
-    arranged, alternates, fine = past.arranged, past.alternates, past.open_calls is not None
-    waiting = [*past.open_calls] if past.open_calls else []
-    before = turns[begin - 1] if begin else _NOBODY
-    last: str = before.role
-    if past.open_calls is None and last == "assistant":
-        waiting = [part.id for part in before.parts if type(part) is ToolCall]
+    foreign, shows_media, arranged, alternates = past.foreign_seals, past.shows_media, past.arranged, past.alternates
+    fine, waiting = True, list[str]()
+    before, last, new = _NOBODY, "", turns
+    if begin:
+        before, new = turns[begin - 1], turns[begin:]
+        last, fine, waiting = before.role, past.open_calls is not None, [*(past.open_calls or ())]
+        if not fine and last == "assistant":
+            waiting = [part.id for part in before.parts if type(part) is ToolCall]
     asked: list[str] = []
     answered: list[str] = []
     others: list[Part] = []
-    for turn in turns[begin:] if begin else turns:
+    for turn in new:
         role, parts = turn.role, turn.parts
         if role == "tool":
             if last != "assistant":
@@ -100,7 +101,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                 fine = False
                 if waiting and role == last == "assistant":
                     arranged = False  # neighbouring turns that are one step
-            if role == last or (role == "user" and last == "tool"):
+            if role == last or (last == "tool" and role == "user"):
                 at = before.at[:2]
                 if not at or turn.at[:2] != at:
                     alternates = False
@@ -122,26 +123,25 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                     if role == "assistant" and type(part) is Media:
                         shows_media = True
         before, last = turn, role
+    opaque, calls = past.has_opaque, past.calls
     if others:
         fine = False
         asked += [part.id for part in others if type(part) is ToolCall]
         answered += [part.call_id for part in others if type(part) is ToolResult]
         opaque = opaque or any(isinstance(part, Opaque) for part in others)
         foreign = foreign or any(map(_sealed, others))
-    if asked:
+    if asked or answered:
         found = frozenset(asked)
-        if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
+        if asked and (len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls))):
             fine, calls = False, None
-        else:
-            calls = (*calls, found) if "" not in found else None
-    if answered and "" in answered:
-        calls = None
-    if not foreign and (asked or answered):
-        foreign = max(map(len, asked + answered)) > _LONG
-    ordinary = fine and not waiting and arranged and not foreign and calls is not None
-    return HistoryFacts(
-        turns, foreign, opaque, calls, arranged, tuple(waiting) if fine else None, alternates, ordinary, shows_media
-    )
+        elif asked and calls is not None:
+            calls = (*calls, found)
+        if "" in found or "" in answered:
+            calls = None
+        foreign = foreign or max(map(len, asked + answered)) > _LONG
+    open_calls = tuple(waiting) if fine else None
+    ordinary = open_calls == () and arranged and not foreign and calls is not None
+    return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, ordinary, shows_media)
 
 
 def _sealed(part: Part) -> bool:

@@ -15,7 +15,12 @@ def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()
     values = names.values(settings)
     if values.count(None) == len(values):
         return ()
-    return [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    found = []
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None:
+            found.append((name, value))
+    return found
 
 
 def within(value: float, low: float, high: float, at: Path, context: Context) -> float:

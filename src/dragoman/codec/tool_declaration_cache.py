@@ -55,22 +55,24 @@ class ToolMemo:
         self._dialect = dialect
         self._read = read
         self._write = write
-        # Declarations that did not cross cleanly are cached as None, and translated again every time.
-        self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
+        # The target is part of the key: some fields are read in another way for some targets.
+        self._known_read: Memory[tuple[str, bytes], Tools] = Memory()
         # An entry holds the tools and the profile that its key names by their identity.
         self._known_written: Memory[tuple[int, str, int, bool], tuple[Raw | None, Tools, Profile]] = Memory()
 
     def read(self, document: Raw, context: Context) -> Tools:
         """The tools in a raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
-        if len(body) <= MAX_BYTES:
-            known = self._known_read.get(body)
-            if known is None and largest():
-                known = (self._clean_read(body),)
-                self._known_read.put(body, known, 3 * len(body) + _ENTRY_BYTES)
-            if known is not None and known[0] is not None:
-                return known[0]
-        return self._read(body, context)
+        if len(body) > MAX_BYTES or not largest():
+            return self._read(body, context)
+        key = (context.target, body)
+        tools = self._known_read.get(key)
+        if tools is None:
+            before = _count_notes(context)
+            tools = self._read(body, context)
+            if _count_notes(context) == before:
+                self._known_read.put(key, tools, 3 * len(body) + _ENTRY_BYTES)
+        return tools
 
     def write(self, tools: Tools, context: Context) -> Any:
         """The `tools` value to write: a list, or its cached JSON."""
@@ -94,10 +96,10 @@ class ToolMemo:
             return clean
         return written if plain else self._write(tools, context)
 
-    def _clean_read(self, document: bytes) -> Tools | None:
-        context = Context(self._dialect, "")
-        tools = self._read(document, context)
-        return None if context.kept or context.spelled or len(context.losses) else tools
+
+def _count_notes(context: Context) -> int:
+    """The number of notes that a reader has made. Declarations that add one are not cached."""
+    return len(context.kept) + len(context.spelled) + len(context.moved) + len(context.losses)
 
 
 def _renames(context: Context) -> bool:

@@ -30,6 +30,7 @@ from ..canon.parts import Path, pointer
 from ..errors import WireError
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 Unknown = dict[Path, dict[str, Raw]]
 """Path of an object -> its unknown fields."""
@@ -37,9 +38,9 @@ Spelled = dict[Path, str | int]
 """Path of a field -> its key, where that is spelled differently."""
 
 
-class Indexed(Unknown):
-    """Unknown fields by path, with an index of the paths below each path. A hostile document has an unknown field in
-    every object, so a search through all paths would be too slow.
+class Indexed(dict[Path, V]):
+    """Values by path, with an index of the paths below each path. A hostile document has an unknown field or another
+    spelling in every object, so a search through all paths would be too slow.
     """
 
     __slots__ = ("_index",)
@@ -61,21 +62,21 @@ class Indexed(Unknown):
             for depth in range(len(path) + 1):
                 self._index.setdefault(path[:depth], []).append(path)
 
-    def __setitem__(self, path: Path, fields: dict[str, Raw]) -> None:
+    def __setitem__(self, path: Path, value: V) -> None:
         if path not in self:
             self._note(path)
-        super().__setitem__(path, fields)
+        super().__setitem__(path, value)
 
-    def setdefault(self, path: Path, fields: dict[str, Raw]) -> dict[str, Raw]:
+    def setdefault(self, path: Path, value: V) -> V:
         """As `dict.setdefault`, with the index kept up to date."""
         if path not in self:
-            self[path] = fields
+            self[path] = value
         return self[path]
 
-    def update(self, other: Unknown) -> None:  # type: ignore[override]
+    def update(self, other: Mapping[Path, V]) -> None:  # type: ignore[override]
         """As `dict.update`, with the index kept up to date."""
-        for path, fields in other.items():
-            self[path] = fields
+        for path, value in other.items():
+            self[path] = value
 
 
 STRANGE = "\x00strange"
@@ -92,12 +93,8 @@ _CONTAINERS = (b"{", b"[")
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
-class Admitted(NamedTuple, Generic[T]):
-    """A wire Struct, the fields that it cannot hold, and the keys with another spelling."""
-
-    value: T
-    unknown: Unknown
-    spelled: Spelled
+Admitted = tuple[T, Unknown, Spelled]
+"""A wire Struct, the fields that it cannot hold, and the keys with another spelling."""
 
 
 class Admitter(Generic[T]):
@@ -119,7 +116,7 @@ class Admitter(Generic[T]):
     def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
         """Decode a body. `base`: the path of the value in its document, if it is a part of one."""
         try:
-            return Admitted(self._decode(body), {}, {})
+            return self._decode(body), {}, {}
         except _REFUSED as refusal:
             return self._tolerant(bytes(body), refusal, base)
 
@@ -131,24 +128,24 @@ class Admitter(Generic[T]):
         if body[:1] in b" \t\r\n":
             body = body.lstrip()
         shape = _shape(self._type)
-        unknown = Indexed()
-        spelled: Spelled = {}
+        unknown: Indexed[dict[str, Raw]] = Indexed()
+        spelled: Indexed[str | int] = Indexed()
         try:
             if self._simple is not None:
                 quick = self._with_few_cuts(body, shape, str(refusal), base, self._simple)
                 if quick is not None:
                     return quick
             try:
-                return Admitted(self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled)
+                return self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled
             except msgspec.ValidationError:
                 # Either a value has a wrong type, or the first of two members with one name has: of these the last
                 # counts. A second pass writes every object anew, so that each has a name once.
-                unknown, spelled = Indexed(), {}
+                unknown, spelled = Indexed(), Indexed()
                 body = bytes(_strip(body, shape, base, unknown, spelled, anew=True))
             before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
-                    return Admitted(self._decode(body), unknown, spelled)
+                    return self._decode(body), unknown, spelled
                 except msgspec.ValidationError as misfit:
                     cut = _cut_misfit(body, misfit, unknown, base) if self._lenient else None
                     if cut is None:
@@ -186,10 +183,10 @@ class Admitter(Generic[T]):
                 continue
             if not simple(value):
                 return None
-            unknown = Indexed()
+            unknown: Indexed[dict[str, Raw]] = Indexed()
             for path, cut in cuts:
                 unknown[base + path] = cut
-            return Admitted(value, unknown, {})
+            return value, unknown, {}
         return None
 
     def _error(self, refusal: Exception, base: Path) -> WireError:

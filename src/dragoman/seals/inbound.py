@@ -114,11 +114,21 @@ def _restored_from_client(
         history.asked = None
     turns, out, asking = request.turns, list[Turn](), _Asking()
     for turn in turns:
-        if turn.role == "assistant":
+        if not port.same_account and not any(map(_may_carry, turn.parts)):
+            out.append(turn)
+        elif turn.role == "assistant":
             out.append(_recovered(turn, port, context, None, asking))
         else:
             out.append(_heard(turn, context))
     return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
+
+
+def _may_carry(part: Part) -> bool:
+    """Whether a part may carry a seal: in its own field, in a call id, or in a value that only its dialect knows."""
+    if part.seal is not None or isinstance(part, Opaque):
+        return True
+    call_id = part.id if type(part) is ToolCall else part.call_id if type(part) is ToolResult else ""
+    return call_id.startswith(packed_seals.MARK)
 
 
 def _heard(turn: Turn, context: Context) -> Turn:

@@ -69,19 +69,9 @@ def translate_request(
     example with a provider key that was given to OpenRouter. Then Google's and OpenAI's seals of the same model cross
     between them. Otherwise each refuses the other's seals with 400, and seals go back only to their origin.
     """
+    # Keyword arguments would cost half a microsecond.
     chosen = make_options(
-        source=source,
-        target=target,
-        model=model,
-        tolerance=tolerance,
-        binary=binary,
-        repair=repair,
-        seals=seals,
-        vault=vault,
-        resolver=resolver,
-        host=host,
-        stand_ins=stand_ins,
-        same_account=same_account,
+        source, target, model, tolerance, binary, repair, seals, vault, resolver, host, stand_ins, same_account
     )
     return translate_with(body, chosen)
 

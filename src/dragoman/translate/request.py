@@ -83,7 +83,6 @@ class Options(Struct, frozen=True, eq=False):
 
 
 def make_options(
-    *,
     source: str,
     target: str,
     model: str | None = None,
@@ -92,11 +91,11 @@ def make_options(
     repair: Policy | None = None,
     seals: Strategy = "auto",
     vault: Vault | None = None,
-    vault_later: bool = False,
     resolver: Resolver | None = None,
     host: str | None = None,
     stand_ins: bool = False,
     same_account: bool = False,
+    vault_later: bool = False,
 ) -> Options:
     """The options of `translate_request`, for callers that translate many requests (`translate_with`). `vault_later`:
     each request comes with its own vault.
@@ -106,7 +105,7 @@ def make_options(
         _checked_binary(binary)
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
-    kept = vault_needed(seals, reader, writer)
+    kept = (vault is not None or vault_later) and vault_needed(seals, reader, writer)
     return Options(
         source,
         target,

@@ -248,3 +248,16 @@ def test_seals_of_many_texts_are_placed_without_a_search_through_all() -> None:
     placed = placing.placed([Text("abc") for _ in range(many)])
     assert sum([part.seal is not None for part in placed]) == many
     assert 0 < _Counted.compared < 60 * many
+
+
+@pytest.mark.parametrize("source", ["gemini", "code-assist"])
+@pytest.mark.parametrize("odd", [{}, {"unknown": 1}], ids=["known fields", "unknown fields"])
+def test_parts_in_snake_case_cost_what_their_number_costs(source: str, odd: dict[str, Any]) -> None:
+    def translate(n: int) -> None:
+        part = {"inline_data": {"mime_type": "image/png", "data": "AAAA"}, **odd}
+        request: dict[str, Any] = {"contents": [{"role": "user", "parts": [part] * n}]}
+        body = request if source == "gemini" else {"model": "m", "request": request}
+        dragoman.translate_request(json.dumps(body).encode(), source=source, target="anthropic", model="claude-opus-5")
+
+    translate(1)
+    assert lines_run(lambda: translate(200)) < 2.2 * lines_run(lambda: translate(100))

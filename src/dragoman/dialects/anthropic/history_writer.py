@@ -33,15 +33,15 @@ NO_RESULT = "No result was recorded for this call."
 _SYSTEM = ("system", "developer")
 
 
-def _spelled(message: Block) -> Block:
-    """A message that holds only one text, with the text as a string."""
-    content = message["content"]
-    if len(content) == 1 and type(content[0]) is dict and content[0].keys() == _TEXT:
-        return {**message, "content": content[0]["text"]}
-    return message
+def _content(blocks: list[Any]) -> str | list[Any]:
+    """The content of a message with these blocks. One text without other fields is written as a string."""
+    only = blocks[0]
+    plain = len(blocks) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
+    return str(only["text"]) if plain else blocks
 
 
-_TEXT = {"type", "text"}
+def _blocks(content: str | list[Any]) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 class History:
@@ -55,7 +55,6 @@ class History:
         "_marks",
         "_open",
         "_role",
-        "_short",
         "_twins",
         "_used",
         "messages",
@@ -74,7 +73,6 @@ class History:
         self._open: dict[str, str] = {}  # open calls of this step: id in the source -> id as sent
         self._twins: OpenCalls[tuple[str, str]] | None = None  # further open calls whose id is already in `_open`
         self._answered: dict[str, None] = {}
-        self._short: list[Block] = []  # messages that began with one text
         self._used: set[str] = set()
         self._marks = 0  # marks before the first turn
         self._final = True  # no written turn depends on a later turn
@@ -124,32 +122,28 @@ class History:
         *done, last = self.messages
         if type(last) is not dict or len(last) != 2:
             return None
-        short = any(last is message for message in self._short)
-        state = (self._role, self._at, tuple(self._answered), frozenset(self._used), tuple(last["content"]), short)
-        return [_spelled(message) if type(message) is dict else message for message in done], state
+        state = (self._role, self._at, tuple(self._answered), frozenset(self._used), tuple(_blocks(last["content"])))
+        return done, state
 
     def restore(self, messages: list[Any], state: Any) -> None:
         """Continue after earlier messages: `messages`, and the last one in the state."""
         self.messages = messages
-        self._short.clear()
         if state is not None:
-            self._role, self._at, answered, used, content, short = state
+            self._role, self._at, answered, used, blocks = state
             self._answered, self._used = dict.fromkeys(answered), {*used}
-            last = {"role": self._role, "content": [*content]}
-            messages.append(last)
-            if short:
-                self._short.append(last)
+            messages.append({"role": self._role, "content": _content([*blocks])})
 
     def _trim_prefill(self, at: Path) -> None:
         """Remove white space at the end of a prefill: Anthropic refuses a final assistant text that ends in white space
         (reported by users).
         """
-        content = self.messages[-1]["content"]
-        block = content[-1] if isinstance(content[-1], dict) else json_text.plain(content[-1])
+        message = self.messages[-1]
+        blocks = _blocks(message["content"])
+        block = blocks[-1] if isinstance(blocks[-1], dict) else json_text.plain(blocks[-1])
         text = block["text"] if block["type"] == "text" else ""
         if text != text.rstrip() and text.strip():
             self._context.lose("prefill.trimmed", at, "the model refuses a prefill that ends in white space")
-            content[-1] = {**block, "text": text.rstrip()}
+            message["content"] = _content([*blocks[:-1], {**block, "text": text.rstrip()}])
 
     def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         """Write one turn."""
@@ -176,13 +170,7 @@ class History:
     def finish(self) -> list[Any]:
         """The messages of a history that may end anywhere."""
         self._settle()
-        self.spell()
         return self.messages
-
-    def spell(self) -> None:
-        """Write messages of one text with the text as a string."""
-        for message in self._short:
-            message["content"] = _spelled(message)["content"]
 
     def _first_role(self) -> str:
         first = self.messages[0]
@@ -365,14 +353,13 @@ class History:
         # keep their place in front.
         if self._role == role and (not self.writer.own or at[:2] == self._at[:2]):
             message = self.messages[-1]
-            message["content"].extend(blocks)
+            message["content"] = content = _blocks(message["content"])
+            content.extend(blocks)
         else:
             if role == "assistant":
                 self._answered.clear()
-            message = {"role": role, "content": blocks}
+            message = {"role": role, "content": _content(blocks)}
             self.messages.append(message)
             self._role, self._at = role, at
-            if len(blocks) == 1 and type(blocks[0]) is dict and blocks[0].get("type") == "text":
-                self._short.append(message)
         if turn.extra is not None:
             restore(message, turn.extra, wire.NAME)

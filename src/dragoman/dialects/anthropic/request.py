@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolResult
-from ...canon.request import Request
+from ...canon.request import Request, Settings
+from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import carried, gather, restore
@@ -110,35 +111,44 @@ class RequestReader:
             settings = msgspec.structs.replace(settings, effort=self.effort)
         if settings.effort is not None and (settings.budget or 0) > 0 and elsewhere:
             context.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
-        extras.update(carried(head, wire.REQUEST_EXTRAS) or {})
+        extras |= carried(head, wire.REQUEST_EXTRAS) or {}
         tools = MEMO.read(head.tools, context) if head.tools else ()
         if elsewhere and facts_of(turns, context).has_opaque and adds_tools(turns):
             turns, tools = merged(turns, tools, context)
-        # The MCP connector (beta) splits a server between `mcp_servers` and an `mcp_toolset` (docs "MCP connector",
-        # 2026-10).
-        if SERVERS in extras and elsewhere:
-            joined = with_servers(tools, extras[SERVERS], context)
-            if joined is not None:
-                tools = joined
-                del extras[SERVERS]
-        settings = read_edits(extras, settings, context)
-        # The beta types know a third display, `updates`, besides summarized and omitted (anthropic 2.8.0).
-        if settings.thoughts and _DISPLAY in extras and elsewhere:
-            del extras[_DISPLAY]
-            context.lose("thoughts.approximated", ("thinking", "display"), "updates")
-        # `thread` (beta) continues a conversation that Anthropic's server stores (anthropic 2.8.0).
-        if _THREAD in extras and elsewhere and _goes_on(extras[_THREAD]):
-            del extras[_THREAD]
-            context.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
+        if extras and elsewhere:
+            settings, tools = _for_others(extras, settings, tools, context)
         choice = read_choice(head.tool_choice, context) if head.tool_choice is not None else None
         if choice is not None and elsewhere:
             choice = chosen(choice, tools)
-        extra = gather(context, (), self._unknown, extras or None)
-        if head.tools and not tools:
-            extra = marked(extra, "tools", head.tools)
-        for name, value in empty_fields(head).items():
+        extra = gather(context, (), self._unknown, extras) if extras or self._unknown else None
+        for name, value in empty_fields(head, tools).items():
             extra = marked(extra, name, value)
         return Request(turns, head.model or "", tools, choice, settings, head.stream, extra)
+
+
+def _for_others(
+    extras: dict[str, Raw], settings: Settings, tools: tuple[Tool | HostedTool, ...], context: Context
+) -> tuple[Settings, tuple[Tool | HostedTool, ...]]:
+    """Settings and tools for another dialect, with the extra fields that can be translated. Translated and reported
+    fields are removed from `extras`.
+    """
+    # The MCP connector (beta) splits a server between `mcp_servers` and an `mcp_toolset` (docs "MCP connector",
+    # 2026-10).
+    if SERVERS in extras:
+        joined = with_servers(tools, extras[SERVERS], context)
+        if joined is not None:
+            tools = joined
+            del extras[SERVERS]
+    settings = read_edits(extras, settings, context)
+    # The beta types know a third display, `updates`, besides summarized and omitted (anthropic 2.8.0).
+    if settings.thoughts and _DISPLAY in extras:
+        del extras[_DISPLAY]
+        context.lose("thoughts.approximated", ("thinking", "display"), "updates")
+    # `thread` (beta) continues a conversation that Anthropic's server stores (anthropic 2.8.0).
+    if _THREAD in extras and _goes_on(extras[_THREAD]):
+        del extras[_THREAD]
+        context.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
+    return settings, tools
 
 
 def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
@@ -165,13 +175,15 @@ def _goes_on(thread: Raw) -> bool:
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
     """Read a user message: results become a separate tool turn, in the order of the wire."""
-    begin = 0
     results = bool(parts) and type(parts[0]) is ToolResult
-    for i, part in enumerate(parts):
-        if (type(part) is ToolResult) is not results:
-            _add_user(tuple(parts[begin:i]), results, at, extra, turns)
-            begin, extra, results = i, None, not results
-    _add_user(tuple(parts[begin:]), results, at, extra, turns)
+    if len(parts) > 1:
+        begin = 0
+        for i, part in enumerate(parts):
+            if (type(part) is ToolResult) is not results:
+                _add_user(tuple(parts[begin:i]), results, at, extra, turns)
+                begin, extra, results = i, None, not results
+        parts = parts[begin:]
+    _add_user(tuple(parts), results, at, extra, turns)
 
 
 def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | None, turns: list[Turn]) -> None:
@@ -201,9 +213,9 @@ class RequestWriter:
         "_request",
         "_system",
         "_tools",
+        "_unmarked",
         "_words",
         "context",
-        "fixed",
         "lead",
         "messages",
         "resumable",
@@ -216,7 +228,7 @@ class RequestWriter:
         self.source = context.source
         self.turns = request.turns
         self.lead = 0
-        self.resumable = self.fixed = True
+        self.resumable = self._unmarked = True
         self._request = request
         self._blocks = BlockWriter(context)
         self._history = History(self._blocks)
@@ -241,8 +253,9 @@ class RequestWriter:
         self._tools = write_offered(offered(request, context), context, marks) if request.tools else None
         # Anthropic refuses a prefill together with an output format or a thinking budget (docs "Extended thinking" and
         # "Structured outputs", 2026-10).
-        shaped = "format" in out.get("output_config", ()) or "output_format" in out
-        self._history.prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
+        if request.settings.format is not None or "thinking" in out:
+            shaped = "format" in out.get("output_config", ()) or "output_format" in out
+            self._history.prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
         # Nothing may stand between a tool_use and its tool_result (docs "Handle tool calls", 2026-10).
         turns = results_after_calls(request.turns, context)
         lead = leading(request.turns)
@@ -250,13 +263,16 @@ class RequestWriter:
         # A leading system turn goes to the top-level `system`: a system message must never be the first (docs,
         # 2026-10).
         self._system = self._history.system(lead)
-        # The fields around the messages may also depend on thoughts and cache marks in the history.
-        settings = request.settings
+        self._unmarked = marks.none and "cache_control" not in out
         self.resumable = turns is self.turns
-        self.fixed = settings.effort is None and settings.budget is None and not context.profile.bound_seals
-        self.fixed = self.fixed and self.resumable and marks.none and "cache_control" not in out
-        self.fixed = self.fixed and self._history.prefill
         self.turns = turns
+
+    @property
+    def fixed(self) -> bool:
+        """The fields around the messages may also depend on thoughts and cache marks in the history."""
+        settings = self._request.settings
+        thinks = settings.effort is not None or settings.budget is not None or self.context.profile.bound_seals
+        return self.resumable and not thinks and self._unmarked and self._history.prefill
 
     def restore(self, messages: list[Any], begin: int, state: Any) -> None:
         """Continue after earlier messages."""
@@ -285,14 +301,16 @@ class RequestWriter:
                 if servers:
                     out[SERVERS] = servers
                     ask_for(BETA, context)
-        # tool_choice without tools is an error (lint rule ANT-024).
-        choice, order = write_choice(request, tools, _refuses_force(out, context), context)
-        if choice is not None:
-            # A forced choice that the model refuses becomes a sentence of the system prompt.
-            out["tool_choice"] = choice
-        if order:
-            self._words.append(order)
-        system.extend([{"type": "text", "text": text} for text in self._words])
+        if request.choice is not None or request.settings.parallel is not None:
+            # tool_choice without tools is an error (lint rule ANT-024).
+            choice, order = write_choice(request, tools, _refuses_force(out, context), context)
+            if choice is not None:
+                # A forced choice that the model refuses becomes a sentence of the system prompt.
+                out["tool_choice"] = choice
+            if order:
+                self._words.append(order)
+        if self._words:
+            system.extend([{"type": "text", "text": text} for text in self._words])
         if system:
             only = system[0]
             plain = len(system) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
@@ -309,8 +327,7 @@ class RequestWriter:
         return out
 
     def close(self) -> None:
-        """Spell short messages, and remove surplus cache marks."""
-        self._history.spell()
+        """Remove surplus cache marks."""
         # At most four breakpoints are accepted, and the automatic one counts (docs "Prompt caching", 2026-10).
         self._blocks.marks.cap(automatic="cache_control" in self._out)
 

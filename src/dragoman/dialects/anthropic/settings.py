@@ -82,9 +82,11 @@ _OLD_FORMAT: Path = ("output_format",)
 """The place of the format in the beta of structured output."""
 
 
-def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
+def empty_fields(request: wire.MessagesRequest, tools: tuple[Any, ...]) -> dict[str, Raw]:
     """Empty fields that the client sent. They are no loss in another dialect, but are restored in this one."""
     found: dict[str, Raw] = {}
+    if request.tools and not tools:
+        found["tools"] = request.tools
     if request.system is not None and not request.system:
         found["system"] = json_text.raw(request.system)
     if request.stop_sequences is not None and not request.stop_sequences:
@@ -182,12 +184,13 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
     thinks = _write_thinking(request, out, context, own)
     _write_limit(settings, out, context)
     _write_sampling(settings, out, context, thinks and context.gates(wire.NAME))
-    # Anthropic refuses a stop sequence of white space only (400, reported by users).
-    stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
-    if len(stop) < len(settings.stop):
-        context.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
-    if stop:
-        out["stop_sequences"] = list(stop)
+    if settings.stop:
+        # Anthropic refuses a stop sequence of white space only (400, reported by users).
+        stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
+        if len(stop) < len(settings.stop):
+            context.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
+        if stop:
+            out["stop_sequences"] = list(stop)
     if settings.format is not None:
         _write_format(settings.format, at.get("format", ()), out, words, context, own)
     if settings.user is not None:
@@ -225,21 +228,20 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
     thinking", 2026-10).
     """
     limit = settings.max_tokens
-    at = settings.at.get("max_tokens", ())
-    usual = context.profile.max_tokens
     gates = context.gates(wire.NAME)
-    most = context.profile.most_tokens if gates else None
     if limit is not None and gates:
-        limit = capped(limit, at, context)
-    budget = out.get("thinking", {}).get("budget_tokens", 0)
+        limit = capped(limit, settings.at.get("max_tokens", ()), context)
+    budget = out["thinking"].get("budget_tokens", 0) if "thinking" in out else 0
+    most = context.profile.most_tokens if gates else None
     # max_tokens is required (anthropic 2.8.0, 2026-11).
     if limit is None:
-        limit = usual + budget if most is None else min(usual + budget, most)
-        context.lose("limit.invented", detail=f"max_tokens {limit}")
+        usual = context.profile.max_tokens + budget
+        limit = usual if most is None else min(usual, most)
+        context.lose("limit.invented", (), f"max_tokens {limit}")
     # Thinking tokens count in max_tokens, so a budget must be smaller (docs "Extended thinking", 2026-10).
     elif budget and budget >= limit:
         raised = limit + budget if most is None else min(limit + budget, most)
-        context.lose("limit.raised", at, f"from {limit} to {raised}")
+        context.lose("limit.raised", settings.at.get("max_tokens", ()), f"from {limit} to {raised}")
         limit = raised
     out["max_tokens"] = limit
 

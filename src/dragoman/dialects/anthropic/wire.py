@@ -147,7 +147,7 @@ class ToolDef(Wire):
     strange: Raw = NONE
 
 
-TOOL_EXTRAS = tuple([field for field in ToolDef.__struct_fields__ if ToolDef.__annotations__[field] == "Raw"][1:-1])
+TOOL_EXTRAS = Fields(*[field for field in ToolDef.__struct_fields__ if ToolDef.__annotations__[field] == "Raw"][1:-1])
 """Every carried field except the schema and `strange`."""
 
 

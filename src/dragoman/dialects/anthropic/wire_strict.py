@@ -84,25 +84,25 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 def admit_request(body: bytes) -> Admitted[wire.MessagesRequest]:
     """Decode a request, strictly if possible."""
     try:
-        return Admitted(_exact_request(body), {}, {})
+        return _exact_request(body), {}, {}
     except _REFUSED:
-        found = wire.REQUEST.admit(body)
-    if isinstance(found.value.system, list):
-        sort_out(found.value.system, ("system",), found.unknown)
-    for i, message in enumerate(found.value.messages):
+        request, unknown, spelled = wire.REQUEST.admit(body)
+    if isinstance(request.system, list):
+        sort_out(request.system, ("system",), unknown)
+    for i, message in enumerate(request.messages):
         if isinstance(message.content, list):
-            sort_out(message.content, ("messages", i, "content"), found.unknown)
-    return found
+            sort_out(message.content, ("messages", i, "content"), unknown)
+    return request, unknown, spelled
 
 
 def admit_answer(body: bytes) -> Admitted[wire.Answer]:
     """Decode an answer, strictly if possible."""
     try:
-        return Admitted(_exact_answer(body), {}, {})
+        return _exact_answer(body), {}, {}
     except _REFUSED:
-        found = wire.ANSWER.admit(body)
-    sort_out(found.value.content, ("content",), found.unknown)
-    return found
+        answer, unknown, spelled = wire.ANSWER.admit(body)
+    sort_out(answer.content, ("content",), unknown)
+    return answer, unknown, spelled
 
 
 def admit_content(content: Raw, at: Path) -> tuple[list[wire.Block], Unknown]:

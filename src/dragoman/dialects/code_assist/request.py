@@ -99,7 +99,8 @@ def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
     """The decoded envelope. The request inside may have the form of Google's SDK."""
     try:
         admitted = wire.admit_request(body)
-        if not admitted.unknown or not is_odd(wire.parted(admitted.unknown, _KEY)[1]):
+        unknown = admitted[1]
+        if not unknown or not is_odd(wire.parted(unknown, _KEY)[1]):
             return admitted
     except WireError:
         admitted = None

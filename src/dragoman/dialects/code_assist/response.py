@@ -13,7 +13,6 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import carried
-from ...codec.wire_decoding import Admitted
 from ...context import Context
 from ...errors import WireError
 from ..gemini import response as gemini
@@ -39,7 +38,7 @@ def read_response(body: bytes, context: Context) -> Response:
     wire.report(context, fields)
     wire.unwrap(context, _KEY)
     try:
-        response = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), context)
+        response = gemini.read_admitted((held, unknown, wire.inside(spelled, _KEY)), context)
     except WireError as error:
         raise wire.outside(error, _KEY) from None
     finally:

@@ -97,7 +97,7 @@ def admit_request(body: bytes) -> Admitted[Envelope]:
     """Decode a request, strictly if possible."""
     _check_text(body)
     try:
-        return Admitted(_envelope(body), {}, {})
+        return _envelope(body), {}, {}
     except _REFUSED:
         return _wide_envelope.admit(body)
 
@@ -106,7 +106,7 @@ def admit_answer(body: bytes) -> Admitted[Wrapped]:
     """Decode a whole answer or one chunk, strictly if possible."""
     _check_text(body)
     try:
-        return Admitted(_wrapped(body), {}, {})
+        return _wrapped(body), {}, {}
     except _REFUSED:
         return _wide_wrapped.admit(body)
 
@@ -128,14 +128,16 @@ def parted(unknown: Unknown, key: str) -> tuple[dict[str, Raw], Unknown]:
     """The unknown fields: those of the envelope, and by path those of the document under `key`."""
     if not unknown:
         return {}, {}
-    inner = Indexed()
+    inner: Indexed[dict[str, Raw]] = Indexed()
     inner.update({path[1:]: fields for path, fields in unknown.items() if path[:1] == (key,)})
     return unknown.get((), {}), inner
 
 
 def inside(spelled: dict[Path, str | int], key: str) -> dict[Path, str | int]:
     """The spellings with paths that begin in the document under `key`."""
-    return {path[1:]: step for path, step in spelled.items() if path[0] == key and len(path) > 1}
+    inner: Indexed[str | int] = Indexed()
+    inner.update({path[1:]: step for path, step in spelled.items() if path[0] == key and len(path) > 1})
+    return inner
 
 
 def unwrap(context: Context, key: str) -> None:

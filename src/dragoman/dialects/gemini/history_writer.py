@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.open_call_lookup import OpenCalls
 from ...context import Context
@@ -126,6 +126,10 @@ class History:
     def _model(self, turn: Turn, *, sealed: bool) -> None:
         if self._waiting and self._role != "model":
             self.settle()
+        text = plain_text(turn.parts)
+        if text:
+            self._place("model", [{"text": text}], turn)
+            return
         waiting, context = self._waiting, self._context
         out: list[Any] = []
         for part in turn.parts:
@@ -155,6 +159,10 @@ class History:
             self._role = ""
             return
         system = turn.role != "user"
+        text = None if system else plain_text(parts)
+        if text:
+            self._place("user", [{"text": text}], turn)
+            return
         if system:
             # Only systemInstruction holds system text (google-genai 3.1.0, 2026-11).
             context.lose("system.demoted", turn.at)

@@ -16,7 +16,7 @@ from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import carried, gather
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding import Indexed, Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
@@ -178,10 +178,11 @@ def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, context: Context) -
             unknown.setdefault(at, {})[twin] = json_text.raw(value)
             continue
         setattr(part, name, value)
-        depth = len(at) + 1
-        for path in [path for path in context.spelled if path[:depth] == (*at, twin)]:
-            context.spelled[(*at, name, *path[depth:])] = context.spelled.pop(path)
-        context.spelled[(*at, name)] = twin
+        spelled = context.spelled
+        if isinstance(spelled, Indexed):  # any other table has no paths below parts
+            for path in spelled.below((*at, twin)):
+                spelled[(*at, name, *path[len(at) + 1 :])] = spelled.pop(path)
+        spelled[(*at, name)] = twin
 
 
 def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, context: Context) -> Extra | None:

@@ -37,7 +37,8 @@ _INVENTED = "(the conversation begins)"
 def read_request(body: bytes, context: Context) -> Request:
     """Read a request into canon."""
     (request, unknown, context.spelled), moved = admit_request(body)
-    context.moved.update(moved)
+    if moved:
+        context.moved.update(moved)
     return read(RequestReader(context, unknown), request, contents_of(request))
 
 

@@ -88,7 +88,8 @@ def read_response(body: bytes, context: Context) -> Response:
     if b'"candidates"' not in body and b'"parts"' in body and body.lstrip()[:1] == b"{":
         body = b'{"candidates":[{"content":%b}]}' % body  # a model content alone, as clients keep it
     admitted = wire.admit_answer(body)
-    if admitted.value == type(admitted.value)():
+    answer = admitted[0]
+    if answer == type(answer)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
     return read_admitted(admitted, context)
 

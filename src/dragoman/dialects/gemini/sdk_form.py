@@ -7,8 +7,6 @@ the wire form of these; the API itself refuses most of them. A document comes he
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 from msgspec import Raw
 
@@ -34,14 +32,7 @@ Moved = dict[Path, Path]
 """Path in the rewritten request -> path in the client's request."""
 
 
-class Rewritten(NamedTuple):
-    """A request in the form of the wire."""
-
-    admitted: Admitted[wire.GenerateRequest]
-    moved: Moved
-
-
-def admit_request(body: bytes) -> Rewritten:
+def admit_request(body: bytes) -> tuple[Admitted[wire.GenerateRequest], Moved]:
     """A decoded request, in whichever form it came."""
     try:
         admitted = wire.admit_request(body)
@@ -50,18 +41,17 @@ def admit_request(body: bytes) -> Rewritten:
         if found is None:
             raise
     else:
-        if not is_odd(admitted.unknown):
-            return Rewritten(admitted, {})
-        found = rewritten(body)
+        unknown = admitted[1]
+        found = rewritten(body) if unknown and is_odd(unknown) else None
         if found is None:
-            return Rewritten(admitted, {})
+            return admitted, {}
     out, moved = found
-    return Rewritten(wire.admit_request(out), moved)
+    return wire.admit_request(out), moved
 
 
 def is_odd(unknown: Unknown) -> bool:
     """Whether unknown fields are left that the SDK form would explain."""
-    return bool(unknown) and any(
+    return any(
         (not at and "config" in fields) or at[:1] in ((_SYSTEM,), ("contents",)) for at, fields in unknown.items()
     )
 

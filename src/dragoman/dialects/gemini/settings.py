@@ -323,10 +323,10 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     """
     settings = request.settings
     effort, budget = settings.effort, settings.budget
-    profile = context.profile
-    at = settings.at.get("effort" if effort is not None else "budget", ())
     if effort is None and budget is None:
         return {}
+    profile = context.profile
+    at = settings.at.get("effort" if effort is not None else "budget", ())
     known = profile.thinking_levels or profile.thinking_budget or (context.gated and not profile.thinks)
     if context.source == wire.NAME and not known:
         level = effort.upper() if effort is not None and own(request.extra, _LEVEL) is None else None

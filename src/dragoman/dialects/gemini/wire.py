@@ -440,7 +440,7 @@ def admit_request(body: bytes) -> Admitted[GenerateRequest]:
     """Decode a request, strictly if possible."""
     check_text(body)
     try:
-        return Admitted(_request(body), {}, {})
+        return _request(body), {}, {}
     except _REFUSED:
         return _wide_request.admit(body)
 
@@ -449,6 +449,6 @@ def admit_answer(body: bytes) -> Admitted[Answer]:
     """Decode a whole answer or one chunk, strictly if possible."""
     check_text(body)
     try:
-        return Admitted(_answer(body), {}, {})
+        return _answer(body), {}, {}
     except _REFUSED:
         return _wide_answer.admit(body)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...canon.parts import Media, Opaque, Part, Text
+from ...canon.parts import Media, Opaque, Part, Text, plain_text
 from ...canon.request import Request
 from ...canon.turns import SYSTEM_ROLES, Turn
 from ...codec import json_text
@@ -61,7 +61,8 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
     role: str = turn.role
     message: dict[str, Any] | None
     if role == "assistant":
-        message = write_assistant(turn.parts, context, request=True)
+        text = plain_text(turn.parts)
+        message = {"role": role, "content": text} if text else write_assistant(turn.parts, context, request=True)
         if (
             message is not None
             and FIELD in message
@@ -70,22 +71,20 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
         ):
             message[FIELD] = among_others(message[FIELD], turn.extra[wire.NAME][FIELD])
     else:
-        parts = turn.parts
-        if role != "user" and context.source != wire.NAME:
+        foreign = role != "user" and context.source != wire.NAME
+        if foreign:
             role = _system_role(context)
             if role == "user":
                 context.lose("system.demoted", turn.at, "the model has no system role")
+        content: Any = plain_text(turn.parts)
+        if content is None:
             # Developer and system messages take text only (openai 3.49.0, 2026-11).
-            parts = _words_only(parts, context)
-        if (
-            len(parts) == 1
-            and isinstance(parts[0], Opaque)
-            and parts[0].dialect == wire.NAME
-            and parts[0].at == turn.at
-        ):
-            messages.append(parts[0].value)  # a whole message of an unknown role
-            return
-        content = write_content(parts, context)
+            parts = _words_only(turn.parts, context) if foreign else turn.parts
+            only = parts[0] if len(parts) == 1 else None
+            if isinstance(only, Opaque) and only.dialect == wire.NAME and only.at == turn.at:
+                messages.append(only.value)  # a whole message of an unknown role
+                return
+            content = write_content(parts, context)
         message = {"role": role, "content": content}
         # A message without content is left out.
         if not content and turn.parts and not all(type(part) is Text for part in turn.parts):

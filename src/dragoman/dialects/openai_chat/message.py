@@ -24,7 +24,7 @@ from ...canon.parts import (
 from ...codec import json_text
 from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
-from ...codec.dialect_extras import NULL, carried, gather, misplaced, restore
+from ...codec.dialect_extras import NULL, Fields, carried, gather, misplaced, restore
 from ...codec.failed_answer_endings import decoded_once
 from ...codec.media import as_text, data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
@@ -97,8 +97,11 @@ def read_content(
     return [_read_part(part, base + ("content", i), context, unknown) for i, part in enumerate(content)]
 
 
-_PART_FIELDS = tuple(sorted(wire.ContentPart.__kinds__))
-"""Each kind of part has its value in the field of the same name."""
+_FOREIGN_FIELDS = {
+    kind: Fields(*[name for name in sorted(wire.ContentPart.__kinds__) if name != kind])
+    for kind in wire.ContentPart.__kinds__
+}
+"""The fields of other kinds of parts: each kind has its value in the field of the same name."""
 
 
 def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unknown) -> Part:
@@ -110,9 +113,8 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
         cache = lifetime(part.cache_control)
         extra = with_own(extra, CACHE_CONTROL, part.cache_control)
     kind = part.type
-    if kind in wire.ContentPart.__kinds__:
-        others = tuple([name for name in _PART_FIELDS if name != kind])
-        extra = misplaced(context, at, part, others, extra)
+    if kind in _FOREIGN_FIELDS:
+        extra = misplaced(context, at, part, _FOREIGN_FIELDS[kind], extra)
     if kind == "text" and part.text is not None:
         return Text(part.text, cache=cache, extra=extra, at=at)
     if kind == "refusal" and part.refusal is not None:

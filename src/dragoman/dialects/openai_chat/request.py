@@ -156,7 +156,14 @@ class RequestReader:
         if unknown or message.audio or message.reasoning_details:
             extra = gather(context, at, unknown, carried(message, ("audio", "reasoning_details")))
         if role != "assistant":
-            if any(_CALLERS.values(message)):
+            if (
+                message.tool_calls
+                or message.refusal
+                or message.function_call
+                or message.reasoning_content
+                or message.reasoning
+                or message.annotations
+            ):
                 extra = misplaced(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
             extra = with_own(extra, "reasoning_content", json_text.raw(""))  # some hosts demand the field

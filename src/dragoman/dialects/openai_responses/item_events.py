@@ -180,7 +180,7 @@ class Teller:
             if item.index >= 0 and event.annotation:
                 at: Path = ("output", item.place, "content", event.content_index, "annotations", item.cited)
                 item.cited += 1
-                cited = read_citation(wire.ANNOTATION.admit(event.annotation, at).value, at, self._context)
+                cited = read_citation(wire.ANNOTATION.admit(event.annotation, at)[0], at, self._context)
                 events.append(PartDelta(item.index, "", None, (cited,)))
             return
         if kind == PART_DONE:

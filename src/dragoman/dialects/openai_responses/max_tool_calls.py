@@ -41,7 +41,7 @@ def read_limit(tools: Tools, limit: Raw, context: Context) -> Tools | None:
 def take_limit(tools: Tools, context: Context) -> tuple[Tools, int | None]:
     """The tools of another dialect without their own limits, and the limit to send."""
     hosted = [tool for tool in tools if type(tool) is HostedTool]
-    if not any(_limited(tool) for tool in hosted):
+    if not hosted or not any(map(_limited, hosted)):
         return tools, None
     limits: list[int] = []
     out: list[Tool | HostedTool] = []

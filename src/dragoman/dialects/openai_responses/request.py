@@ -152,6 +152,14 @@ class RequestReader:
         at: Path = ("input", i)
         if self._resumed:
             self._regrow(kind)
+        # `type` may be absent on a message (openai 3.49.0, 2026-11).
+        role = _ROLES.get(item.role) if kind == "message" else None
+        if role is not None:
+            self._end_said()
+            self._end_results()
+            parts = read_content(item.content, ("input", i, "content"), context, unknown)
+            self.turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
+            return
         searched: ToolCall | ToolResult | None = None
         if (item.strange or kind in CLIENT_ITEMS) and context.target != wire.NAME:
             if self._own_items is None:
@@ -177,14 +185,6 @@ class RequestReader:
         if kind == "function_call":
             self._said.append(read_call(item, at, context, unknown))
             return
-        if kind == "message":
-            # `type` may be absent on a message (openai 3.49.0, 2026-11).
-            role = _ROLES.get(item.role)
-            if role is not None:
-                self._end_said()
-                parts = read_content(item.content, ("input", i, "content"), context, unknown)
-                self.turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
-                return
         if kind in _SAID and (kind != "message" or item.role == "assistant"):
             read_item(item, at, self._said, context, unknown)
         elif (message := as_message(item, at, context)) is not None:

@@ -439,4 +439,4 @@ def answer_head(response: Raw) -> AnswerHead | Answer:
     try:
         return _head(response)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return ANSWER.admit(response).value
+        return ANSWER.admit(response)[0]

@@ -14,7 +14,6 @@ from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.failed_answer_endings import GAP, failure, with_failure
 from ...codec.faults import said_nothing
-from ...codec.wire_decoding import Admitted
 from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat
@@ -61,7 +60,7 @@ def read_response(body: bytes, context: Context) -> Response:
         _not_chats(answer, context)
     context.source = wire.CHAT
     try:
-        response = chat.read_admitted(Admitted(answer, unknown, spelled), context)
+        response = chat.read_admitted((answer, unknown, spelled), context)
     finally:
         context.source = wire.NAME
     return _owned(response, found, whole, told)

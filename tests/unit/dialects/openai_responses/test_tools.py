@@ -167,7 +167,7 @@ def test_schemas_of_the_sister_dialect_become_objects_that_say_so(schema: str) -
     ],
 )
 def test_choices(value: Any, choice: Choice) -> None:
-    wished = wire.REQUEST.admit(msgspec.json.encode({"tool_choice": value})).value.tool_choice
+    wished = wire.REQUEST.admit(msgspec.json.encode({"tool_choice": value}))[0].tool_choice
     assert wished is not None
     under = context(target="anthropic")
     assert read_choice(wished, under) == choice
@@ -189,7 +189,7 @@ def test_choices_of_hosted_tools_are_this_dialects_alone(value: Any) -> None:
     body = msgspec.json.encode({"input": "x", "tool_choice": value})
     for target, losses in ((NAME, []), ("gemini", [("choice.dropped", "/tool_choice")])):
         under = context(target=target)
-        wished = wire.REQUEST.admit(body).value.tool_choice
+        wished = wire.REQUEST.admit(body)[0].tool_choice
         assert wished is not None
         choice = read_choice(wished, under)
         assert lost(under) == losses
