@@ -238,7 +238,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None
         if plain.thoughts is None:
-            content += [_Called(call_id, call.name, Raw(call.arguments)) for call_id, call in plain.calls.items()]
+            for call_id, call in plain.calls.items():
+                content.append(_Called(call_id, call.name, Raw(call.arguments)))
         else:
             _write_sealed(plain.calls, plain.thoughts, content)
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
@@ -251,10 +252,11 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         tier = service_tiers.MESSAGES.get(plain.tier)
         if tier is None:
             return None
-    usage = _Figures(fresh, written, read, plain.output, details, service_tier=tier)
-    shown = in_form(plain.id, MESSAGES)
-    head = (shown, "message", "assistant", model or plain.model)
-    return json_text.encode(_Written(*head, content, _WORDS[plain.stop], None, None, None, usage))
+    usage = _Figures(fresh, written, read, plain.output, details, None, None, tier)
+    shown, word = in_form(plain.id, MESSAGES), _WORDS[plain.stop]
+    return json_text.encode(
+        _Written(shown, "message", "assistant", model or plain.model, content, word, None, None, None, usage)
+    )
 
 
 def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:

@@ -177,7 +177,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
     if total is not None and total != prompt + output:
         return None
-    tier = service_tiers.read(usage.serviceTier)
+    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier is not None else None
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),

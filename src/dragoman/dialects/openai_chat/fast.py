@@ -203,7 +203,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if text is None:
         return None
     if said:
-        calls = {call.id: call.function for call in said}
+        for call in said:
+            calls[call.id] = call.function
         if stop != "tool_calls" or len(calls) < len(said):
             return None
     elif stop == "tool_calls" or not text:
@@ -214,7 +215,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     thought = told.reasoning_tokens
     if usage.total_tokens != prompt + output or (thought is not None and thought > output):
         return None
-    tier = service_tiers.read(answer.service_tier)
+    tier = service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
     plain = Plain(
         answer.id,
         answer.model,
@@ -341,13 +342,15 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         if plain.thoughts is not None:
             return None
         told = []
-        slots = plain.slots or {}
+        slots = plain.slots
         for call_id, call in calls.items():
             shown = short_for_chat_client(call_id)
             if shown is None:
                 return None
-            packed = slots.get(call_id)
-            told.append(_Called(shown, "function", call, UNSET if packed is None else _extra_content(packed)))
+            if slots is not None and call_id in slots:
+                told.append(_Called(shown, "function", call, _extra_content(slots[call_id])))
+            else:
+                told.append(_Called(shown, "function", call))
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     usage = _Cost(
         plain.input,

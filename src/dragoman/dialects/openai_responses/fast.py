@@ -205,7 +205,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if not (text or calls) or usage.total_tokens != prompt + output:
         return None
     asked = usage.input_tokens_details or _NOTHING_ASKED
-    tier = service_tiers.read(answer.service_tier)
+    tier = service_tiers.read(answer.service_tier) if answer.service_tier else None
     if tier is not None:
         answer.service_tier = wire.NONE
     return Plain(

@@ -56,8 +56,11 @@ _SHORT = 120
 """No object without meaning is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
 _AROUND_NAMES = (*wire.ANSWER_EXTRAS, *_ECHO_NAMES)
-_EMPTY: tuple[Any, ...] = (*EMPTY_VALUES, "", {})
-_AROUND_NOTHING = (*[_EMPTY for _ in wire.ANSWER_EXTRAS], *[(*nothing, *_EMPTY) for nothing in _ECHO_NOTHING])
+_EMPTY_RAW = (wire.NONE, *EMPTY_VALUES)  # an absent field is found by identity, which is quicker than by its bytes
+_AROUND_NOTHING = (
+    *[_EMPTY_RAW for _ in wire.ANSWER_EXTRAS],
+    *[_EMPTY_RAW if wire.NONE in nothing else (*nothing, "", {}) for nothing in _ECHO_NOTHING],
+)
 _around_values = attrgetter(*_AROUND_NAMES)
 
 
