@@ -68,19 +68,18 @@ class Splitter:
         if not self.between:
             return None
         name = b""
-        line, _, rest = chunk.partition(b"\n")  # faster than split for long lines
-        if line[:7] == b"event: ":
+        if chunk[:7] == b"event: ":
+            line, _, chunk = chunk.partition(b"\n")
             name = line[7:].strip()
-            line, _, rest = rest.partition(b"\n")
-        if line[:6] != b"data: ":
+        if chunk[:6] != b"data: ":
             return None
-        if rest == b"\n":
-            data = line[6:]
-            if data[-1:] == b"\r":
-                return None
-        elif rest == b"\r\n" and line[-1:] == b"\r":
-            data = line[6:-1]
+        if chunk[-4:] == b"\r\n\r\n":
+            data = chunk[6:-4]
+        elif chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r":
+            data = chunk[6:-2]
         else:
+            return None
+        if data.find(b"\n") >= 0:
             return None
         self._started = True
         return name, data if data.isascii() else _utf8(data)

@@ -220,7 +220,7 @@ class StreamTranslator:
                     return b""
                 event = sound
             if self._restorer is None:
-                if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
+                if self._convoy is None or self._convoy.passes(event):
                     return self._send(event)
         elif type(event) is PartStart:
             event = self._begun(event)
@@ -231,7 +231,8 @@ class StreamTranslator:
         if self._hosted is None and self._restorer is None and type(event) is not Fault:
             if self._convoy is None:
                 return self._send(event)
-            events = self._convoy.feed((event,))
+            events: list[Event] = []
+            self._convoy.put(event, events)
             return self._send(events[0]) if len(events) == 1 else b"".join([self._send(event) for event in events])
         return self._all_written(
             [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)

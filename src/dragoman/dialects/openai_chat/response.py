@@ -209,7 +209,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     own: dict[str, Raw] | None = None
     total = usage.total_tokens
     # completion_tokens includes reasoning tokens (openai 3.49.0, 2026-11); some hosts count them apart.
-    if output is not None and thought and _is_apart(thought, usage.prompt_tokens or 0, output, total):
+    if output is not None and thought and is_apart(thought, usage.prompt_tokens or 0, output, total):
         own = {_COMPLETION: json_text.raw(output)}
         output += thought
     if total == (usage.prompt_tokens or 0) + (output or 0):
@@ -237,7 +237,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     )
 
 
-def _is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
+def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
     """Whether thinking is counted outside the completion tokens, as xAI and others do. The total decides if it equals
     one of the two sums; else more thinking than completion tokens decides.
     """
