@@ -84,22 +84,21 @@ class SealStream:
 
     def put(self, event: Event, out: list[Event]) -> None:
         """Append to `out` what the client gets for an event."""
-        kind = type(event)
-        if kind is PartDelta:
+        if type(event) is PartDelta:
             self._delta(event, out)
-        elif kind is PartStart:
+        elif type(event) is PartStart:
             self._start(event, out)
-        elif kind is PartEnd:
+        elif type(event) is PartEnd:
             self._end(event, out)
-        elif kind is Finish:
+        elif type(event) is Finish:
             self._release(event.answer, out)
             for last in self._of(event.answer).finish():
                 self._put_in(last, event.answer, out)
             out.append(event)
         else:
-            if kind is Start:
+            if type(event) is Start:
                 self._model = event.model
-            elif kind is Fault:
+            elif type(event) is Fault:
                 for answer in list(self._ended):
                     self._release(answer, out)
             out.append(event)

@@ -286,14 +286,14 @@ class _Restorer:
         """The events as the client declared its tools."""
         out: list[Event] = []
         for event in events:
-            if isinstance(event, PartStart):
+            if type(event) is PartStart:
                 event = self._started(event)
-            elif isinstance(event, PartDelta) and event.index in self._open:
+            elif type(event) is PartDelta and event.index in self._open:
                 text = self._open[event.index].feed(event.text)
                 if not text and event.seal is None and not event.citations and not event.tokens:
                     continue
                 event = msgspec.structs.replace(event, text=text)
-            elif isinstance(event, PartEnd) and event.index in self._open:
+            elif type(event) is PartEnd and event.index in self._open:
                 changed = self._open.pop(event.index)
                 rest = changed.close()
                 if rest:
@@ -310,7 +310,7 @@ class _Restorer:
             from ..codec.strict_null_removal import AbsentRemover as Remover  # late: rarely needed
 
             self._open[event.index] = Remover(shape)
-        if not isinstance(part, ToolCall):
+        if type(part) is not ToolCall:
             return event
         call = call_with_client_name(part, self._answers)
         if call.custom and not part.custom:

@@ -496,7 +496,7 @@ class StreamReader(FrameReader):
                 held.held.clear()
             elif isinstance(held, Media | Opaque):
                 self._one_piece(answer, held, events)
-            elif isinstance(held, Reasoning):
+            elif type(held) is Reasoning:
                 self._begin(answer, "whole", msgspec.structs.replace(held, text=""), events)
                 if held.text:
                     events.append(PartDelta(answer.index, held.text))

@@ -282,7 +282,7 @@ class StreamReader(FrameReader):
         wire_item = item.item
         if wire_item.type in ("function_call", "custom_tool_call") and wire_item.name:
             call = self._teller.parts_of(item, wire_item)[0]
-            if isinstance(call, ToolCall):
+            if type(call) is ToolCall:
                 empty = ToolCall(call.id, call.name, "", call.custom, call.namespace, extra=call.extra, at=call.at)
                 self._teller.begin(item, empty, events)
                 if call.arguments:
