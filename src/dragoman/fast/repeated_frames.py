@@ -71,7 +71,7 @@ def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | No
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count = template
     tell = told.append
-    mender, index, send = (mended.mender, mended.part, mended.sent.append) if mended is not None else (None, 0, tell)
+    mender, index, changed = mended if mended is not None else (None, 0, {})
 
     def lane(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
@@ -105,12 +105,11 @@ def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | No
         if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
             return None  # the arguments may belong to another call: the reader must decide
         tell(text)
-        if mender is not None:
-            if mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\")):  # it may be half a character
-                text = mender.text(index, text)
-                if not text:
-                    return b""
-            send(text)
+        if mender is not None and (mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
+            # The text may have half a character.
+            text = changed[len(told) - 1] = mender.text(index, text)
+            if not text:
+                return b""
         if between:
             count += 1
             return b"".join((before, encode(count - 1), between, encode(text), behind))

@@ -142,7 +142,7 @@ class SealStream:
                 self._open[event.index] = _Open(part, answer, told, held)
             if held:
                 return
-        elif isinstance(part, Opaque) and part.seal is not None and plan.way != "left":
+        elif part.seal is not None and isinstance(part, Opaque) and plan.way != "left":
             records, bare = told.use(part)
             self._release(answer, out)
             self._release(answer, out, records)  # in a thought of their own
