@@ -115,7 +115,6 @@ class Media(Part, frozen=True, gc=False):
     detail: str = ""
 
 
-@final
 class ToolCall(Part, frozen=True, gc=False):
     """A call of a tool by the model. `arguments` is the exact text: JSON for a function, any text for a custom tool."""
 

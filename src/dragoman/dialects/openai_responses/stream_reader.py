@@ -364,7 +364,8 @@ class StreamReader(FrameReader):
 
     def _last_answer(self, sent: Any) -> tuple[Any, Unknown]:
         """The response of the last event. Its items are decoded only if one of them was not read before."""
-        answer, unknown = sent, {}
+        answer = sent
+        unknown: Unknown = {}
         if not isinstance(sent, wire.Answer):
             answer, unknown, _ = wire.ENDING.admit(sent or Raw(b"{}"))
         items = answer.output or ()
