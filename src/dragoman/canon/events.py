@@ -11,7 +11,7 @@ only; a PartStart never holds any.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, final
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -38,6 +38,7 @@ FaultKind = Literal[
 ]
 
 
+@final
 class Start(Struct, frozen=True, gc=False):
     """The answer begins."""
 
@@ -48,6 +49,7 @@ class Start(Struct, frozen=True, gc=False):
     extra: Extra | None = None
 
 
+@final
 class PartStart(Struct, frozen=True, gc=False):
     """A part begins. `part` holds the fields that are known at once: a call has its id and name, an Opaque is whole."""
 
@@ -56,6 +58,7 @@ class PartStart(Struct, frozen=True, gc=False):
     answer: int = 0
 
 
+@final
 class PartDelta(Struct, frozen=True, gc=False):
     """More of a part. `text` is appended to the part's text or arguments; a seal or citations are added to the part.
     `tokens` are the log probabilities of the text so far; they come in deltas of their own.
@@ -68,6 +71,7 @@ class PartDelta(Struct, frozen=True, gc=False):
     tokens: tuple[Token, ...] = ()
 
 
+@final
 class PartEnd(Struct, frozen=True, gc=False):
     """The part is over. `extra`: fields of one dialect that the source sent only at the end. `cut`: the part breaks
     off.
@@ -78,6 +82,7 @@ class PartEnd(Struct, frozen=True, gc=False):
     cut: bool = False
 
 
+@final
 class Finish(Struct, frozen=True, gc=False):
     """The answer is complete. With n > 1 there is one Finish for each answer; the last one carries the usage."""
 
@@ -92,6 +97,7 @@ NO_MESSAGE = "no message came with the error"
 """How the message of a fault begins if the sender wrote no message."""
 
 
+@final
 class Fault(Struct, frozen=True, gc=False):
     """An error on the wire, in place of a response or in the middle of a stream. The message is never empty."""
 

@@ -32,13 +32,13 @@ class _Growing:
         if self.extra is not part.extra:
             changes["extra"] = self.extra
         text = "".join(self.pieces)
-        if isinstance(part, Text):
+        if type(part) is Text:
             changes["text"] = part.text + text
             if self.citations:
                 changes["citations"] = (*part.citations, *self.citations)
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             changes["text"] = part.text + text
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             changes["arguments"] = part.arguments + text
         return msgspec.structs.replace(part, **changes)
 
@@ -50,21 +50,21 @@ def fold(events: Iterable[Event]) -> Response | Fault:
     finishes: dict[int, Finish] = {}
     usage: Usage | None = None
     for event in events:
-        if isinstance(event, PartDelta):
+        if type(event) is PartDelta:
             part = growing[event.index]
             if event.text:
                 part.pieces.append(event.text)
             if event.seal is not None:
                 part.seal = event.seal
             part.citations.extend(event.citations)
-        elif isinstance(event, PartStart):
+        elif type(event) is PartStart:
             growing[event.index] = _Growing(event.part, event.answer)
-        elif isinstance(event, PartEnd):
+        elif type(event) is PartEnd:
             if event.extra is not None:
                 growing[event.index].extra = _joined(growing[event.index].extra, event.extra)
-        elif isinstance(event, Start):
+        elif type(event) is Start:
             start = event
-        elif isinstance(event, Finish):
+        elif type(event) is Finish:
             finishes[event.answer] = event
             usage = event.usage or usage
         else:
@@ -107,11 +107,11 @@ def _unfold_part(part: Part, index: int, answer: int, events: list[Event]) -> in
     text = ""
     citations: tuple[Citation, ...] = ()
     empty: Part = part
-    if isinstance(part, Text):
+    if type(part) is Text:
         text, citations, empty = part.text, part.citations, msgspec.structs.replace(part, text="", citations=())
-    elif isinstance(part, Reasoning):
+    elif type(part) is Reasoning:
         text, empty = part.text, msgspec.structs.replace(part, text="")
-    elif isinstance(part, ToolCall):
+    elif type(part) is ToolCall:
         text, empty = part.arguments, msgspec.structs.replace(part, arguments="")
     events.append(PartStart(index, empty, answer))
     if text:

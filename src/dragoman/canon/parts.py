@@ -7,7 +7,7 @@ frozen trees and cannot form a cycle, so the garbage collector need not track th
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -65,6 +65,7 @@ class Part(Struct, frozen=True, gc=False, kw_only=True, tag_field="part", tag=st
     at: Path = ()
 
 
+@final
 class Text(Part, frozen=True, gc=False):
     """Plain text. `refusal`: the model declines in this text."""
 
@@ -94,12 +95,14 @@ def plain_text(parts: tuple[Part, ...]) -> str | None:
     return only.text if only.cache is None and only.extra is None else None
 
 
+@final
 class Reasoning(Part, frozen=True, gc=False):
     """The visible thinking of the model, and the seal that proves it."""
 
     text: str = ""
 
 
+@final
 class Media(Part, frozen=True, gc=False):
     """An image, audio, video or document. One of `data` (base64 text, unchanged), `url` and `file` (an id) is set."""
 
@@ -155,6 +158,7 @@ class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
         )
 
 
+@final
 class ToolResult(Part, frozen=True, gc=False):
     """The result of the call `call_id`."""
 
@@ -181,6 +185,7 @@ result, or the facts stand in the metadata of the answer. No writer writes this 
 """
 
 
+@final
 class HostedCall(Opaque, frozen=True, gc=False):
     """A call of a tool that the upstream ran itself. It is never a ToolCall, because no client has to run it.
 
@@ -200,6 +205,7 @@ class HostedCall(Opaque, frozen=True, gc=False):
     """The MCP server that offers the tool."""
 
 
+@final
 class HostedResult(Opaque, frozen=True, gc=False):
     """The result of a tool that the upstream ran itself, for the HostedCall `call_id`."""
 
@@ -218,6 +224,10 @@ class HostedResult(Opaque, frozen=True, gc=False):
     """The exit code of a program, if the upstream reports one."""
 
 
+OPAQUES: frozenset[type[Part]] = frozenset({Opaque, HostedCall, HostedResult})
+"""The types of all parts that only one dialect has. A look here is quicker than `isinstance`."""
+
+
 def held_elsewhere(part: Part) -> bool:
     """True if a hosted call or result has no JSON of its own, so that a writer has nothing to write for it."""
-    return isinstance(part, HostedCall | HostedResult) and part.value == ELSEWHERE
+    return (type(part) is HostedCall or type(part) is HostedResult) and part.value == ELSEWHERE

@@ -23,12 +23,15 @@ _MARKED = re.compile(r"(?:msg__|resp__|chatcmpl--|gen--)(?=.)", re.DOTALL)
 
 def in_form(answer_id: str, prefix: str) -> str:
     """The id of another dialect's answer, for a client whose ids begin with `prefix`."""
-    answer_id = original(answer_id)
+    if "__" in answer_id or "--" in answer_id:
+        answer_id = original(answer_id)
     return answer_id if answer_id.startswith(prefix) else prefix + prefix[-1] + answer_id
 
 
 def original(answer_id: str) -> str:
     """The upstream's own id, without the mark of `in_form`."""
+    if "__" not in answer_id and "--" not in answer_id:
+        return answer_id
     found = _MARKED.match(answer_id)
     return answer_id if found is None else answer_id[found.end() :]
 

@@ -64,13 +64,13 @@ def members(text: str | bytes) -> dict[str, Any]:
 
 def word(value: Any, name: str) -> str:
     """The text at `name` of an object; "" for anything else."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    found = value.get(name) if type(value) is dict else None
+    return found if type(found) is str else ""
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
     """The objects in a list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [one for one in value if type(one) is dict] if type(value) is list else []
 
 
 def arguments(**named: Any) -> str:
@@ -190,15 +190,18 @@ def made_elsewhere(part: Opaque) -> bool:
     """Whether a hosted part of the target's dialect represents one of another dialect, which the target's upstream
     never made.
     """
-    return isinstance(part, HostedCall | HostedResult) and MARK_BYTES in bytes(part.value)
+    return (type(part) is HostedCall or type(part) is HostedResult) and MARK_BYTES in bytes(part.value)
 
 
 # uses that their own upstream wants back as they were
 
 USE = "use"
 """The kind of a seal that holds the parts of a use."""
-_SEALED = (b'"encrypted_', b'"thoughtSignature"')
-"""Members that only the upstream which wrote them can read: pages that Messages found, signatures of Gemini."""
+
+
+def _is_sealed(value: bytes) -> bool:
+    """Whether a part has a member that only its upstream can read: a page of Messages, a signature of Gemini."""
+    return b'"encrypted_' in value or b'"thoughtSignature"' in value
 
 
 class SealedUse(msgspec.Struct, array_like=True):
@@ -216,7 +219,7 @@ def sealed_use(call: HostedCall, result: HostedResult) -> Seal | None:
     use is sealed. Messages documents that `encrypted_content` "must be passed back" for citations in later turns, and
     Gemini that `toolCall` and `toolResponse` go back with their signatures (2026-11)."""
     parts = [(part.kind, part.value) for part in (call, result) if part.value != ELSEWHERE]
-    if len(parts) < 2 or not any(mark in bytes(value) for _, value in parts for mark in _SEALED):
+    if len(parts) < 2 or not (_is_sealed(bytes(result.value)) or _is_sealed(bytes(call.value))):
         return None
     return Seal(call.dialect, json_text.encode(SealedUse(_safe(use_id(call)), parts)).decode(), USE)
 
@@ -248,14 +251,14 @@ class Uses:
 
     def takes(self, part: Part) -> bool:
         """Whether this stage rewrites the part."""
-        return isinstance(part, HostedCall | HostedResult) and part.dialect not in self._own
+        return (type(part) is HostedCall or type(part) is HostedResult) and part.dialect not in self._own
 
     def feed(self, part: Part) -> tuple[Part, ...]:
         """The parts to write after this part. Empty for a call, which waits."""
-        if isinstance(part, HostedCall):
+        if type(part) is HostedCall:
             self._waiting.append(part)
             return ()
-        assert isinstance(part, HostedResult)
+        assert type(part) is HostedResult
         call = self._named_once(self._call_of(part))
         written = self._write(call, part, self._context, self._request)
         seal = sealed_use(call, part) if written and not self._request else None
@@ -296,7 +299,10 @@ def cross_parts(
     parts: tuple[Part, ...], write: WriteHosted, own: Own, context: Context, *, request: bool
 ) -> tuple[Part, ...]:
     """The parts of one turn or answer, with hosted calls and results in the target's form."""
-    if not any(isinstance(part, HostedCall | HostedResult) for part in parts):
+    for part in parts:
+        if type(part) is HostedCall or type(part) is HostedResult:
+            break
+    else:
         return parts
     uses = Uses(write, own, context, request=request)
     out: list[Part] = []
@@ -356,7 +362,7 @@ class HostedEvents:
         """The events to write for this event."""
         if type(event) is PartStart:
             part = event.part
-            if not isinstance(part, HostedCall | HostedResult) or part.dialect in self._own:
+            if not (type(part) is HostedCall or type(part) is HostedResult) or part.dialect in self._own:
                 return [event]
             self._taken.add(event.index)
             uses = self._answers.get(event.answer)

@@ -37,7 +37,7 @@ def came_back(result: HostedResult | None) -> str:
 
 def stdout(result: HostedResult | None) -> str:
     """The same without standard error."""
-    return stacked([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
+    return stacked([part.text for part in (result.parts if result is not None else ()) if type(part) is Text])
 
 
 def stacked(texts: Iterable[str]) -> str:
@@ -51,7 +51,7 @@ def stacked(texts: Iterable[str]) -> str:
 
 def files(result: HostedResult | None) -> list[Media]:
     """The images and files of a result."""
-    return [part for part in result.parts if isinstance(part, Media)] if result is not None else []
+    return [part for part in result.parts if type(part) is Media] if result is not None else []
 
 
 def has_text(call: HostedCall) -> bool:

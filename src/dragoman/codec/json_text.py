@@ -22,7 +22,12 @@ class _AnyObject(Struct):
     pass
 
 
+class _AnyKind(Struct):
+    type: str = ""
+
+
 _checked = msgspec.json.Decoder(_AnyObject).decode
+_kind = msgspec.json.Decoder(_AnyKind).decode
 
 EMPTY_OBJECT = Raw(b"{}")
 
@@ -159,8 +164,6 @@ def string(value: str) -> bytes:
 def kind(value: Raw) -> str:
     """The `type` word of a raw JSON object, or ""."""
     try:
-        word = _object(value).get("type")
-        found = decode(word) if word is not None else None
+        return _kind(value).type
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return ""
-    return found if isinstance(found, str) else ""

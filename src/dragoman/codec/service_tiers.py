@@ -25,9 +25,9 @@ MESSAGES = {"standard": "standard", "priority": "priority", "batch": "batch"}
 
 def read(word: object) -> str | None:
     """The canon's word for a tier; None for anything else."""
-    if isinstance(word, Raw):
+    if type(word) is Raw:
         word = json_text.plain(word) if word else None
-    return _READ.get(word) if isinstance(word, str) else None
+    return _READ.get(word) if type(word) is str else None
 
 
 def with_tier(usage: Usage, word: str, at: Path) -> Usage:

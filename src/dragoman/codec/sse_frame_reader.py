@@ -41,12 +41,13 @@ class Mender(Protocol):
 
 
 class Mended(NamedTuple):
-    """Who mends the texts of a part, and the texts as they were sent."""
+    """Who mends the texts of a part, and which texts were sent otherwise than they came."""
 
     mender: Mender
     part: int
     """The index of the part."""
-    sent: list[str]
+    changed: dict[int, str]
+    """The number of a text, by the order in which they came -> the text as it was sent."""
 
 
 class FrameMatcher(Protocol):

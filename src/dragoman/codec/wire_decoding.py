@@ -118,9 +118,10 @@ class Admitter(Generic[T]):
         try:
             return self._decode(body), {}, {}
         except _REFUSED as refusal:
-            return self._tolerant(bytes(body), refusal, base)
+            return self.admit_refused(bytes(body), refusal, base)
 
-    def _tolerant(self, body: bytes, refusal: Exception, base: Path) -> Admitted[T]:
+    def admit_refused(self, body: bytes, refusal: Exception, base: Path = ()) -> Admitted[T]:
+        """Decode a body that a strict decoder of the same type has refused."""
         if isinstance(refusal, RecursionError):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
         if len(body) > MAX_BODY:
@@ -165,17 +166,17 @@ class Admitter(Generic[T]):
         for _ in range(_FEW_CUTS):
             if not message.startswith(_UNKNOWN_FIELD):
                 return None
-            steps = _steps(message)
-            cut: dict[str, Raw] = {}
+            found: list[tuple[Path, dict[str, Raw]]] = []
             try:
-                body = _cut_at(body, shape, steps, cut)
+                body = _cut_along(body, shape, (), _steps(message), found)
             except msgspec.ValidationError:
                 return None  # the decoder met the first of two members with one name, and here the last counts
-            if not cut:
+            if not found:
                 return None
-            # What is cut out of an inner object comes before what is cut out of the object around it.
-            outer = [i for i, (path, _) in enumerate(cuts) if steps[: len(path)] == path]
-            cuts.insert(outer[0] if outer else len(cuts), (steps, cut))
+            for at, cut in found:
+                # What is cut out of an inner object comes before what is cut out of the object around it.
+                outer = [i for i, (path, _) in enumerate(cuts) if at[: len(path)] == path]
+                cuts.insert(outer[0] if outer else len(cuts), (at, cut))
             try:
                 value = self._decode(body)
             except msgspec.ValidationError as again:
@@ -293,30 +294,28 @@ def _divided(
     return left, cut
 
 
-def _cut_at(body: bytes | Raw, shape: _Shape, steps: Path, cut: dict[str, Raw]) -> bytes:
-    """`body` with the unknown fields of the object at `steps` moved to `cut`. Nothing is cut where a key of that object
-    may have another spelling."""
-    if not steps:
-        plan = _plan(shape.struct) if shape.struct is not None else None
-        if plan is None or plan.alias:
-            return bytes(body)
-        left, found = _divided(_object(body), plan.known, {}, (), {})
-        cut.update(found)
-        return _encode(left)
-    step, rest = steps[0], steps[1:]
+def _cut_along(
+    body: bytes | Raw, shape: _Shape, at: Path, steps: Path, cuts: list[tuple[Path, dict[str, Raw]]]
+) -> bytes:
+    """`body` with the unknown fields of all objects on the way to the one at `steps` moved to `cuts`, inner objects
+    first. Nothing is cut from an object whose keys may have another spelling. `at`: the path of `body`."""
+    step = steps[0] if steps else None
     if isinstance(step, int):
-        if shape.items is None:
+        items = _array(body) if shape.items is not None else []
+        if shape.items is None or step >= len(items):
             return bytes(body)
-        items = _array(body)
-        if step >= len(items):
-            return bytes(body)
-        items[step] = Raw(_cut_at(items[step], shape.items, rest, cut))
+        items[step] = Raw(_cut_along(items[step], shape.items, (*at, step), steps[1:], cuts))
         return _encode(items)
-    inside = _inside(shape.struct, step) if shape.struct is not None else shape.values
     members = _object(body)
-    if inside is None or step not in members:
-        return bytes(body)
-    members[step] = Raw(_cut_at(members[step], inside, rest, cut))
+    if step is not None:
+        inside = _inside(shape.struct, step) if shape.struct is not None else shape.values
+        if inside is None or step not in members:
+            return bytes(body)
+        members[step] = Raw(_cut_along(members[step], inside, (*at, step), steps[1:], cuts))
+    plan = _plan(shape.struct) if shape.struct is not None else None
+    if plan is not None and not plan.alias and not members.keys() <= plan.known:
+        members, cut = _divided(members, plan.known, {}, (), {})
+        cuts.append((at, cut))
     return _encode(members)
 
 

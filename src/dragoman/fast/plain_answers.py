@@ -15,6 +15,7 @@ from msgspec import Meta, Raw, Struct
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_budget import small_cache
+from ..codec.dialect_extras import EMPTY_VALUES
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..seals.outbound import AnswerSeals, Plan
@@ -100,6 +101,25 @@ class Plain(Struct, gc=False):
 
 NOT_PLAIN = (msgspec.DecodeError, RecursionError, UnicodeError)
 """The exceptions of decoding."""
+
+members = msgspec.json.Decoder(dict[str, Raw]).decode
+"""The fields of a JSON object."""
+
+
+def is_unknown_field(refusal: Exception) -> bool:
+    """Whether a decoder refused an answer because of a field that its type lacks."""
+    return str(refusal).startswith("Object contains unknown field")
+
+
+def others(fields: dict[str, Raw], known: frozenset[str]) -> dict[str, Raw]:
+    """The fields that are not known."""
+    return {name: value for name, value in fields.items() if name not in known}
+
+
+def names_of(fields: dict[str, Raw]) -> tuple[str, ...]:
+    """The names of the fields with a meaning."""
+    return tuple([name for name, value in fields.items() if value not in EMPTY_VALUES])
+
 
 _text = msgspec.json.Decoder(str).decode
 _check_object = msgspec.json.Decoder(dict[str, Any]).decode

@@ -9,7 +9,7 @@ decoding the frame (measured). Any other frame is decoded whole, and later frame
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -19,9 +19,9 @@ from ..codec.sse_frame_reader import Lane, Mended, Template
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + b"_-"
-OBFUSCATED = {"mark": b'"obfuscation":"', "noise": _DIGITS + _LETTERS}
+OBFUSCATED: dict[str, Any] = {"marks": (b'"obfuscation":"', b'"p":"'), "noise": _DIGITS + _LETTERS}
 """OpenAI puts random letters and digits into a frame, so that the length of the frame does not reveal the length of the
-text.
+text. Mistral does the same in a field `p` (recorded).
 """
 _ARGUMENTS = b'"arguments":'
 _PATIENCE = 8
@@ -71,7 +71,7 @@ def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | No
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count = template
     tell = told.append
-    mender, index, send = (mended.mender, mended.part, mended.sent.append) if mended is not None else (None, 0, tell)
+    mender, index, changed = mended if mended is not None else (None, 0, {})
 
     def lane(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
@@ -105,12 +105,11 @@ def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | No
         if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
             return None  # the arguments may belong to another call: the reader must decide
         tell(text)
-        if mender is not None:
-            if mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\")):  # it may be half a character
-                text = mender.text(index, text)
-                if not text:
-                    return b""
-            send(text)
+        if mender is not None and (mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
+            # The text may have half a character.
+            text = changed[len(told) - 1] = mender.text(index, text)
+            if not text:
+                return b""
         if between:
             count += 1
             return b"".join((before, encode(count - 1), between, encode(text), behind))
@@ -123,23 +122,23 @@ class RepeatedFrame:
     """One frame with the blank line after it, and the place of its text.
 
     `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ.
-    `mark`: after these bytes, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
+    `marks`: after one of these, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 
-    __slots__ = ("_counter", "_figures", "_heard", "_keys", "_lane", "_mark", "_noise", "shape", "tries")
+    __slots__ = ("_counter", "_figures", "_heard", "_keys", "_lane", "_marks", "_noise", "shape", "tries")
 
     def __init__(
         self,
         keys: tuple[bytes, ...],
         *,
         counter: bytes = b"",
-        mark: bytes = b"",
+        marks: tuple[bytes, ...] = (),
         noise: bytes = b"",
         figures: bytes = b"",
     ) -> None:
         self._keys = keys
         self._counter = counter
-        self._mark = mark
+        self._marks = marks
         self._noise = noise
         self._figures = figures
         self._lane: Lane | None = None
@@ -165,7 +164,11 @@ class RepeatedFrame:
             if comma >= 0:
                 head, second = found + counter, behind[comma:]
         rest = b'"' + rest
-        after, mark, rest = rest.partition(self._mark) if self._mark else (rest, b"", b"")
+        after, mark, rest = rest, b"", b""
+        for one in self._marks:
+            after, mark, rest = after.partition(one)
+            if mark:
+                break
         after += mark
         noise, tail = self._noise, b""
         if self._counter and not second:

@@ -362,7 +362,7 @@ def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
             records, shown = told.text(part)
         elif type(part) is Reasoning:
             shown = _thought(part, told)
-        elif isinstance(part, Opaque) and part.seal is not None and told.plan.way != "left":
+        elif part.seal is not None and isinstance(part, Opaque) and told.plan.way != "left":
             carried, shown = told.use(part)
             if carried:  # apart from thoughts that are shown
                 out.append(Reasoning(seal=packed_seals.bundle(carried), at=part.at))

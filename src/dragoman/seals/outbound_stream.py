@@ -51,7 +51,9 @@ class SealStream:
         self._added = 0
 
     def passes(self, event: PartDelta) -> bool:
-        """Whether a delta without a seal passes unchanged. Its text is noted if needed later."""
+        """Whether a delta passes unchanged. Its text is noted if needed later."""
+        if event.seal is not None:
+            return False
         opened = self._open.get(event.index)
         if opened is None:
             return True
@@ -77,25 +79,29 @@ class SealStream:
         """The events as the client gets them."""
         out: list[Event] = []
         for event in events:
-            if isinstance(event, PartDelta):
-                self._delta(event, out)
-            elif isinstance(event, PartStart):
-                self._start(event, out)
-            elif isinstance(event, PartEnd):
-                self._end(event, out)
-            elif isinstance(event, Finish):
-                self._release(event.answer, out)
-                for last in self._of(event.answer).finish():
-                    self._put_in(last, event.answer, out)
-                out.append(event)
-            else:
-                if isinstance(event, Start):
-                    self._model = event.model
-                elif isinstance(event, Fault):
-                    for answer in list(self._ended):
-                        self._release(answer, out)
-                out.append(event)
+            self.put(event, out)
         return out
+
+    def put(self, event: Event, out: list[Event]) -> None:
+        """Append to `out` what the client gets for an event."""
+        if type(event) is PartDelta:
+            self._delta(event, out)
+        elif type(event) is PartStart:
+            self._start(event, out)
+        elif type(event) is PartEnd:
+            self._end(event, out)
+        elif type(event) is Finish:
+            self._release(event.answer, out)
+            for last in self._of(event.answer).finish():
+                self._put_in(last, event.answer, out)
+            out.append(event)
+        else:
+            if type(event) is Start:
+                self._model = event.model
+            elif type(event) is Fault:
+                for answer in list(self._ended):
+                    self._release(answer, out)
+            out.append(event)
 
     def _of(self, answer: int) -> AnswerSeals:
         told = self._told.get(answer)
@@ -136,7 +142,7 @@ class SealStream:
                 self._open[event.index] = _Open(part, answer, told, held)
             if held:
                 return
-        elif isinstance(part, Opaque) and part.seal is not None and plan.way != "left":
+        elif part.seal is not None and isinstance(part, Opaque) and plan.way != "left":
             records, bare = told.use(part)
             self._release(answer, out)
             self._release(answer, out, records)  # in a thought of their own

@@ -91,20 +91,20 @@ class Placing:
 
     def _is_shown(self, part: Part) -> bool:
         """Whether it is what the client was shown of a use that goes back as it was."""
-        if isinstance(part, HostedCall):
+        if type(part) is HostedCall:
             return part.id in self._shown
-        return isinstance(part, HostedResult) and part.call_id in self._shown
+        return type(part) is HostedResult and part.call_id in self._shown
 
     def _leave_to_copies(self, parts: list[Part]) -> None:
         """Find the uses that go where the client's own form of them stands."""
-        there = {part.id for part in parts if isinstance(part, HostedCall)}
+        there = {part.id for part in parts if type(part) is HostedCall}
         for record, (name, _) in self._uses.items():
             if record.length == AT_COPY and name in there:
                 self._at_copies[name] = record
         self._put_in = [record for record in self._put_in if record not in self._at_copies.values()]
 
     def _put_use(self, part: Part) -> None:
-        record = self._at_copies.pop(part.id, None) if isinstance(part, HostedCall) else None
+        record = self._at_copies.pop(part.id, None) if type(part) is HostedCall else None
         if record is not None:
             self._take(record)
             self._out += self._uses[record][1]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import msgspec
 
 from ..canon.losses import Severity
-from ..canon.parts import Opaque, Part
+from ..canon.parts import OPAQUES, Part
 from ..canon.response import Response
 from ..codec import json_text
 from ..codec.failed_answer_endings import ended
@@ -96,9 +96,9 @@ def _translated(
 
 def _has_hosted(response: Response) -> bool:
     for part in response.parts:
-        if isinstance(part, Opaque):
+        if type(part) in OPAQUES:
             return True
-    return any(isinstance(part, Opaque) for other in response.alternatives for part in other.parts)
+    return any(type(part) in OPAQUES for other in response.alternatives for part in other.parts)
 
 
 def _has_extras(parts: tuple[Part, ...]) -> bool:

@@ -55,7 +55,7 @@ def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part
 def _restored_part(part: Part, answers: Translation) -> Part:
     if answers.absent:
         part = _without_absent(part, answers.absent)
-    return call_with_client_name(part, answers) if isinstance(part, ToolCall) else part
+    return call_with_client_name(part, answers) if type(part) is ToolCall else part
 
 
 def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
@@ -65,16 +65,16 @@ def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
     shape = shape_of(part, shapes)
     if shape is None:
         return part
-    if isinstance(part, ToolCall):
+    if type(part) is ToolCall:
         return msgspec.structs.replace(part, arguments=without_absent(part.arguments, shape))
-    return msgspec.structs.replace(part, text=without_absent(part.text, shape)) if isinstance(part, Text) else part
+    return msgspec.structs.replace(part, text=without_absent(part.text, shape)) if type(part) is Text else part
 
 
 def shape_of(part: Part, shapes: Mapping[str, Any]) -> Any:
     """The places of a part at which null means an absent property; None if there are none."""
-    if isinstance(part, ToolCall):
+    if type(part) is ToolCall:
         return shapes.get(part.name)
-    return shapes.get(ANSWER) if isinstance(part, Text) and not part.refusal else None
+    return shapes.get(ANSWER) if type(part) is Text and not part.refusal else None
 
 
 def call_with_client_name(call: ToolCall, answers: Translation) -> ToolCall:

@@ -8,7 +8,7 @@ import msgspec
 
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
-from ..canon.parts import Opaque, ToolCall
+from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
@@ -78,7 +78,7 @@ class StreamTranslator:
         """The function for frames that are more of the same text."""
         self._index = 0  # index of the part whose text continues
         self._told: list[str] = []  # its text since then, as it came
-        self._sent: list[str] = []  # and as it was sent
+        self._changed: dict[int, str] = {}  # number of such a text -> as it was sent, where it was changed
         self._last = b""  # the frame of the last text
         self._blank = _LF  # between frames
         self.fault: Fault | None = None
@@ -153,12 +153,8 @@ class StreamTranslator:
         template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._convoy is None or not self._convoy.holds(index)):
             self._index = index
-            if index in self._escapes.calls:
-                self._sent = []
-                self._lane = reader.lane(template, self._told, Mended(self._escapes, index, self._sent))
-            else:
-                self._sent = self._told
-                self._lane = reader.lane(template, self._told)
+            mended = Mended(self._escapes, index, self._changed) if index in self._escapes.calls else None
+            self._lane = reader.lane(template, self._told, mended)
 
     def _leave_lane(self) -> None:
         """Another frame comes: report the text that went the short way."""
@@ -171,9 +167,12 @@ class StreamTranslator:
                 framed.heard(told, self._last)
                 if framed.held is not None:
                     return  # its reader holds the part, and nobody else knows of it
+            if self._changed:
+                changed, self._changed = self._changed, {}
+                told = [sent for i, text in enumerate(told) if (sent := changed.get(i, text))]
             if self._convoy is not None:
-                self._convoy.told(self._index, self._sent)
-            cast(TemplateWriter, self._writer).told(self._index, self._sent)
+                self._convoy.told(self._index, told)
+            cast(TemplateWriter, self._writer).told(self._index, told)
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.
@@ -220,7 +219,7 @@ class StreamTranslator:
                     return b""
                 event = sound
             if self._restorer is None:
-                if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
+                if self._convoy is None or self._convoy.passes(event):
                     return self._send(event)
         elif type(event) is PartStart:
             event = self._begun(event)
@@ -231,7 +230,8 @@ class StreamTranslator:
         if self._hosted is None and self._restorer is None and type(event) is not Fault:
             if self._convoy is None:
                 return self._send(event)
-            events = self._convoy.feed((event,))
+            events: list[Event] = []
+            self._convoy.put(event, events)
             return self._send(events[0]) if len(events) == 1 else b"".join([self._send(event) for event in events])
         return self._all_written(
             [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
@@ -252,7 +252,7 @@ class StreamTranslator:
             call = ids.call(part, self._context)
             if call is not part:
                 return PartStart(event.index, call, event.answer)
-        elif isinstance(part, Opaque) and self._hosted is None:
+        elif self._hosted is None and type(part) in OPAQUES:
             self._hosted = self._hosted_events()
         return event
 
@@ -285,14 +285,14 @@ class _Restorer:
         """The events as the client declared its tools."""
         out: list[Event] = []
         for event in events:
-            if isinstance(event, PartStart):
+            if type(event) is PartStart:
                 event = self._started(event)
-            elif isinstance(event, PartDelta) and event.index in self._open:
+            elif type(event) is PartDelta and event.index in self._open:
                 text = self._open[event.index].feed(event.text)
                 if not text and event.seal is None and not event.citations and not event.tokens:
                     continue
                 event = msgspec.structs.replace(event, text=text)
-            elif isinstance(event, PartEnd) and event.index in self._open:
+            elif type(event) is PartEnd and event.index in self._open:
                 changed = self._open.pop(event.index)
                 rest = changed.close()
                 if rest:
@@ -309,7 +309,7 @@ class _Restorer:
             from ..codec.strict_null_removal import AbsentRemover as Remover  # late: rarely needed
 
             self._open[event.index] = Remover(shape)
-        if not isinstance(part, ToolCall):
+        if type(part) is not ToolCall:
             return event
         call = call_with_client_name(part, self._answers)
         if call.custom and not part.custom:

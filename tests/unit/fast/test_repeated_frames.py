@@ -137,7 +137,7 @@ def test_who_has_taken_a_lane_is_not_heard_twice() -> None:
 
 
 def test_endings_out_of_one_character_are_known_again() -> None:
-    refrain = RepeatedFrame((b'"t":',), mark=b'"}', noise=b" ")
+    refrain = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
     refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
     frames = [
         b'data: {"d":{"t":"%b"}%b}\n\n' % (text, b" " * (i % 3)) for i, text in enumerate([b"b", b'\\"', b"c"] * 2)
@@ -196,7 +196,7 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
             model.encode(),
         )
 
-    refrain = RepeatedFrame((b'"text":',), mark=b'"use": {', figures=b"0123456789")
+    refrain = RepeatedFrame((b'"text":',), marks=(b'"use": {',), figures=b"0123456789")
     assert refrain.learn(figured("learned", 7), "learned")
     assert [refrain.hear(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
         "b",
@@ -223,7 +223,7 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
     ],
 )
 def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
-    refrain = RepeatedFrame((b'"t":',), mark=b'"}', noise=b" ")
+    refrain = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
     assert refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
     assert refrain.hear(odd) is None
     assert refrain.hear(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
@@ -241,7 +241,7 @@ def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> N
 
 def test_of_long_endings_nothing_outlives_the_stream() -> None:
     frame = b'{"text":"hi"}%b' + b"x" * 1000
-    refrain = RepeatedFrame((b'"text":',), mark=b'"}', noise=b" ")
+    refrain = RepeatedFrame((b'"text":',), marks=(b'"}',), noise=b" ")
     before = repeated_frames._padded.cache_info().currsize
     assert refrain.learn(frame % b"", "hi")
     assert refrain.hear(frame % b"   ") == "hi"

@@ -14,7 +14,7 @@ from ...canon.parts import Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
-from ...codec.dialect_extras import NULL
+from ...codec.dialect_extras import EMPTY_VALUES, NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
 from ...fast.plain_answers import (
@@ -105,6 +105,7 @@ class _Usage(Exact, kw_only=True):
     server_tool_use: _NothingRun | None = None
     service_tier: Literal["standard"] | None = None
     inference_geo: str | None = None
+    iterations: Raw = NULL
 
 
 class _Answer(Exact, kw_only=True):
@@ -120,7 +121,7 @@ class _Answer(Exact, kw_only=True):
     stop_details: None = None
     usage: _Usage
     container: None = None
-    context_management: None = None
+    context_management: Raw = NULL
 
 
 class _Figures(Struct, gc=False):
@@ -159,7 +160,7 @@ _STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
     "max_tokens": "length",
 }
 _WORDS = {stop: word for word, stop in _STOPS.items()}
-_KINDS = Kinds((("usage",), ("cache_creation", "inference_geo")))
+_KINDS = Kinds((("usage",), ("cache_creation", "inference_geo", "iterations")), ((), ("context_management",)))
 _NO_PLACE = ("not_available", "standard")
 """Words that say nothing where the upstream says where it ran."""
 _NO_WORDS = Raw(b'""')
@@ -221,6 +222,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         _KINDS[
             cached is None or not (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens),
             not usage.inference_geo or usage.inference_geo in _NO_PLACE,
+            usage.iterations in EMPTY_VALUES,
+            answer.context_management in EMPTY_VALUES,
         ],
         thinking=thinking,
         thinking_seal=seal,
@@ -238,7 +241,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None
         if plain.thoughts is None:
-            content += [_Called(call_id, call.name, Raw(call.arguments)) for call_id, call in plain.calls.items()]
+            for call_id, call in plain.calls.items():
+                content.append(_Called(call_id, call.name, Raw(call.arguments)))
         else:
             _write_sealed(plain.calls, plain.thoughts, content)
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
@@ -251,10 +255,11 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         tier = service_tiers.MESSAGES.get(plain.tier)
         if tier is None:
             return None
-    usage = _Figures(fresh, written, read, plain.output, details, service_tier=tier)
-    shown = in_form(plain.id, MESSAGES)
-    head = (shown, "message", "assistant", model or plain.model)
-    return json_text.encode(_Written(*head, content, _WORDS[plain.stop], None, None, None, usage))
+    usage = _Figures(fresh, written, read, plain.output, details, None, None, tier)
+    shown, word = in_form(plain.id, MESSAGES), _WORDS[plain.stop]
+    return json_text.encode(
+        _Written(shown, "message", "assistant", model or plain.model, content, word, None, None, None, usage)
+    )
 
 
 def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
@@ -266,7 +271,7 @@ def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content
 
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
-repeated = partial(RepeatedFrame, _KEYS, mark=b'"}', noise=b" ")
+repeated = partial(RepeatedFrame, _KEYS, marks=(b'"}',), noise=b" ")
 """Anthropic pads the end of an event with spaces (recorded)."""
 
 FAST = Fast(

@@ -218,8 +218,8 @@ def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context
         error = {"type": "web_fetch_tool_result_error", "error_code": _error_code(result, _FETCH_ERRORS)}
         return _search_blocks("web_fetch", {"url": url}, error, "")
     title = next((page.title for page in pages(result)), "") or None
-    text = "\n".join([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
-    media = next((part for part in (result.parts if result is not None else ()) if isinstance(part, Media)), None)
+    text = "\n".join([part.text for part in (result.parts if result is not None else ()) if type(part) is Text])
+    media = next((part for part in (result.parts if result is not None else ()) if type(part) is Media), None)
     source = {"type": "text", "media_type": "text/plain", "data": text}
     if media is not None and media.data and media.mime == "application/pdf":
         source = {"type": "base64", "media_type": media.mime, "data": media.data}

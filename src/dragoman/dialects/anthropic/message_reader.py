@@ -239,7 +239,7 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
     value = block.strange or json_text.raw(block)
     if isinstance(block.source, wire.Source) and block.source.strange:
         value = json_text.raw({**json_text.fields(value), "source": block.source.strange})
-    kind = json_text.kind(value)
+    kind = json_text.kind(value) if block.strange else block.type
     text = _passages(value) if kind in ("search_result", "document") else ""
     # A tool search of the client answers with tool_reference blocks (docs "Tool search", 2026-10).
     if kind == "tool_reference":

@@ -63,9 +63,9 @@ class BlockWriter:
         """A block of a request's message, or None if nothing is left. `nested`: inside a result."""
         if type(part) is Text:
             return self.text(part)
-        if isinstance(part, Media):
+        if type(part) is Media:
             return self._media(part, assistant=assistant, nested=nested)
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             return self._thought_replayed(part)
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             return self.own_opaque(part)
@@ -315,7 +315,7 @@ class BlockWriter:
 
     def _answered(self, part: Part) -> Any:
         context = self.context
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             called = self.call(part, send_id(part.id, IDS, context, part.at))
             if not self.own:
                 # Typed clients expect the caller of each call (anthropic 2.8.0, 2026-11).
@@ -323,13 +323,13 @@ class BlockWriter:
             return called
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             return part.value
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             if not part.text and part.seal is None:
                 return None
             return restore(thought(part.text, *self.signature(part.seal)), part.extra, wire.NAME)
         if part.seal is not None:
             context.lose("seal.dropped", part.at)
-        if isinstance(part, Text):
+        if type(part) is Text:
             if not part.text and not self.own:
                 if part.citations:
                     context.lose("citation.dropped", part.at, "of a text without words")
@@ -345,7 +345,7 @@ class BlockWriter:
                 # Typed clients expect `citations` on every text block of an answer (anthropic 2.8.0, 2026-11).
                 out["citations"] = cited or None
             return restore(out, part.extra, wire.NAME)
-        if isinstance(part, Media):
+        if type(part) is Media:
             told = self._media(part, assistant=True, nested=False)
             if not self.own:
                 told.setdefault("citations", None)  # a text replaces media that cannot be sent

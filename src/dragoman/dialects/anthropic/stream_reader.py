@@ -268,16 +268,16 @@ class StreamReader(FrameReader):
         text = ""
         citations: tuple[Citation, ...] = ()
         delta = ""
-        if isinstance(part, Text):
+        if type(part) is Text:
             text, citations, delta = part.text, part.citations, "text_delta"
             part = Text("", extra=part.extra, at=part.at)
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             # content_block_start of a call has `input: {}`; the arguments follow as deltas (docs "Streaming messages",
             # 2026-10).
             self._called = True
             delta = _OPENING
             text, part = part.arguments, msgspec.structs.replace(part, arguments="")
-        elif isinstance(part, Reasoning) and block.type == "thinking":
+        elif type(part) is Reasoning and block.type == "thinking":
             text, delta = part.text, "thinking_delta"
             part = Reasoning("", extra=part.extra, at=part.at)
         opened = _Block(index if number is None else number, index, part, delta)
@@ -290,7 +290,7 @@ class StreamReader(FrameReader):
         if delta:
             self._pass_on(opened, PartStart(index, part), events)
         opened.citations = citations
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             opened.initial = text
         elif text:
             self._pass_on(opened, PartDelta(index, text), events)
@@ -338,7 +338,7 @@ class StreamReader(FrameReader):
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
             fields = json_text.fields(block.part.value) | compaction_delta(delta)
             block.part = msgspec.structs.replace(block.part, value=json_text.raw(fields))
-        elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and not block.delta:
+        elif kind == "compaction_delta" and type(block.part) is Reasoning and not block.delta:
             block.part = with_delta(block.part, compaction_delta(delta), self._context)
         else:
             self._context.lose("event.dropped", ("content", block.index), kind)
@@ -356,16 +356,16 @@ class StreamReader(FrameReader):
         index, part = block.index, block.part
         if not block.delta:
             whole = self._whole(block)
-            words = whole.text if isinstance(whole, Reasoning) else ""
+            words = whole.text if type(whole) is Reasoning else ""
             self._pass_on(block, PartStart(index, msgspec.structs.replace(whole, text="") if words else whole), events)
             if words:
                 self._pass_on(block, PartDelta(index, words), events)
-        elif isinstance(part, ToolCall) and not block.begun:
+        elif type(part) is ToolCall and not block.begun:
             # A call without arguments has no delta; its arguments are {} (docs "Streaming messages", 2026-10).
             arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
             if arguments:
                 self._pass_on(block, PartDelta(index, arguments), events)
-        elif isinstance(part, Reasoning) and block.signature:
+        elif type(part) is Reasoning and block.signature:
             seal = origin(block.signature, wire.NAME, "", self._model)
             self._pass_on(block, PartDelta(index, "", seal), events)
         elif block.citations:

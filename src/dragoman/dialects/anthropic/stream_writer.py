@@ -64,7 +64,7 @@ class StreamWriter:
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
-        if isinstance(event, PartDelta):
+        if type(event) is PartDelta:
             if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
                 if self._pieces is not None:
                     self._pieces.append(event.text)
@@ -72,13 +72,13 @@ class StreamWriter:
             return self._delta(event)
         if self._ended:
             return b""
-        if isinstance(event, PartStart):
+        if type(event) is PartStart:
             return self._part_start(event)
-        if isinstance(event, PartEnd):
+        if type(event) is PartEnd:
             return self._part_end(event)
-        if isinstance(event, Start):
+        if type(event) is Start:
             return self._start(event)
-        if isinstance(event, Finish):
+        if type(event) is Finish:
             return self._finish(event)
         self._ended = True
         self._head = b""
@@ -136,16 +136,16 @@ class StreamWriter:
             return out + self.send(Fault("upstream_bad", why, 502))
         self._index, self._part, self._head, self._mode = event.index, part, b"", ""
         self._pieces, self._seal, self._cited = None, part.seal, []
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             return out + self._call_start(part)
-        if part.seal is not None and not isinstance(part, Reasoning):
+        if part.seal is not None and type(part) is not Reasoning:
             self._context.lose("seal.dropped", part.at)
-        if isinstance(part, Text):
+        if type(part) is Text:
             if part.refusal:
                 self._refused = True
                 self._context.lose("refusal.as_text", part.at)
         # Answers have no media blocks (anthropic 2.8.0, 2026-11).
-        elif isinstance(part, Media):
+        elif type(part) is Media:
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._open("text", missing(part)) + self._close()
             self._part = None
@@ -184,16 +184,16 @@ class StreamWriter:
         if event.index != self._index or self._ended or part is None:
             return b""
         text = event.text
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             self._seal = event.seal or self._seal
             if not text:
                 return b""
             return self._more(text) if self._head else self._open("thinking", text)
         if event.seal is not None:
             self._context.lose("seal.dropped", part.at)
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             return self._arguments(text)
-        if not isinstance(part, Text):
+        if type(part) is not Text:
             return b""
         self._cited.extend(event.citations)
         out = b""
@@ -233,11 +233,11 @@ class StreamWriter:
         if event.index != self._index or part is None:
             return b""
         out = b""
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             self._cut = self._cut or event.cut
             out = self._call_end(part)
             out += b"" if self._flawed else self._close()
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             out = self._thought_end()
         elif self._head:
             out = self._close()

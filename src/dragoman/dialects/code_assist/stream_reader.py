@@ -77,14 +77,14 @@ class StreamReader(gemini.StreamReader):
     def _start(self, chunk: Any, events: list[Event]) -> None:
         super()._start(chunk, events)
         start = events[-1]
-        if self._trace and isinstance(start, Start):
+        if self._trace and type(start) is Start:
             events[-1] = msgspec.structs.replace(start, extra=wire.with_fields(start.extra, self._trace))
 
     def _finish(self, events: list[Event]) -> None:
         super()._finish(events)
         wire.report(self._context, {**self._trace, **self._told})
         for place, event in enumerate(events):
-            if isinstance(event, Finish):
+            if type(event) is Finish:
                 extra = wire.with_fields(event.extra, self._told)
                 events[place] = msgspec.structs.replace(event, extra=extra)
                 return

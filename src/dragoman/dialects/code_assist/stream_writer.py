@@ -35,7 +35,7 @@ class StreamWriter(gemini.StreamWriter):
             return super().send(event)  # `_frame_around` has added the envelope
         out = super().send(event)
         # A fault has no envelope.
-        return self._wrapped(out) if out and not isinstance(event, Fault) else out
+        return self._wrapped(out) if out and type(event) is not Fault else out
 
     def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
         head, tail = super()._frame_around(answer, before, after)

@@ -60,7 +60,8 @@ class _Content(Exact):
 
 class _Candidate(Exact):
     content: _Content
-    finishReason: Literal["STOP", "MAX_TOKENS"]
+    finishReason: Literal["STOP", "MAX_TOKENS", 1, 2]
+    """Clients generated from Google's definitions send the number of an enumeration value."""
     finishMessage: Literal["Model generated function call(s)."] | None = None
     index: int | None = None
     safetyRatings: Raw = NULL
@@ -118,6 +119,7 @@ class _Answer(Exact):
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
 _KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
+_CUT = ("MAX_TOKENS", 2)
 _NO_WORDS = Raw(b'""')
 _DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lru_cache(maxsize=64)(write_time)
@@ -167,7 +169,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             text, text_seal = spelled, seal
         else:
             return None
-    cut = candidate.finishReason == "MAX_TOKENS"
+    cut = candidate.finishReason in _CUT
     if calls and (cut or text_seal is not None):
         return None
     if not (calls or text) or (cut and candidate.finishMessage is not None):
@@ -177,7 +179,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
     if total is not None and total != prompt + output:
         return None
-    tier = service_tiers.read(usage.serviceTier)
+    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier is not None else None
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),
@@ -263,7 +265,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
 
 _USAGE = b'"usageMetadata":'
 """Figures come with every chunk; only the last ones count."""
-repeated = partial(RepeatedFrame, (b'"text":',), mark=_USAGE, figures=b"0123456789")
+repeated = partial(RepeatedFrame, (b'"text":',), marks=(_USAGE,), figures=b"0123456789")
 
 FAST = Fast(
     skimmer(wire.GenerateRequest, "contents"),

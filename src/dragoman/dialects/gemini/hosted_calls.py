@@ -54,7 +54,7 @@ def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids
     if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
     salt = ids.of_search(int(at[1]))
-    if grounding and not any(isinstance(part, HostedCall) and part.family == "web_search" for part in parts):
+    if grounding and not any(type(part) is HostedCall and part.family == "web_search" for part in parts):
         found += _read_search(peek(grounding), (*at, GROUNDING), salt)
     if fetched:
         found += _read_fetches(peek(fetched), (*at, FETCHED), salt, ids.context)
@@ -105,7 +105,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
 
 def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
     """The parts of an answer with its searches before the first text."""
-    place = next((i for i, part in enumerate(parts) if isinstance(part, Text)), len(parts))
+    place = next((i for i, part in enumerate(parts) if type(part) is Text), len(parts))
     return [*parts[:place], *found, *parts[place:]]
 
 

@@ -160,7 +160,7 @@ def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, o
         # Another upstream's thought was streamed to this client: its text in pieces, its seal on a last, empty piece.
         while out:
             before = out[-1]
-            if not isinstance(before, Reasoning) or before.seal is not None:
+            if type(before) is not Reasoning or before.seal is not None:
                 break
             out.pop()
             text, at = before.text + text, before.at
@@ -265,11 +265,11 @@ def write_part(part: Part, context: Context, *, request: bool) -> Any:
     if part.cache is not None:
         context.lose("cache.dropped", part.at)
     out: dict[str, Any] | None
-    if isinstance(part, Text):
+    if type(part) is Text:
         out = _write_text(part, context, request)
-    elif isinstance(part, Reasoning):
+    elif type(part) is Reasoning:
         out = _write_thought(part, context, request)
-    elif isinstance(part, Media):
+    elif type(part) is Media:
         out = write_media(part, context)
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         if is_metadata(part):

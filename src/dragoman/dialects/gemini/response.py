@@ -155,7 +155,7 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     fields: dict[str, Raw] = {}
     uses = read_metadata(candidate.groundingMetadata, candidate.urlContextMetadata, parts, at, ids)
     if candidate.groundingMetadata or candidate.citationMetadata:
-        places = Places([part.text for part in parts if isinstance(part, Text)])
+        places = Places([part.text for part in parts if type(part) is Text])
         parts = _cited(candidate, parts, places, context)
         report(candidate, places, at, context, searched=any(part.kind == GROUNDING for part in uses))
         fields |= carried(candidate, METADATA) or {}
@@ -173,12 +173,12 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
 
 
 def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, context: Context) -> list[Part]:
-    texts = [part for part in parts if isinstance(part, Text)]
+    texts = [part for part in parts if type(part) is Text]
     found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, places)
     if not texts or not found:
         return parts
     hung = iter(place(texts, found, context))
-    return [next(hung) if isinstance(part, Text) else part for part in parts]
+    return [next(hung) if type(part) is Text else part for part in parts]
 
 
 _STOPPED, _CALLED = Stop("stop"), Stop("tool_calls")
@@ -202,7 +202,7 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     if isinstance(known, str) and known in _REASONS:
         reason = _REASONS[known]
     # STOP also ends a turn with calls, so the parts decide (google-genai 3.1.0, 2026-11).
-    if reason not in ("length", "content_filter") and any(isinstance(part, ToolCall) for part in parts):
+    if reason not in ("length", "content_filter") and any(type(part) is ToolCall for part in parts):
         if reason == "bad_tool_call" and context.target not in wire.KIN:
             context.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
         reason = "tool_calls"
@@ -323,7 +323,7 @@ def _write_candidate(parts: tuple[Part, ...], stop: Stop, index: int, cited: boo
     candidate["index"] = index
     grounding = None
     if not cited and any(type(part) is Text and part.citations for part in parts):
-        texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
+        texts = [(part.text, part.citations, part.at) for part in parts if type(part) is Text]
         grounding = write_grounding(texts, context)
     uses = [part for part in parts if isinstance(part, Opaque) and is_metadata(part)]
     if grounding is not None or uses:

@@ -401,7 +401,7 @@ class StreamReader(FrameReader):
     def _whole(self, answer: _Answer, part: Part, events: list[Event]) -> None:
         """A part that is complete at once."""
         if isinstance(part, Text | Reasoning):
-            kind = "text" if isinstance(part, Text) else "thought"
+            kind = "text" if type(part) is Text else "thought"
             # A signed part is never merged with another (docs "Thought signatures", 2026-10).
             if part.seal is None and part.extra is None:
                 if part.text:
@@ -415,9 +415,9 @@ class StreamReader(FrameReader):
                     answer.words.append(part.text)
         else:
             self._end(answer, events)
-            empty = msgspec.structs.replace(part, arguments="") if isinstance(part, ToolCall) else part
+            empty = msgspec.structs.replace(part, arguments="") if type(part) is ToolCall else part
             self._open(answer, "whole", empty, events)
-            if isinstance(part, ToolCall) and part.arguments:
+            if type(part) is ToolCall and part.arguments:
                 events.append(PartDelta(answer.index, part.arguments))
         self._end(answer, events)
 

@@ -79,15 +79,15 @@ class StreamWriter:
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
-        if isinstance(event, PartDelta):
+        if type(event) is PartDelta:
             return self._delta(event)
-        if isinstance(event, PartStart):
+        if type(event) is PartStart:
             return self._part_start(event)
-        if isinstance(event, PartEnd):
+        if type(event) is PartEnd:
             return self._part_end(event)
-        if isinstance(event, Start):
+        if type(event) is Start:
             return self._start(event)
-        if isinstance(event, Finish):
+        if type(event) is Finish:
             return self._finish(event)
         # A fault in a stream has the form of an error answer (Google RPC error model).
         return b"data: " + _line({"error": error_object(event)}) + _END
@@ -165,19 +165,19 @@ class StreamWriter:
         if answer < 0:
             answer, out = self._begin(event.answer)
         opened = self._open[event.index] = _Open(part, answer)
-        if isinstance(part, Text):
+        if type(part) is Text:
             self._text[event.index] = ([], list(part.citations), part.at)
             self._texts.setdefault(answer, []).append(self._text[event.index])
             if part.refusal:
                 self._context.lose("refusal.as_text", part.at)
-        if isinstance(part, ToolCall) or (
+        if type(part) is ToolCall or (
             isinstance(part, Text | Reasoning)
             and (part.seal is not None or (part.extra is not None and wire.NAME in part.extra))
         ):
             opened.held = []
-        elif isinstance(part, Text):
+        elif type(part) is Text:
             opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             opened.before, opened.after = self._frame_around(answer, b'{"text":', b',"thought":true}')
         elif isinstance(part, Opaque) and is_metadata(part):
             self._uses.setdefault(answer, []).append(part)
@@ -223,7 +223,7 @@ class StreamWriter:
         if opened.held is not None:
             text = "".join(opened.held)
             seal = opened.seal or part.seal
-            if isinstance(part, ToolCall):
+            if type(part) is ToolCall:
                 if "\\u" in text and not part.custom:
                     text = sound_arguments(text, part.at, self._context)
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
@@ -240,7 +240,7 @@ class StreamWriter:
         if opened.seal is not None and isinstance(part, Text | Reasoning):
             # The text is already written; its seal follows on an empty part, as Gemini itself does (docs "Thought
             # signatures", 2026-10).
-            last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
+            last: Part = Reasoning(seal=opened.seal) if type(part) is Reasoning else Text("", seal=opened.seal)
             out += self._written(answer, last)
         return out
 

@@ -131,7 +131,7 @@ def write_content(role: str, parts: tuple[Part, ...], context: Context) -> list[
     said = Said()
     for part in parts:
         if isinstance(part, Text | Media):
-            if said.ends and isinstance(part, Text) and part.text:
+            if said.ends and type(part) is Text and part.text:
                 messages.append(_message(role, said))
                 said = Said()
             _write_part(part, said, context)
@@ -155,7 +155,7 @@ def _write_part(part: Text | Media, said: Said, context: Context) -> None:
         context.lose("cache.dropped", part.at)
     if part.seal is not None:
         context.lose("seal.dropped", part.at)
-    if isinstance(part, Media):
+    if type(part) is Media:
         image = write_image(part, context)
         if image is not None:
             said.images.append(image)
@@ -193,12 +193,12 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     said = Said()
     for part in parts:
         if isinstance(part, Text | Media):
-            if isinstance(part, Media) and said.calls:
+            if type(part) is Media and said.calls:
                 said.move(part.at, context)
             _write_part(part, said, context)
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             said.calls.append(write_call(part, len(said.calls), context, request=request))
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             _write_thought(part, said, context)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             said.calls.append(part.value)  # a call of an unknown kind

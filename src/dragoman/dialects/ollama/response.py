@@ -89,7 +89,7 @@ def write_time(created: int) -> str:
 def read_stop(word: str | None, parts: list[Part], context: Context) -> Stop:
     """The stop reason. A turn with calls also ends with `stop` (server sources, 2026-08), so the parts decide."""
     reason = _REASONS.get(word or "", "stop" if word else "unknown")
-    if reason in ("stop", "unknown") and any(isinstance(part, ToolCall) for part in parts):
+    if reason in ("stop", "unknown") and any(type(part) is ToolCall for part in parts):
         reason = "tool_calls"
     if not word or word in ("stop", "length"):
         return Stop(reason)
@@ -161,7 +161,7 @@ def _write_stop(stop: Stop, context: Context) -> Any:
 def write_results(response: Response, results: Request, context: Context) -> bytes:
     """The messages to append to `messages`: the assistant's message, then one message per result."""
     messages: list[Any] = []
-    calls = [part for part in response.parts if isinstance(part, ToolCall)]
+    calls = [part for part in response.parts if type(part) is ToolCall]
     assistant = write_assistant(response.parts, context, request=True)
     if assistant is not None:
         messages.append(assistant)

@@ -178,9 +178,9 @@ class StreamReader:
     def _part(self, part: Part, events: list[Event]) -> None:
         """Add a part that is complete at once."""
         self._end(events)
-        empty = msgspec.structs.replace(part, arguments="") if isinstance(part, ToolCall) else part
+        empty = msgspec.structs.replace(part, arguments="") if type(part) is ToolCall else part
         self._open("whole", empty, events)
-        if isinstance(part, ToolCall) and part.arguments:
+        if type(part) is ToolCall and part.arguments:
             events.append(PartDelta(self._next - 1, part.arguments))
         self._end(events)
 

@@ -55,21 +55,21 @@ class StreamWriter:
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
-        if isinstance(event, PartDelta):
+        if type(event) is PartDelta:
             before = self._open.get(event.index)
             if before is not None and event.text and event.seal is None and not event.citations:
                 return before + json_text.encode(event.text) + _AFTER
             return self._delta(event)
-        if isinstance(event, PartStart):
+        if type(event) is PartStart:
             return self._part_start(event)
-        if isinstance(event, PartEnd):
+        if type(event) is PartEnd:
             if self._early and self._first is None:
                 self._early.append(event)
                 return b""
             return self._part_end(event)
-        if isinstance(event, Start):
+        if type(event) is Start:
             return self._start(event)
-        if isinstance(event, Finish):
+        if type(event) is Finish:
             return self._finish(event)
         self._over = True
         return error_line(event)
@@ -115,21 +115,21 @@ class StreamWriter:
             )
             self._dropped.add(event.index)
             return b""
-        if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
+        if part.seal is not None and part.seal.data and type(part) is not ToolCall:
             self._context.lose("seal.dropped", part.at)
         self._parts[event.index] = part
-        if isinstance(part, Text):
+        if type(part) is Text:
             if part.refusal:
                 self._context.lose("refusal.as_text", part.at)
             if part.citations:
                 self._context.lose("citation.dropped", part.at)
             self._said = True
             self._open[event.index] = self._before(b'"content":')
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             self._open[event.index] = self._before(b'"content":"","thinking":')
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             self._held[event.index] = []
-        elif isinstance(part, Media):
+        elif type(part) is Media:
             return self._media(part)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             return self._line_of({"role": "assistant", "content": "", "tool_calls": [part.value]})
@@ -140,7 +140,7 @@ class StreamWriter:
     def _drop_early(self) -> None:
         """Drop the events of other answers that came before the first answer began."""
         for event in self._early:
-            if isinstance(event, PartStart):
+            if type(event) is PartStart:
                 at = self._context.ends.answer(event.answer)
                 self._context.lose("answer.dropped", at, "only the first answer is written")
                 self._dropped.add(event.index)
@@ -149,7 +149,7 @@ class StreamWriter:
     def _told_early(self) -> bytes:
         """Write the answer with the lowest number, if the answer 0 does not exist."""
         early, self._early = self._early, []
-        starts = [event for event in early if isinstance(event, PartStart)]
+        starts = [event for event in early if type(event) is PartStart]
         self._first = min([start.answer for start in starts])
         return b"".join([self.send(event) for event in early])
 
@@ -189,7 +189,7 @@ class StreamWriter:
         part = self._parts.pop(event.index, None)
         self._open.pop(event.index, None)
         pieces = self._held.pop(event.index, None)
-        if pieces is None or not isinstance(part, ToolCall):
+        if pieces is None or type(part) is not ToolCall:
             return b""
         arguments = part.arguments + "".join(pieces)
         if "\\u" in arguments and not part.custom:

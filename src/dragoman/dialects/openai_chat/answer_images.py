@@ -20,7 +20,7 @@ FIELD = "images"
 
 def is_image(part: Part) -> bool:
     """Whether a part is an image that the list can hold."""
-    return isinstance(part, Media) and part.kind == "image" and bool(part.data or part.url)
+    return type(part) is Media and part.kind == "image" and bool(part.data or part.url)
 
 
 def write_image(image: Media, index: int, context: Context) -> dict[str, Any]:

@@ -17,14 +17,28 @@ from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import EMPTY_VALUES, NULL
 from ...dialect import Fast
-from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Plain, PlainCall, Word, as_spelled
+from ...fast.plain_answers import (
+    NO_TEXT,
+    NOT_PLAIN,
+    CallId,
+    Exact,
+    Kinds,
+    Plain,
+    PlainCall,
+    Word,
+    as_spelled,
+    is_unknown_field,
+    members,
+    names_of,
+    others,
+)
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
 from .answer_images import FIELD as IMAGES
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter
-from .response import take_figures
+from .response import is_apart, take_figures
 from .search_results import ADDRESSES, RESULTS
 
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
@@ -169,7 +183,6 @@ class _LooseAnswer(_Answer, forbid_unknown_fields=False, kw_only=True):
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _decode_loose = msgspec.json.Decoder(_LooseAnswer).decode
-_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _elements = msgspec.json.Decoder(list[Raw]).decode
 _NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
 _KINDS = Kinds(
@@ -186,7 +199,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     try:
         answer = _decode(body)
     except NOT_PLAIN as refusal:
-        loose = _read_loose(body) if str(refusal).startswith(_UNKNOWN_FIELD) else None
+        loose = _read_loose(body) if is_unknown_field(refusal) else None
         if loose is None:
             return None
         answer, unknown = loose
@@ -203,18 +216,22 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if text is None:
         return None
     if said:
-        calls = {call.id: call.function for call in said}
-        if stop != "tool_calls" or len(calls) < len(said):
+        for call in said:
+            calls[call.id] = call.function
+        if stop == "length" or len(calls) < len(said):
             return None
+        stop = "tool_calls"  # with a forced choice some servers send `stop`
     elif stop == "tool_calls" or not text:
         return None
     prompt, output = usage.prompt_tokens, usage.completion_tokens
     asked = usage.prompt_tokens_details or _NOTHING_ASKED
     told = usage.completion_tokens_details or _NOTHING_TOLD
-    thought = told.reasoning_tokens
-    if usage.total_tokens != prompt + output or (thought is not None and thought > output):
+    thought, total = told.reasoning_tokens, usage.total_tokens
+    if thought and is_apart(thought, prompt, output, total):
+        output += thought
+    if total != prompt + output or (thought is not None and thought > output):
         return None
-    tier = service_tiers.read(answer.service_tier)
+    tier = service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
     plain = Plain(
         answer.id,
         answer.model,
@@ -246,7 +263,6 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 
 _Unknown = tuple[tuple[Path, dict[str, Raw]], ...]
-_UNKNOWN_FIELD = "Object contains unknown field"
 _IN_CHOICE: Path = ("choices", 0)
 _IN_MESSAGE: Path = ("choices", 0, "message")
 _IN_USAGE: Path = ("usage",)
@@ -260,20 +276,20 @@ def _read_loose(body: bytes) -> tuple[_Answer, _Unknown] | None:
     """
     try:
         answer = _decode_loose(body)
-        top = _members(body)
-        choice = _members(_elements(top["choices"])[0])
+        top = members(body)
+        choice = members(_elements(top["choices"])[0])
         objects = (
-            (_IN_MESSAGE, _members(choice["message"]), _MESSAGE_FIELDS),
+            (_IN_MESSAGE, members(choice["message"]), _MESSAGE_FIELDS),
             (_IN_CHOICE, choice, _CHOICE_FIELDS),
-            (_IN_USAGE, _members(top["usage"]), _USAGE_FIELDS),
+            (_IN_USAGE, members(top["usage"]), _USAGE_FIELDS),
             ((), top, _ANSWER_FIELDS),
         )
     except NOT_PLAIN:
         return None
     unknown: list[tuple[Path, dict[str, Raw]]] = []
-    for at, members, known in objects:
-        if not members.keys() <= known:
-            left = {name: value for name, value in members.items() if name not in known}
+    for at, found, known in objects:
+        if not found.keys() <= known:
+            left = others(found, known)
             if not _READ_ELSEWHERE.isdisjoint(left):
                 return None
             unknown.append((at, left))
@@ -303,7 +319,7 @@ def _with_unknown(plain: Plain, unknown: _Unknown) -> Plain | None:
         elif at == () and above is not None:
             kept.append(above)
             above = None
-        names = tuple([name for name, value in fields.items() if value not in EMPTY_VALUES])
+        names = names_of(fields)
         if names:
             kept.append((at, names))
     plain.kept = (*kept, above) if above is not None else tuple(kept)
@@ -341,13 +357,15 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         if plain.thoughts is not None:
             return None
         told = []
-        slots = plain.slots or {}
+        slots = plain.slots
         for call_id, call in calls.items():
             shown = short_for_chat_client(call_id)
             if shown is None:
                 return None
-            packed = slots.get(call_id)
-            told.append(_Called(shown, "function", call, UNSET if packed is None else _extra_content(packed)))
+            if slots is not None and call_id in slots:
+                told.append(_Called(shown, "function", call, _extra_content(slots[call_id])))
+            else:
+                told.append(_Called(shown, "function", call))
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     usage = _Cost(
         plain.input,

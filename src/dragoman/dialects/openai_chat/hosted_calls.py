@@ -140,7 +140,7 @@ def _written(result: HostedResult | None) -> str:
     """The result as text: its pages as JSON, or its text."""
     if result is None:
         return ""
-    words = [part.text for part in result.parts if isinstance(part, Text)]
+    words = [part.text for part in result.parts if type(part) is Text]
     pages = [_page(page) for page in result.sources]
     if result.tools:
         return json_text.encode(list(result.tools)).decode()

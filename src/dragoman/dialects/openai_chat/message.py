@@ -347,7 +347,7 @@ def _write_part(part: Part, context: Context) -> Any:
     if part.seal is not None:
         context.lose("seal.dropped", part.at)
     out: dict[str, Any]
-    if isinstance(part, Text):
+    if type(part) is Text:
         if not part.text:
             return None
         if part.citations:
@@ -355,7 +355,7 @@ def _write_part(part: Part, context: Context) -> Any:
         if part.refusal:
             context.lose("refusal.as_text", part.at)
         out = {"type": "text", "text": part.text}
-    elif isinstance(part, Media):
+    elif type(part) is Media:
         found = write_media(part, context)
         if found is None:
             context.lose("media.dropped", part.at, part.mime or part.kind)
@@ -363,9 +363,9 @@ def _write_part(part: Part, context: Context) -> Any:
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
-    elif isinstance(part, Reasoning) and marked_field(part) == "thinking":
+    elif type(part) is Reasoning and marked_field(part) == "thinking":
         out = {"type": "thinking"}  # the original value is in the extra
-    elif isinstance(part, Reasoning):
+    elif type(part) is Reasoning:
         context.lose("reasoning.dropped", part.at, "a thought outside of the assistant's turns")
         return None
     else:
@@ -461,7 +461,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
     for part in parts:
-        if isinstance(part, Text):
+        if type(part) is Text:
             if part.refusal:
                 refusals.append(part.text)
                 continue
@@ -472,9 +472,9 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
                 part = msgspec.structs.replace(part, citations=())
             length += len(part.text)
             content.append(part)
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             calls.append(write_call(part, context, request=request))
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             if part.seal is not None and part.seal.data and _listed(part, entries, context, request):
                 continue
             own = marked_field(part) or _home_field(part, context, request)
@@ -501,12 +501,12 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             context.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # an unknown kind of call
-        elif isinstance(part, Media) and not request and (is_sound(part) or is_image(part)):
+        elif type(part) is Media and not request and (is_sound(part) or is_image(part)):
             (sounds if is_sound(part) else images).append(part)
         else:
             if calls or refusals or images:
                 context.lose("order.approximated", part.at)
-            if isinstance(part, Media):
+            if type(part) is Media:
                 length += len(missing(part))
                 part = _shown(part, context, request)
             content.append(part)
@@ -578,11 +578,11 @@ def _assistant_content(texts: list[Part], context: Context, request: bool) -> An
     # The content of an answer is one string in every SDK (openai 3.49.0, 2026-11).
     words = []
     for part in texts:
-        if isinstance(part, Text):
+        if type(part) is Text:
             words.append(part.text)
             if part.seal is not None:
                 context.lose("seal.dropped", part.at)
-        elif isinstance(part, Media):
+        elif type(part) is Media:
             context.lose("media.dropped", part.at, part.mime or part.kind)
             words.append(missing(part))
         else:

@@ -103,7 +103,7 @@ class DetailStreamReader(StreamReader):
                 open_.more(told, value)
             elif answer.waiting or (answer.call is not None and not answer.call.whole()):
                 part = self._whole_detail(value, (*at, FIELD))
-                if isinstance(part, Reasoning):
+                if type(part) is Reasoning:
                     answer.waiting.append(part)
                 continue
             else:

@@ -187,10 +187,10 @@ def read_stop(word: str | None, parts: list[Part], at: Path, context: Context) -
 
 def _weak_reason(reason: StopReason, word: str | None, parts: list[Part]) -> StopReason:
     for part in parts:
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             return "tool_calls"
     for part in parts:
-        if isinstance(part, Text) and part.refusal:
+        if type(part) is Text and part.refusal:
             return "refusal"
     return "stop" if word and word not in _REASONS else reason
 
@@ -209,7 +209,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     own: dict[str, Raw] | None = None
     total = usage.total_tokens
     # completion_tokens includes reasoning tokens (openai 3.49.0, 2026-11); some hosts count them apart.
-    if output is not None and thought and _is_apart(thought, usage.prompt_tokens or 0, output, total):
+    if output is not None and thought and is_apart(thought, usage.prompt_tokens or 0, output, total):
         own = {_COMPLETION: json_text.raw(output)}
         output += thought
     if total == (usage.prompt_tokens or 0) + (output or 0):
@@ -237,7 +237,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     )
 
 
-def _is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
+def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
     """Whether thinking is counted outside the completion tokens, as xAI and others do. The total decides if it equals
     one of the two sums; else more thinking than completion tokens decides.
     """
@@ -418,7 +418,7 @@ def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
 def write_results(response: Response, results: Request, context: Context) -> bytes:
     """The messages to append: the assistant's message, then one message for each result."""
     messages: list[Any] = []
-    calls = [part for part in response.parts if isinstance(part, ToolCall)]
+    calls = [part for part in response.parts if type(part) is ToolCall]
     assistant = write_assistant(response.parts, context, request=True)
     listed = (response.extra or {}).get(wire.NAME, {}).get(f"choices/0/message/{FIELD}")
     if listed is not None and context.source == wire.NAME:  # seals that the client must return

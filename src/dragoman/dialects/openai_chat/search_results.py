@@ -90,5 +90,5 @@ def with_search(parts: list[Part], search: Search, answer_id: str) -> list[Part]
         else part
         for part in parts
     ]
-    place = next((i for i, part in enumerate(cited) if isinstance(part, Text)), len(cited))
+    place = next((i for i, part in enumerate(cited) if type(part) is Text), len(cited))
     return [*cited[:place], *search.parts(answer_id), *cited[place:]]

@@ -131,11 +131,14 @@ class StreamReader(FrameReader):
             self._finish(events)
             return False
         unknown: Unknown | None = None
+        with_images = False
         try:
             chunk = self._strict(data)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as refusal:
+            sound = decodable_frame(data, self._context)
+            door = self._door
             try:
-                chunk, unknown, _ = self._door.admit(decodable_frame(data, self._context))
+                chunk, unknown, _ = door.admit_refused(data, refusal) if sound is data else door.admit(sound)
             except WireError as error:
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
@@ -166,14 +169,24 @@ class StreamReader(FrameReader):
         if unknown:
             if () in unknown:
                 self._find_search(unknown[()], events)
+            before = len(events)
             self._find_images(chunk, unknown, events)
+            with_images = len(events) > before
             for at, fields in unknown.items():
                 self._note(at, fields)
         plain = False
         if chunk.choices:
             for choice in chunk.choices:
                 plain = self._choice(choice, events) and len(chunk.choices) == 1
-        return plain and chunk.usage is None and chunk.timings is None and chunk.x_groq is None and not unknown
+        if not plain or chunk.usage is not None or chunk.timings is not None or chunk.x_groq is not None:
+            return False
+        return not unknown or (not with_images and self._is_noted(unknown))
+
+    def _is_noted(self, unknown: Unknown) -> bool:
+        """Whether the same unknown fields in a later chunk would change nothing."""
+        return self._search is None and all(
+            (at, name) in self._kept for at, fields in unknown.items() for name in fields
+        )
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         self._started = True
@@ -483,7 +496,7 @@ class StreamReader(FrameReader):
                 held.held.clear()
             elif isinstance(held, Media | Opaque):
                 self._one_piece(answer, held, events)
-            elif isinstance(held, Reasoning):
+            elif type(held) is Reasoning:
                 self._begin(answer, "whole", msgspec.structs.replace(held, text=""), events)
                 if held.text:
                     events.append(PartDelta(answer.index, held.text))

@@ -50,15 +50,15 @@ class StreamWriter:
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
-        if isinstance(event, PartDelta):
+        if type(event) is PartDelta:
             return self._delta(event)
-        if isinstance(event, PartStart):
+        if type(event) is PartStart:
             return self._part_start(event)
-        if isinstance(event, PartEnd):
+        if type(event) is PartEnd:
             return self._part_end(event)
-        if isinstance(event, Start):
+        if type(event) is Start:
             return self._start(event)
-        if isinstance(event, Finish):
+        if type(event) is Finish:
             return self._finish(event)
         return self._fault(event)
 
@@ -116,9 +116,9 @@ class StreamWriter:
         if part.seal is not None and is_carrier(part):
             return out + self._entry(part.seal, answer)
         self._parts[event.index] = part, answer
-        if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
+        if part.seal is not None and part.seal.data and type(part) is not ToolCall:
             self._context.lose("seal.dropped", part.at)
-        if isinstance(part, Text):
+        if type(part) is Text:
             key = b'{"content":'
             self._lengths[event.index] = 0
             self._cited[event.index] = list(part.citations)
@@ -126,10 +126,10 @@ class StreamWriter:
                 key = b'{"refusal":'
                 self._refused.add(answer)
             self._open[event.index] = self._frame_around(answer, key, b"}")
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             # OpenAI has no field for reasoning text; compatible hosts and their clients use `reasoning_content`.
             self._open[event.index] = self._frame_around(answer, b'{"reasoning_content":', b"}")
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             calls = self._calls[answer]
             self._calls[answer] = calls + 1
             # The arguments of a custom call are free text, which cannot be incomplete JSON.
@@ -143,15 +143,15 @@ class StreamWriter:
             pass  # its call is written or reported
         elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME:
             out += self._chunk(answer, _line({FIELD: [written_use_entry(part, self._next_entry(answer))]}))
-        elif isinstance(part, Media) and is_sound(part):
+        elif type(part) is Media and is_sound(part):
             out += self._sound(part, answer)
         elif isinstance(part, Opaque) and part.kind == AUDIO and part.dialect == wire.NAME:
             out += self._chunk(answer, b'{"audio":%b}' % _one_line(bytes(part.value)))
-        elif isinstance(part, Media) and is_image(part):
+        elif type(part) is Media and is_image(part):
             entry = write_image(part, self._images.get(answer, 0), self._context)
             self._images[answer] = entry["index"] + 1
             out += self._chunk(answer, json_text.encode({IMAGES: [entry]}))
-        elif isinstance(part, Media):
+        elif type(part) is Media:
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, json_text.encode({"content": missing(part)}))
         else:
@@ -188,7 +188,7 @@ class StreamWriter:
         call, answer = self._parts[index]
         pieces = self._pieces.pop(index, None)
         arguments = "".join(pieces) if pieces is not None else ""
-        if event.cut or (pieces and isinstance(call, ToolCall) and flawed(call, arguments, self._context)):
+        if event.cut or (pieces and type(call) is ToolCall and flawed(call, arguments, self._context)):
             self._cut.add(answer)
         if pieces is None or arguments.strip():
             return b""
@@ -235,7 +235,7 @@ class StreamWriter:
 
         part, answer = self._parts[event.index]
         told = bytes(logprobs.write(list(event.tokens), "tokens"))
-        pair = (b"null", told) if isinstance(part, Text) and part.refusal else (told, b"null")
+        pair = (b"null", told) if type(part) is Text and part.refusal else (told, b"null")
         scores = b'{"content":%b,"refusal":%b}' % pair
         choice = b'{"index":%d,"delta":{},"logprobs":%b,"finish_reason":null}' % (answer, scores)
         return self._head + choice + self._tail

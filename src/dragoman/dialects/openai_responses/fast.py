@@ -29,7 +29,11 @@ from ...fast.plain_answers import (
     PlainCall,
     Word,
     as_spelled,
+    is_unknown_field,
     joined,
+    members,
+    names_of,
+    others,
 )
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
@@ -48,6 +52,10 @@ _MANY = 64
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
 
 
+class _Cut(Exact):
+    reason: Literal["max_output_tokens"]
+
+
 class _Words(Exact, kw_only=True):
     type: Literal["output_text"]
     annotations: tuple[()] | None = None
@@ -57,7 +65,7 @@ class _Words(Exact, kw_only=True):
 
 class _Message(Exact, tag_field="type", tag="message", kw_only=True):
     id: str | None = None
-    status: Literal["completed"] | None = None
+    status: Literal["completed", "incomplete"] | None = None
     content: tuple[_Words]
     phase: str | None = None
     role: Literal["assistant"]
@@ -156,14 +164,28 @@ _answer: Any = msgspec.defstruct(
         ("usage", _Usage),
         ("id", Word),
         ("model", Word),
-        ("status", Literal["completed"]),
+        ("status", Literal["completed", "incomplete"]),
         ("error", None, None),
-        ("incomplete_details", None, None),
+        ("incomplete_details", _Cut | None, None),
     ],
     bases=(wire.Answer,),
     kw_only=True,
 )
 _decode: Any = msgspec.json.Decoder(_answer).decode
+
+
+class _LooseUsage(_Usage, forbid_unknown_fields=False, kw_only=True):
+    pass
+
+
+_loose_answer: Any = msgspec.defstruct(
+    "LooseAnswer", [("usage", _LooseUsage)], bases=(_answer,), kw_only=True, forbid_unknown_fields=False
+)
+"""An answer with fields of a host's own, in itself and in its usage."""
+_decode_loose: Any = msgspec.json.Decoder(_loose_answer).decode
+_Unknown = tuple[tuple[str, ...], tuple[str, ...]]
+"""The names of unknown fields of the usage, and of the answer."""
+_USAGE_FIELDS, _ANSWER_FIELDS = frozenset(_Usage.__struct_fields__), frozenset(_answer.__struct_fields__)
 _NOTHING_ASKED, _NOTHING_TOLD = _InputDetails(), _OutputDetails()
 _PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
 _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
@@ -171,10 +193,14 @@ _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
     """A plain answer; None if the answer needs the full reader."""
+    unknown: _Unknown | None = None
     try:
         answer = _decode(body)
-    except NOT_PLAIN:
-        return None
+    except NOT_PLAIN as refusal:
+        loose = _read_loose(body) if is_unknown_field(refusal) else None
+        if loose is None:
+            return None
+        answer, unknown = loose
     text = thinking = NO_TEXT
     seal: Seal | None = None
     calls: dict[str, PlainCall] = {}
@@ -202,10 +228,13 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             return None
     usage = answer.usage
     prompt, output = usage.input_tokens, usage.output_tokens
+    cut = answer.status == "incomplete"
     if not (text or calls) or usage.total_tokens != prompt + output:
         return None
+    if cut != (answer.incomplete_details is not None) or (cut and calls):
+        return None
     asked = usage.input_tokens_details or _NOTHING_ASKED
-    tier = service_tiers.read(answer.service_tier)
+    tier = service_tiers.read(answer.service_tier) if answer.service_tier else None
     if tier is not None:
         answer.service_tier = wire.NONE
     return Plain(
@@ -213,7 +242,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer.model,
         text,
         calls,
-        "tool_calls" if calls else "stop",
+        "tool_calls" if calls else "length" if cut else "stop",
         prompt,
         output,
         asked.cached_tokens,
@@ -222,25 +251,40 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         int(answer.created_at) if answer.created_at is not None else None,
         tier,
         False,
-        _kept(answer),
+        _kept(answer, unknown),
         thinking=thinking,
         thinking_seal=seal,
     )
 
 
-def _kept(answer: Any) -> Named:
+def _read_loose(body: bytes) -> tuple[Any, _Unknown] | None:
+    """An answer, and the fields that only its host knows."""
+    try:
+        answer = _decode_loose(body)
+        around = members(body)
+        usage = members(around["usage"])
+    except NOT_PLAIN:
+        return None
+    return answer, (names_of(others(usage, _USAGE_FIELDS)), names_of(others(around, _ANSWER_FIELDS)))
+
+
+def _kept(answer: Any, unknown: _Unknown | None) -> Named:
     items = answer.output
     own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
     at = 1 if type(items[0]) is _Thought else 0
     first = items[at]
-    if type(first) is _Message and first.phase:
+    if type(first) is _Message and (first.phase or first.status == "incomplete"):
         # Only the first item, or the item after a thought, can be a message.
+        sent = first.phase, first.id, first.status == "incomplete"
         own = (
             *compress(_OWN_IDS[:at], _ids(items[:at])),
-            (("output", at), ("phase", "id") if first.id else ("phase",)),
+            (("output", at), tuple(compress(("phase", "id", "status"), sent))),
             *compress(_OWN_IDS[at + 1 :], _ids(items[at + 1 :])),
         )
-    return (*own, ((), names_around(answer)))
+    if unknown is None:
+        return (*own, ((), names_around(answer)))
+    in_usage, beside = unknown
+    return (*own, (("usage",), in_usage), ((), names_around(answer) + beside))
 
 
 def _ids(items: list[Any]) -> list[str | None]:

@@ -199,11 +199,11 @@ class Teller:
         """End a part with its final value: the rest of its text, its seal and its citations."""
         text = ""
         citations: tuple[Citation, ...] = ()
-        if isinstance(last, Text):
+        if type(last) is Text:
             text, citations = last.text, last.citations[item.cited :]
-        elif isinstance(last, Reasoning):
+        elif type(last) is Reasoning:
             text = last.text
-        elif isinstance(last, ToolCall):
+        elif type(last) is ToolCall:
             text = last.arguments
         rest = self._untold(item, last, text)
         if citations and rest.endswith(text) and len(rest) > len(text):
@@ -236,7 +236,7 @@ class Teller:
         for spelled in spelled_whole(told):
             if text.startswith(spelled):
                 return text[len(spelled) :]
-        if not isinstance(last, ToolCall):
+        if type(last) is not ToolCall:
             follows = len(text) > 2 * len(told)
             said = "the deltas differ from the whole text" + (", which follows them" if follows else "")
             self._context.lose("event.dropped", last.at, said, "warning")
@@ -267,12 +267,12 @@ class Teller:
             text = ""
             citations: tuple[Citation, ...] = ()
             empty: Part = part
-            if isinstance(part, Text):
+            if type(part) is Text:
                 text, citations = part.text, part.citations
                 empty = Text("", part.refusal, extra=part.extra, at=part.at)
-            elif isinstance(part, Reasoning):
+            elif type(part) is Reasoning:
                 text, empty = part.text, Reasoning("", extra=part.extra, at=part.at)
-            elif isinstance(part, ToolCall):
+            elif type(part) is ToolCall:
                 text = part.arguments
                 empty = ToolCall(part.id, part.name, "", part.custom, part.namespace, extra=part.extra, at=part.at)
             self.seen.append(part)

@@ -234,14 +234,14 @@ def _write_input_part(part: Part, context: Context, result: bool) -> Any:
     if part.seal is not None:
         context.lose("seal.dropped", part.at)
     out: dict[str, Any]
-    if isinstance(part, Text):
+    if type(part) is Text:
         if not part.text and context.source != wire.NAME:
             return None
         if part.refusal or part.citations:
             # User messages take input parts only, without refusals and citations (lint rule OAR-014).
             _lose_answer_marks(part, context)
         out = {"type": "input_text", "text": part.text}
-    elif isinstance(part, Media):
+    elif type(part) is Media:
         found = _write_media(part, context)
         if found is None:
             context.lose("media.dropped", part.at, part.mime or part.kind)

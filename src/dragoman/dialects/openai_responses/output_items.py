@@ -185,9 +185,9 @@ def message_extra(item: wire.Item, at: Path, context: Context, unknown: Unknown)
 
 
 def _with_extra(part: Part, extra: Extra | None) -> Part:
-    if isinstance(part, Text):
+    if type(part) is Text:
         return Text(part.text, part.refusal, part.citations, cache=part.cache, extra=extra, at=part.at)
-    if isinstance(part, Media):
+    if type(part) is Media:
         fields = (part.kind, part.mime, part.data, part.url, part.file, part.name, part.detail)
         return Media(*fields, cache=part.cache, extra=extra, at=part.at)
     if isinstance(part, Opaque):
@@ -285,14 +285,14 @@ def write_items(
                 context.lose("cache.dropped", part.at)
             items.append(sent_item(part, context))
         elif isinstance(part, Text | Media) or _is_content(part):
-            if not own and isinstance(part, Text) and not part.text:
+            if not own and type(part) is Text and not part.text:
                 _skip(part, context)
                 continue
             if message is None or (own and part.at[:2] != place):
                 message, place = _open_message(part, orphaned), part.at[:2]
                 items.append(message)
             _add_content(message, part, context)
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             message = None
             written = _write_reasoning(part, context)
             if written is None:
@@ -351,9 +351,9 @@ def _add_content(message: dict[str, Any], part: Part, context: Context) -> None:
     elif isinstance(content, str):
         # Replayed assistant texts are output_text with annotations (openai 3.49.0, 2026-11).
         content = message["content"] = [{"type": "output_text", "text": content, "annotations": []}]
-    if isinstance(part, Text):
+    if type(part) is Text:
         content.append(write_output_text(part, context, request=True))
-    elif isinstance(part, Media):
+    elif type(part) is Media:
         context.lose("media.dropped", part.at, part.mime or part.kind)
         content.append({"type": "output_text", "text": missing(part), "annotations": []})
     elif isinstance(part, Opaque):
@@ -465,7 +465,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
             items.append(image_item(part, answer_id(response_id, len(items), "ig_"), context))
             continue
         if isinstance(part, Text | Media) or _is_content(part):
-            if isinstance(part, Text) and not part.text and context.source != wire.NAME:
+            if type(part) is Text and not part.text and context.source != wire.NAME:
                 _skip(part, context)
                 continue
             if message is None or (context.source == wire.NAME and part.at[:2] != place):
@@ -475,16 +475,16 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
             message["content"].append(answer_part(part, context))
             continue
         message = None
-        if isinstance(part, ToolCall) and has_own_item(part, context):
+        if type(part) is ToolCall and has_own_item(part, context):
             name_item = partial(answer_id, response_id, len(items))
             items.append(own_item(part, part.arguments, name_item, context))
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), context)
             # A cut call has the status incomplete (openai 3.49.0, 2026-11).
             if cut and call.get("status") == "completed" and json_text.breaks_off(part.arguments):
                 call["status"] = "incomplete"
             items.append(call)
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             if part.text or part.seal is not None or context.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
@@ -521,13 +521,13 @@ def answer_message(part: Part, name: Any) -> dict[str, Any]:
 
 def answer_part(part: Part, context: Context) -> Any:
     """A piece of a message in an answer."""
-    if isinstance(part, Text):
+    if type(part) is Text:
         written = write_output_text(part, context, request=False)
         if not part.refusal and context.source != wire.NAME:
             # Typed clients expect `logprobs` on every output_text (openai 3.49.0, 2026-11).
             written.setdefault("logprobs", [])
         return written
-    if isinstance(part, Media):
+    if type(part) is Media:
         context.lose("media.dropped", part.at, part.mime or part.kind)
         return {"type": "output_text", "text": missing(part), "annotations": [], "logprobs": []}
     return part.value if isinstance(part, Opaque) else None

@@ -47,7 +47,8 @@ def _decoder(**fields: Any) -> Callable[[bytes], wire.StreamEvent]:
 
 
 _strict = msgspec.json.Decoder(wire.StreamEvent).decode
-_opening, _item, _whole = _decoder(response=wire.AnswerHead), _decoder(item=wire.Item), _decoder(response=wire.Answer)
+_opening, _item = _decoder(response=wire.AnswerHead), _decoder(item=wire.Item)
+_whole = _decoder(response=wire.LAST_ANSWER)
 _DECODERS = {
     b"response.created": _opening,
     b"response.queued": _opening,
@@ -282,7 +283,7 @@ class StreamReader(FrameReader):
         wire_item = item.item
         if wire_item.type in ("function_call", "custom_tool_call") and wire_item.name:
             call = self._teller.parts_of(item, wire_item)[0]
-            if isinstance(call, ToolCall):
+            if type(call) is ToolCall:
                 empty = ToolCall(call.id, call.name, "", call.custom, call.namespace, extra=call.extra, at=call.at)
                 self._teller.begin(item, empty, events)
                 if call.arguments:
@@ -333,10 +334,7 @@ class StreamReader(FrameReader):
 
     def _terminal(self, event: wire.StreamEvent, events: list[Event]) -> None:
         self._over = True
-        answer: Any = event.response
-        unknown: Unknown = {}
-        if not isinstance(answer, wire.Answer):
-            answer, unknown, _ = wire.ANSWER.admit(answer or Raw(b"{}"))
+        answer, unknown = self._last_answer(event.response)
         # response.failed has the error inside the response (openai 3.49.0, 2026-11).
         if event.type == "response.failed":
             said = answer.error if answer.error and answer.error != NULL else event.error
@@ -363,6 +361,23 @@ class StreamReader(FrameReader):
         usage = read_figures(answer, self._context, unknown)
         self._ended = True
         events.append(Finish(stop, usage, extra=answer_extra(answer, self._context, unknown)))
+
+    def _last_answer(self, sent: Any) -> tuple[Any, Unknown]:
+        """The response of the last event. Its items are decoded only if one of them was not read before."""
+        answer = sent
+        unknown: Unknown = {}
+        if not isinstance(sent, wire.Answer):
+            answer, unknown, _ = wire.ENDING.admit(sent or Raw(b"{}"))
+        items = answer.output or ()
+        if self._active is None:
+            for place, item in enumerate(items):
+                if place not in self._done or bytes(memoryview(item)[:1]) != b"{":
+                    break
+            else:
+                answer.output = None
+                return answer, unknown
+        answer, unknown, _ = wire.ANSWER.admit(json_text.raw(sent) if sent else Raw(b"{}"))
+        return answer, unknown
 
     def _drop_items(self, unknown: Unknown) -> None:
         """Drop unknown fields of items: the terminal event repeats items that were already read."""

@@ -88,7 +88,7 @@ class StreamWriter:
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
-        if isinstance(event, PartDelta):
+        if type(event) is PartDelta:
             if event.index != self._index:
                 return b""
             if self._begun and event.text and event.seal is None and not event.citations:
@@ -99,13 +99,13 @@ class StreamWriter:
             return self._first_delta(event)
         if self._ended:
             return b""
-        if isinstance(event, PartStart):
+        if type(event) is PartStart:
             return self._part_start(event)
-        if isinstance(event, PartEnd):
+        if type(event) is PartEnd:
             return self._part_end(event) if event.index == self._index else b""
-        if isinstance(event, Start):
+        if type(event) is Start:
             return self._start(event)
-        if isinstance(event, Finish):
+        if type(event) is Finish:
             return self._finish(event)
         return self._fault(event)
 
@@ -155,20 +155,20 @@ class StreamWriter:
         part = event.part
         self._part, self._index, self._begun, self._has_own_item = part, event.index, False, False
         self._pieces, self._citations, self._late, self._tokens, self._seal = [], [], [], [], part.seal
-        if isinstance(part, Text):
+        if type(part) is Text:
             if self._message is not None and self._context.source == wire.NAME and part.at[:2] != self._message_at:
                 out += self._close_message(False)
             return out
-        if isinstance(part, Media) and is_picture(part):
+        if type(part) is Media and is_picture(part):
             return out + self._close_message(False) + self._image(part)
-        if isinstance(part, Media):
+        if type(part) is Media:
             out += self._begin_text(Text("", at=part.at))
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             self._part = Text("", at=part.at)
             return out + self.send(PartDelta(event.index, missing(part)))
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             return out
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             self._has_own_item = has_own_item(part, self._context)
             return out + self._close_message(False) + (b"" if self._has_own_item else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
@@ -243,17 +243,17 @@ class StreamWriter:
             self._pieces.append(event.text)
             return out
         if event.seal is not None:
-            if isinstance(part, Reasoning):
+            if type(part) is Reasoning:
                 self._seal = event.seal
             elif part is not None:
                 self._context.lose("seal.dropped", part.at)
         text = event.text
         if text and not self._begun:
-            if isinstance(part, Text):
+            if type(part) is Text:
                 out += self._begin_text(part)
-            elif isinstance(part, Reasoning):
+            elif type(part) is Reasoning:
                 out += self._close_message(False) + self._begin_reasoning(part)
-            elif isinstance(part, ToolCall):
+            elif type(part) is ToolCall:
                 text, self._held = self._held + text, ""
                 if text == "null" and not part.custom and self._context.source != wire.NAME:
                     # Some models write null for no arguments.
@@ -274,7 +274,7 @@ class StreamWriter:
 
     def _cite(self, citations: tuple[Citation, ...]) -> bytes:
         part = self._part
-        if not isinstance(part, Text) or part.refusal:
+        if type(part) is not Text or part.refusal:
             if part is not None:
                 self._context.lose("citation.dropped", part.at)
             return b""
@@ -298,11 +298,11 @@ class StreamWriter:
     def _part_end(self, event: PartEnd) -> bytes:
         part = self._part
         self._index = -1
-        if isinstance(part, Text):
+        if type(part) is Text:
             return self._end_text(part, event)
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             return self._end_reasoning(part, event)
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             return self._end_own_item(part) if self._has_own_item else self._end_call(part, event)
         return b""
 

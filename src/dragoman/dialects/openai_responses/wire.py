@@ -417,6 +417,9 @@ class StreamEvent(Wire):
 REQUEST = Admitter[ResponsesRequest](NAME, ResponsesRequest)
 TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
 ANSWER = Admitter[Answer](NAME, Answer, lenient=True)
+LAST_ANSWER: Any = msgspec.defstruct("LastAnswer", [("output", list[Raw] | None, None)], bases=(Answer,))
+"""The response in the last event of a stream, whose items were nearly always read before."""
+ENDING = Admitter[Answer](NAME, LAST_ANSWER, lenient=True)
 ITEM = Admitter[Item](NAME, Item, lenient=True)
 PART = Admitter[ContentPart](NAME, ContentPart, lenient=True)
 ANNOTATION = Admitter[Annotation](NAME, Annotation, lenient=True)

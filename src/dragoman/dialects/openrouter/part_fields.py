@@ -48,7 +48,7 @@ def marks_taken(turn: Turn, context: Context) -> Turn:
 
 
 def _mark_taken(part: Part, context: Context) -> Part:
-    if isinstance(part, ToolResult):
+    if type(part) is ToolResult:
         inner = tuple([_mark_taken(one, context) for one in part.parts])
         if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             part = msgspec.structs.replace(part, parts=inner)
@@ -64,7 +64,7 @@ def marks_homed(turn: Turn) -> Turn:
 
 
 def _homed(part: Part) -> Part:
-    if isinstance(part, ToolResult):
+    if type(part) is ToolResult:
         inner = tuple([_homed(one) for one in part.parts])
         if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             part = msgspec.structs.replace(part, parts=inner)
@@ -83,11 +83,11 @@ def fitted_turn(turn: Turn, context: Context) -> Turn:
     """A turn of another dialect, with cache marks and media in the form of this dialect."""
 
     def fit(part: Part) -> Part:
-        if isinstance(part, ToolResult):
+        if type(part) is ToolResult:
             return _fitted_result(part, context)
-        if isinstance(part, Media) and turn.role not in ("system", "developer"):
+        if type(part) is Media and turn.role not in ("system", "developer"):
             return _fitted_media(part, context, inside=False)
-        return part if isinstance(part, ToolCall) else _marked(part, context)
+        return part if type(part) is ToolCall else _marked(part, context)
 
     return _each(turn, fit)
 
@@ -122,7 +122,7 @@ def _unmarked(one: Any) -> Any:
     if MARK in (one.extra or {}).get(wire.CHAT, {}):
         left = {name: value for name, value in one.extra[wire.CHAT].items() if name != MARK}
         changes["extra"] = {**one.extra, wire.CHAT: left} if left else None
-    if isinstance(one, ToolResult):
+    if type(one) is ToolResult:
         changes["parts"] = tuple([_unmarked(inner) if inner.cache is not None else inner for inner in one.parts])
     return msgspec.structs.replace(one, **changes)
 
@@ -145,9 +145,9 @@ def _fitted_result(result: ToolResult, context: Context) -> ToolResult:
         if parts[-1].cache is None:
             parts[-1] = msgspec.structs.replace(parts[-1], cache=result.cache)
     for i, part in enumerate(parts):
-        if isinstance(part, Media) and context.binary != "summarise":
+        if type(part) is Media and context.binary != "summarise":
             parts[i] = _fitted_media(part, context, inside=True)
-        elif isinstance(part, Text):
+        elif type(part) is Text:
             parts[i] = _marked(part, context)
     if any(new is not old for new, old in zip(parts, result.parts, strict=True)):
         changes["parts"] = tuple(parts)

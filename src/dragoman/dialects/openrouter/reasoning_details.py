@@ -80,7 +80,7 @@ def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | Non
 
 def said(parts: list[Part]) -> str:
     """The text of all thoughts, which the field `reasoning` repeats."""
-    return "".join([part.text for part in parts if isinstance(part, Reasoning)])
+    return "".join([part.text for part in parts if type(part) is Reasoning])
 
 
 def detail_id(call_id: str) -> str:
@@ -95,7 +95,7 @@ def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[P
     left = dict(for_calls)
     out = []
     for part in parts:
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             named = part.id if part.id in left else detail_id(part.id)
             if named in left:
                 part = msgspec.structs.replace(part, seal=left.pop(named))
@@ -135,7 +135,7 @@ def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool
     thoughts: list[str] = []
     unproved_thoughts: list[Reasoning] = []
     for part in parts:
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             marked = _marked(part) if mine and part.seal is None else None
             if marked is not None:
                 rest.append(marked)
@@ -161,12 +161,12 @@ def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool
             if part.kind == DETAIL and rest and not mine:
                 context.lose("order.approximated", part.at)
             (told.images if _IMAGES in part.at else told.details).append(part.value)
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             rest.append(_call(part, told.details, context, request))
-        elif isinstance(part, Media) and _beside(part, mine):
+        elif type(part) is Media and _beside(part, mine):
             told.images.append(write_image(part, context))
         else:
-            if isinstance(part, Text):
+            if type(part) is Text:
                 if request and part.seal is not None and _is_entry(part.seal):
                     told.details.append(_named_entry(part.seal, len(told.details)))
                     part = msgspec.structs.replace(part, seal=None)

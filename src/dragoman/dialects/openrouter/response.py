@@ -315,7 +315,7 @@ def write_results(response: Response, results: Request, context: Context) -> byt
             assistant = {"role": "assistant", "content": None}
         if assistant is not None:
             messages.append({**assistant, **fields})
-        calls = [part for part in response.parts if isinstance(part, ToolCall)]
+        calls = [part for part in response.parts if type(part) is ToolCall]
         for turn in turns:
             write_results_messages(turn, calls, messages, context)
     finally:

@@ -139,7 +139,7 @@ class StreamReader(DetailStreamReader):
     def _finish(self, events: list[Event]) -> None:
         super()._finish(events)
         for place, event in enumerate(events):
-            if isinstance(event, Finish):
+            if type(event) is Finish:
                 word = self._answers[event.answer].word
                 if was_cut(word, self._natives.get(event.answer)):
                     events[place] = msgspec.structs.replace(event, stop=cut_stop(event.stop))

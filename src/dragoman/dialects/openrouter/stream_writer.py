@@ -52,7 +52,7 @@ class StreamWriter(chat.StreamWriter):
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
-        if isinstance(event, PartDelta) and event.index in self._thoughts:
+        if type(event) is PartDelta and event.index in self._thoughts:
             return self._more(self._thoughts[event.index], event)
         return super().send(event)
 
@@ -73,10 +73,10 @@ class StreamWriter(chat.StreamWriter):
 
     def _part_start(self, event: PartStart) -> bytes:
         part, answer = event.part, event.answer
-        if isinstance(part, Reasoning):
+        if type(part) is Reasoning:
             self._thoughts[event.index] = thought = _Thought(answer, self._next(answer), part.seal)
             return self._opened(answer) + self._more(thought, PartDelta(event.index, part.text))
-        if isinstance(part, Media) and part.kind == "image" and (part.data or part.url):
+        if type(part) is Media and part.kind == "image" and (part.data or part.url):
             return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._context)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             if held_elsewhere(part):
@@ -86,7 +86,7 @@ class StreamWriter(chat.StreamWriter):
                 self._next(answer)  # it takes a place in the list, as in a whole answer
             return self._opened(answer) + self._chunk(answer, _line({name: [part.value]}))
         out = b""
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             if part.seal is not None:
                 detail = made("", part.seal, self._next(answer), detail_id(part.id))
                 out = self._opened(answer) + self._chunk(answer, _line({"reasoning_details": [detail]}))
@@ -107,7 +107,7 @@ class StreamWriter(chat.StreamWriter):
             event = PartDelta(event.index, json_text.encode(event.text)[1:-1].decode(), event.seal)
         if event.seal is not None and isinstance(self._parts[event.index][0], ToolCall):
             part, answer = self._parts[event.index]
-            detail = made("", event.seal, self._next(answer), detail_id(part.id) if isinstance(part, ToolCall) else "")
+            detail = made("", event.seal, self._next(answer), detail_id(part.id) if type(part) is ToolCall else "")
             out = self._chunk(answer, _line({"reasoning_details": [detail]}))
             return out + super()._delta(PartDelta(event.index, event.text, None, event.citations))
         return super()._delta(event)
