@@ -219,6 +219,8 @@ def schema(kind: str) -> Read:
     """A JSON Schema: every keyword of every property, in any dialect's spelling of the keyword."""
 
     def read(value: Json, path: Path, facts: Facts) -> None:
+        if value is None:
+            return
         if isinstance(value, dict) and not value.get("properties"):
             # No parameters, in the form that the dialect demands.
             value = {key: inner for key, inner in value.items() if key not in ("type", "additionalProperties")}
@@ -256,6 +258,8 @@ _TYPES: dict[Json, str] = {1: "string", 2: "number", 3: "integer", 4: "boolean",
 
 
 def _keyword(name: str, word: str, value: Json, path: Path, kind: str, facts: Facts) -> None:
+    if value is None:
+        return
     if word == "type":
         for one in value if isinstance(value, list) else [value]:
             facts.put(kind, f"{name} type={_TYPES.get(one, str(one).lower())}", path)

@@ -108,8 +108,8 @@ def fold(frames: list[Json]) -> Json:
             if key in ("content", "thinking"):
                 message[key] = message.get(key, "") + (value or "")
             elif isinstance(value, list):
-                message.setdefault(key, []).extend(value)
-            else:
+                message[key] = [*(message.get(key) or []), *value]
+            elif value is not None:
                 message[key] = value
         logprobs += frame.pop("logprobs", None) or []
         answer.update(frame)
