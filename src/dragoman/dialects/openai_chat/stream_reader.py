@@ -23,6 +23,7 @@ from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answers import told_whole
 from ...codec.faults import broken_off
 from ...codec.frames import FrameReader, begun
+from ...codec.late_names import report_id, report_model
 from ...codec.sse import Splitter
 from ...codec.surrogates.documents import decodable_frame
 from ...context import Context
@@ -37,6 +38,8 @@ from .search_results import Search, take_search
 from .streamed_calls import Call, begins
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
+ROOT_FIELDS = Fields("id", "model", *_CHUNK_EXTRAS)
+"""The fields outside the choices that a later chunk may add or change."""
 _beside_calls = attrgetter(
     "content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"
 )
@@ -75,6 +78,7 @@ class StreamReader(FrameReader):
     _door: ClassVar[Admitter[Any]] = wire.CHUNK
     _dialect: ClassVar[str] = wire.NAME
     """The dialect of the stream. Readers of related dialects set Chat as the source while they read."""
+    _root_fields = staticmethod(ROOT_FIELDS.values)
 
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=True)
@@ -85,7 +89,8 @@ class StreamReader(FrameReader):
         self._started = False
         self._over = False
         self._ended = False  # without a fault
-        self._id = ""
+        self._id = self._model = ""
+        self._roots: tuple[Any, ...] = ()  # the latest fields outside the choices
         self._usage: Usage | None = None
         self._tier: str | None = None
         self._kept: set[tuple[Path, str]] = set()
@@ -153,9 +158,9 @@ class StreamReader(FrameReader):
             return False
         if not self._started and (chunk.choices or chunk.id or chunk.usage is not None):
             self._start(chunk, events)
-        elif chunk.timings is not None or chunk.x_groq is not None or chunk.usage is not None or not self._started:
+        elif not self._started or self._root_fields(chunk) != self._roots:
             # Azure's first chunk has only the filter results of the prompt; the next one has the id and the model.
-            self._note((), _sent(chunk, _CHUNK_EXTRAS))
+            self._take_roots(chunk)
         if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
             chunk.usage = chunk.choices[-1].usage
             if unknown:
@@ -177,11 +182,19 @@ class StreamReader(FrameReader):
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         self._started = True
-        self._id = chunk.id or ""
-        events.append(Start(self._id, chunk.model or "", chunk.created))
+        self._id, self._model = chunk.id or "", chunk.model or ""
+        events.append(Start(self._id, self._model, chunk.created))
+        self._take_roots(chunk)
+
+    def _take_roots(self, chunk: Any) -> None:
+        """Take the fields outside the choices. Most hosts repeat them in every chunk; some send one later."""
+        if self._started:
+            self._roots = self._root_fields(chunk)
+            report_id(self._context, ("id",), self._id, chunk.id)
+            report_model(self._context, ("model",), self._model, chunk.model)
         sent = _sent(chunk, _CHUNK_EXTRAS)
-        if self._context.target not in wire.KIN:
-            self._tier = service_tiers.read(chunk.service_tier)
+        if self._context.target not in wire.KIN and self._started:
+            self._tier = service_tiers.read(chunk.service_tier) or self._tier
             if self._tier is not None:
                 self._kept.add(((), "service_tier"))
         self._note((), sent)
@@ -237,7 +250,9 @@ class StreamReader(FrameReader):
         if choice.finish_reason:
             answer.word = choice.finish_reason
         scores, choice.logprobs = choice.logprobs, None
-        noted = scores is not None or choice.content_filter_results is not None
+        noted = (
+            scores is not None or choice.content_filter_results is not None or choice.content_filter_offsets is not None
+        )
         if noted or choice.stop_reason is not None:
             self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
         delta = choice.delta
@@ -595,7 +610,9 @@ class StreamReader(FrameReader):
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
-        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept and not _empty(value)}
+        fresh = {
+            name: value for name, value in fields.items() if (at, name) not in self._kept and bytes(value) not in EMPTY
+        }
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)
@@ -617,8 +634,8 @@ def _broken_off(answer: Answer) -> bool:
     return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 
 
-def _empty(value: Raw) -> bool:
-    return bytes(value) in (b"null", b"{}", b"[]", b'""')
+EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})
+"""Values of fields that some hosts send before the real ones."""
 
 
 def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:
