@@ -18,6 +18,7 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_fitting import fit
+from ...codec.setting_ranges import report_parallel
 from ...codec.tool_declarations import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...context import Context
@@ -276,6 +277,7 @@ def write_choice(request: Request, tools: Any, refused: bool, context: Context) 
     if not tools and context.source != wire.NAME:
         if choice is not None and choice.mode in ("required", "one"):
             context.lose("choice.dropped", choice.at, "no tools")
+        report_parallel(request.settings, context, tools=False)
         return None, ""
     out: dict[str, Any] | None = None
     words = ""
