@@ -137,6 +137,7 @@ _BLOCKS: Table = {
     "citations/*/document_title": "citation.title",
     "citations/*/cited_text": "citation.quote",
     "citations/*/encrypted_index": "citation.seal",
+    "citations/*/file_id": "citation.file",
     "citations/*/document_index": "-",
     "citations/*/search_result_index": "-",
     "citations/*/start_char_index": "-",
@@ -244,13 +245,13 @@ def fold(frames: list[Json]) -> Json:
             blocks.update({i - len(begun): block for i, block in enumerate(begun)})
         elif kind == "content_block_start":
             blocks[at] = dict(frame.get("content_block") or {})
-        elif kind == "message_delta":
+        elif kind == "message_delta" or (frame.get("delta") or {}).get("stop_reason"):
             usage = {**(answer.get("usage") or {}), **(frame.get("usage") or {})}
             more = {key: value for key, value in frame.items() if key not in ("type", "delta", "usage")}
             answer = {**answer, **(frame.get("delta") or {}), **more, "usage": usage}
         elif kind == "error":
             answer["error"] = frame.get("error")
-        elif at in blocks and "delta" in frame and "index" in frame:  # also under a type that nobody knows
+        elif at in blocks and "delta" in frame:  # also under a type that nobody knows
             _grow(blocks[at], frame["delta"] or {}, pieces, at)
     for at, text in pieces.items():
         blocks[at]["input"] = decoded(text) if text.strip() else {}

@@ -264,6 +264,7 @@ REQUEST = Reader(
         "parallel_tool_calls": unless(True, kind="setting.parallel"),
         "include_reasoning": shown,
         "reasoning/exclude": excluded,
+        "reasoning/summary": shown,
         "reasoning_effort": effort,
         "reasoning/effort": effort,
         "reasoning/enabled": effort,
@@ -378,8 +379,8 @@ def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
         held = into.get(key)
         if value is None:
             continue
-        if isinstance(held, dict) and isinstance(value, dict):
-            _merge(held, value)
+        if isinstance(held, dict | None) and isinstance(value, dict):
+            _merge(into.setdefault(key, {}), value)
         elif isinstance(value, list) and isinstance(held, list | None):
             _extend(into.setdefault(key, []), value)
         elif isinstance(held, str) and isinstance(value, str) and key in _JOINED:

@@ -46,7 +46,7 @@ class Judged(NamedTuple):
 # Losses about one side of a thing: the kinds of facts that they report, by the beginning of the kind.
 CONCERNS: dict[str, tuple[str, ...]] = {
     "seal.dropped": ("seal",),
-    "cache.dropped": ("cache",),
+    "cache.dropped": ("cache", "setting.cache_key"),
     "cache.approximated": ("cache",),
     "citation.dropped": ("citation",),
     "citation.approximated": ("citation",),

@@ -326,6 +326,7 @@ _GROUNDING: Table = {
     "webSearchQueries/*": _queries,
     "searchEntryPoint": "-",
 }
+_CITED = {"uri": "citation.url", "title": "citation.title", "startIndex": "-", "endIndex": "-"}
 _ANSWER: tuple[Table, ...] = (
     _parts("candidates/*/content/parts"),
     {f"candidates/*/groundingMetadata/{pattern}": rule for pattern, rule in _GROUNDING.items()},
@@ -335,10 +336,11 @@ _ANSWER: tuple[Table, ...] = (
         "candidates/*/finishReason": "-",
         "candidates/*/safetyRatings": "-",
         "candidates/*/avgLogprobs": "-",
-        "candidates/*/citationMetadata/citations/*/uri": "citation.url",
-        "candidates/*/citationMetadata/citations/*/title": "citation.title",
-        "candidates/*/citationMetadata/citations/*/startIndex": "-",
-        "candidates/*/citationMetadata/citations/*/endIndex": "-",
+        **{
+            f"candidates/*/citationMetadata/{name}/*/{field}": rule
+            for name in ("citations", "citationSources")  # the second is the older name
+            for field, rule in _CITED.items()
+        },
         "candidates/*/urlContextMetadata/urlMetadata/*": _fetched,
         "candidates/*/finishMessage": "-",
         "promptFeedback/blockReasonMessage": "finish.message",

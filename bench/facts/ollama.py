@@ -61,8 +61,8 @@ REQUEST = Reader(
         "options/num_predict": "setting.limit",
         "options/presence_penalty": "setting.presence_penalty",
         "options/frequency_penalty": "setting.frequency_penalty",
-        "logprobs": "setting.logprobs",
-        "top_logprobs": "setting.top_logprobs",
+        "logprobs": unless(False, kind="setting.logprobs"),
+        "top_logprobs": unless(0, kind="setting.top_logprobs"),
         "tools/*": tool,
     },
 )
