@@ -59,3 +59,20 @@ def test_a_wish_for_a_schema_without_the_schema_is_a_wish_for_json(shape: dict[s
     assert body["generationConfig"] == {"responseMimeType": "application/json"}
     shape = {"type": "json_schema", "json_schema": {"name": "n", "schema": None}}
     assert _translated("openai-chat", "ollama", {"messages": _ASKED, "response_format": shape})[0]["format"] == "json"
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-responses", "ollama", "openrouter"])
+def test_a_choice_of_no_tool_without_tools_is_reported(target: str) -> None:
+    _, lost = _translated("openai-chat", target, {"messages": _ASKED, "tool_choice": "none"})
+    assert ("choice.dropped", "/tool_choice") in lost
+    _, lost = _translated("openai-chat", target, {"messages": _ASKED, "tool_choice": "auto"})
+    assert ("choice.dropped", "/tool_choice") not in lost
+
+
+@pytest.mark.parametrize("part", [{"text": "", "thoughtSignature": "c2VhbA=="}, {"thoughtSignature": "c2VhbA=="}])
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "openai-responses", "ollama"])
+def test_a_seal_on_a_text_without_words_is_reported(target: str, part: dict[str, Any]) -> None:
+    spoken = {"role": "model", "parts": [{"text": "yes"}, part]}
+    asked = {"role": "user", "parts": [{"text": "q"}]}
+    _, lost = _translated("gemini", target, {"contents": [asked, spoken, asked]})
+    assert ("seal.dropped", "/contents/1/parts/1") in lost

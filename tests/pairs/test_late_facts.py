@@ -199,3 +199,42 @@ def test_a_piece_of_text_does_not_vanish_with_the_type_of_its_event(target: str,
     out, lost = _streamed("anthropic", target, frames)
     assert "harbour" in out
     assert not [code for code, _ in lost if code == "event.dropped"]
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "gemini", "ollama", "openrouter"])
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", "Harbour"), ("tool_call_id", "call_9"), ("audio", "sound"), ("audio", ["sound"])]
+)
+def test_a_field_of_a_delta_that_has_no_event_is_reported(target: str, field: str, value: Any) -> None:
+    frames = [_chunk({"content": "a"}), _chunk({"content": "b", field: value}), _chunk({}, "stop")]
+    assert ("field.dropped", f"/choices/0/delta/{field}") in _streamed("openai-chat", target, frames)[1]
+
+
+def test_two_different_thoughts_of_one_delta_are_one_thought_and_a_report() -> None:
+    frames = [_chunk({"reasoning_content": "first", "reasoning": "second"}), _chunk({"content": "a"}, "stop")]
+    out, lost = _streamed("openai-chat", "anthropic", frames)
+    assert "first" in out and ("field.dropped", "/choices/0/delta/reasoning") in lost
+    frames = [_chunk({"reasoning_content": "first", "reasoning": "first"}), _chunk({"content": "a"}, "stop")]
+    assert ("field.dropped", "/choices/0/delta/reasoning") not in _streamed("openai-chat", "anthropic", frames)[1]
+
+
+_SIGNED = {"google": {"thought_signature": "c2VhbHNlYWw="}}
+
+
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+def test_a_seal_behind_the_name_of_its_call_is_the_seal_of_the_call(target: str) -> None:
+    begun = _chunk(_call(id="c1", type="function", function={"name": "f", "arguments": ""}))
+    frames = [begun, _chunk(_call(extra_content=_SIGNED, function={"arguments": "{}"})), _chunk({}, "tool_calls")]
+    out, lost = _streamed("openai-chat", target, frames)
+    assert "thoughtSignature" in out and not [code for code, _ in lost if code == "seal.dropped"]
+
+
+@pytest.mark.parametrize("target", ["gemini", "anthropic", "openrouter"])
+def test_a_seal_behind_the_beginning_of_its_call_is_reported(target: str) -> None:
+    begun = _chunk(_call(id="c1", type="function", function={"name": "f", "arguments": '{"a":'}))
+    late = _chunk(_call(extra_content=_SIGNED, function={"arguments": "1}"}))
+    _, lost = _streamed("openai-chat", target, [begun, late, _chunk({}, "tool_calls")])
+    assert ("seal.dropped", "/choices/0/delta/tool_calls/0") in lost
+    other = _chunk(_call(id="c1", type="function", function={"name": "f", "arguments": "{}"}, extra_content={"x": "y"}))
+    _, lost = _streamed("openai-chat", target, [other, _chunk({}, "tool_calls")])
+    assert ("field.dropped", "/choices/0/delta/tool_calls/0/extra_content") in lost

@@ -275,8 +275,8 @@ def write_choice(request: Request, tools: Any, refused: bool, context: Context) 
     choice = request.choice
     single = request.settings.parallel is False
     if not tools and context.source != wire.NAME:
-        if choice is not None and choice.mode in ("required", "one"):
-            context.lose("choice.dropped", choice.at, "no tools")
+        if choice is not None and choice.mode in ("required", "one", "none"):
+            context.lose("choice.dropped", choice.at, "no tools", "info" if choice.mode == "none" else None)
         report_parallel(request.settings, context, tools=False)
         return None, ""
     out: dict[str, Any] | None = None

@@ -41,7 +41,8 @@ _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_resu
 ROOT_FIELDS = Fields("id", "model", *_CHUNK_EXTRAS)
 """The fields outside the choices that a later chunk may add or change."""
 _beside_calls = attrgetter(
-    "content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"
+    *("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"),
+    *("name", "tool_call_id"),
 )
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
@@ -281,13 +282,14 @@ class StreamReader(FrameReader):
                     or piece.index != call.key
                     or answer.waiting
                     or (function.arguments[:1] == "{" and call.pieces)
+                    or piece.extra_content
                 ):
                     self._piece(answer, piece, events)
                     going_on = False
                 elif function.arguments:
                     call.pieces.append(function.arguments)
                     events.append(PartDelta(call.index, function.arguments))
-                    going_on = not piece.extra_content
+                    going_on = True
         if scores:
             self._score(answer, scores, events)
         more = len(events) == before + 1 if answer.kind == kind else begun(events, before)
@@ -329,6 +331,8 @@ class StreamReader(FrameReader):
         if thought:
             if not self._field:
                 self._field = "reasoning_content" if delta.reasoning_content else "reasoning"
+            if delta.reasoning and delta.reasoning != thought:
+                self._note(("choices", answer.number, "delta"), {"reasoning": json_text.raw(delta.reasoning)})
             self._words(answer, "reasoning", thought, events)
         content = delta.content
         if content:
@@ -344,12 +348,18 @@ class StreamReader(FrameReader):
         if delta.audio and self._context.target != self._dialect:
             audio, delta.audio = delta.audio, wire.NONE
             self._hear(answer, audio, events)
+        if delta.name or delta.tool_call_id:
+            # MiniMax sends the name of the model with every delta.
+            self._note(("choices", answer.number, "delta"), _sent(delta, ("name", "tool_call_id")))
         if delta.annotations or delta.audio or delta.reasoning_details:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
 
     def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
         """Read a piece of sound: its transcript, and a part for targets that can hold sound."""
+        if not json_text.is_object(audio):
+            self._note(("choices", answer.number, "delta"), {"audio": audio})
+            return
         answer.sound = answer.sound or StreamedSound()
         words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._context)
         if words:
@@ -434,9 +444,12 @@ class StreamReader(FrameReader):
             if not answer.waiting and (answer.call is None or answer.call.whole()):
                 self._end(answer, events)
             answer.waiting.append(call)
-        elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
-            # Some hosts send the name in pieces.
-            call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+        else:
+            if call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
+                # Some hosts send the name in pieces.
+                call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+            if piece.extra_content:
+                self._late_seal(call, piece.extra_content)
         if piece.id and piece.id != call.part.id:
             self._late_id(answer, call, piece.id)
         if text:
@@ -465,6 +478,16 @@ class StreamReader(FrameReader):
                 "call.id.rewritten", (*call.part.at, "id"), f"{call_id} came behind the call's beginning"
             )
 
+    def _late_seal(self, call: Call, extra_content: Raw) -> None:
+        """A seal behind the beginning of its call. A call that was not given out yet gets the seal."""
+        seal = read_seal(extra_content, call.part.at, self._context)
+        if seal is None:
+            self._note(call.part.at, {"extra_content": extra_content})
+        elif call.index < 0 and call.part.seal is None:
+            call.part = msgspec.structs.replace(call.part, seal=seal)
+        elif call.part.seal is None or call.part.seal.data != seal.data:
+            self._context.lose("seal.dropped", call.part.at, "the seal came after the beginning of the call")
+
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
@@ -472,7 +495,9 @@ class StreamReader(FrameReader):
         if not call_id:
             call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
             self._context.lose("call.id.invented", at)
-        seal = read_seal(piece.extra_content) if piece.extra_content else None
+        seal = read_seal(piece.extra_content, at, self._context) if piece.extra_content else None
+        if seal is None and piece.extra_content:
+            self._note(at, {"extra_content": piece.extra_content})
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
         call = Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
         answer.calls += 1
