@@ -291,7 +291,7 @@ def read_seal(extra_content: Raw, at: Path, context: Context) -> Seal | None:
     data = google.get("thought_signature") if isinstance(google, dict) else None
     if not isinstance(data, str):
         return None
-    if len(value) > 1 or len(google) > 1:
+    if value.keys() != {"google"} or value["google"].keys() != {"thought_signature"}:
         context.lose("field.dropped", (*at, "extra_content"), "fields beside the signature", "info")
     return origin(data, "gemini")
 

@@ -368,8 +368,8 @@ class RequestWriter(PlainDocument):
                 out["tool_choice"] = choice
             # tool_choice without tools is an error (lint rule OAC-010).
             elif choice not in (None, "auto"):
-                severity = "info" if choice == "none" else None
-                context.lose("choice.dropped", request.choice.at, "there is no tool to choose", severity)
+                said = "there is no tool to choose"
+                context.lose("choice.dropped", request.choice.at, said, "info" if choice == "none" else None)
         if request.stream is not None:
             out["stream"] = request.stream
         write_settings(request.settings, out, context)

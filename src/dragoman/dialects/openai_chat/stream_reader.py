@@ -193,12 +193,11 @@ class StreamReader(FrameReader):
             self._roots = self._root_fields(chunk)
             report_id(self._context, ("id",), self._id, chunk.id)
             report_model(self._context, ("model",), self._model, chunk.model)
-        sent = _sent(chunk, _CHUNK_EXTRAS)
-        if self._context.target not in wire.KIN and self._started:
-            self._tier = service_tiers.read(chunk.service_tier) or self._tier
-            if self._tier is not None:
-                self._kept.add(((), "service_tier"))
-        self._note((), sent)
+            if self._context.target not in wire.KIN:
+                self._tier = service_tiers.read(chunk.service_tier) or self._tier
+                if self._tier is not None:
+                    self._kept.add(((), "service_tier"))
+        self._note((), _sent(chunk, _CHUNK_EXTRAS))
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
         """Images that a delta brings."""
@@ -251,9 +250,8 @@ class StreamReader(FrameReader):
         if choice.finish_reason:
             answer.word = choice.finish_reason
         scores, choice.logprobs = choice.logprobs, None
-        noted = (
-            scores is not None or choice.content_filter_results is not None or choice.content_filter_offsets is not None
-        )
+        filtered = choice.content_filter_results is not None or choice.content_filter_offsets is not None
+        noted = filtered or scores is not None
         if noted or choice.stop_reason is not None:
             self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
         delta = choice.delta
@@ -448,10 +446,10 @@ class StreamReader(FrameReader):
             if call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
                 # Some hosts send the name in pieces.
                 call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
-            if piece.extra_content:
-                self._late_seal(call, piece.extra_content)
-        if piece.id and piece.id != call.part.id:
-            self._late_id(answer, call, piece.id)
+            if piece.extra_content and not call.take_seal(piece.extra_content, self._context):
+                self._note(call.part.at, {"extra_content": piece.extra_content})
+        if piece.id and piece.id != call.part.id and call.take_id(piece.id, self._context):
+            answer.by_id[piece.id] = call
         if text:
             call.pieces.append(text)
         if answer.call is call:
@@ -465,28 +463,6 @@ class StreamReader(FrameReader):
             self._release(answer, events)
         elif text.strip():  # the call has ended: text after a whole JSON object is not part of it
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
-
-    def _late_id(self, answer: Answer, call: Call, call_id: str) -> None:
-        """An id behind the beginning of its call. A call that was not given out yet gets it; else the client has the
-        call under the first one, or under one that was made up."""
-        if call.index < 0 and not call.named:
-            call.part = msgspec.structs.replace(call.part, id=call_id)
-            call.named = True
-            answer.by_id[call_id] = call
-        else:
-            self._context.lose(
-                "call.id.rewritten", (*call.part.at, "id"), f"{call_id} came behind the call's beginning"
-            )
-
-    def _late_seal(self, call: Call, extra_content: Raw) -> None:
-        """A seal behind the beginning of its call. A call that was not given out yet gets the seal."""
-        seal = read_seal(extra_content, call.part.at, self._context)
-        if seal is None:
-            self._note(call.part.at, {"extra_content": extra_content})
-        elif call.index < 0 and call.part.seal is None:
-            call.part = msgspec.structs.replace(call.part, seal=seal)
-        elif call.part.seal is None or call.part.seal.data != seal.data:
-            self._context.lose("seal.dropped", call.part.at, "the seal came after the beginning of the call")
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id
@@ -635,9 +611,8 @@ class StreamReader(FrameReader):
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
-        fresh = {
-            name: value for name, value in fields.items() if (at, name) not in self._kept and bytes(value) not in EMPTY
-        }
+        told = {name: value for name, value in fields.items() if bytes(value) not in EMPTY}
+        fresh = {name: value for name, value in told.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)

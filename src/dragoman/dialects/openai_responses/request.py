@@ -575,8 +575,8 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
             out["tool_choice"] = choice
         # tool_choice must name a declared tool (lint rule OAR-019).
         elif choice not in (None, "auto"):
-            severity = "info" if choice == "none" else None
-            context.lose("choice.dropped", request.choice.at, "there is no tool to choose", severity)
+            said = "there is no tool to choose"
+            context.lose("choice.dropped", request.choice.at, said, "info" if choice == "none" else None)
     if request.stream is not None:
         out["stream"] = request.stream
     write_settings(request.settings, out, context)
