@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from ...canon.parts import ToolCall
 from ...codec import json_text
-from ...codec.failed_answers import decoded_once
+from ...codec.failed_answer_endings import decoded_once
 from ...context import Context
 from . import wire
 from .message import read_seal
