@@ -137,6 +137,7 @@ _BLOCKS: Table = {
     "citations/*/document_title": "citation.title",
     "citations/*/cited_text": "citation.quote",
     "citations/*/encrypted_index": "citation.seal",
+    "citations/*/file_id": "citation.file",
     "citations/*/document_index": "-",
     "citations/*/search_result_index": "-",
     "citations/*/start_char_index": "-",
@@ -230,24 +231,28 @@ def fold(frames: list[Json]) -> Json:
     blocks: dict[int, dict[str, Any]] = {}
     pieces: dict[int, str] = {}
     for frame in frames:
-        kind, at = frame.get("type"), frame.get("index", -1)
+        kind, at = frame.get("type"), frame.get("index")
+        if at is None:  # the block that began last
+            at = max(blocks, default=0) + (kind == "content_block_start" and bool(blocks))
         if kind == "message_stop":
             break  # The recording has several streams; only the first is translated.
         if kind == "message_start" and answer:
             answer["error"] = {"message": "a second message begins inside the first"}
             break
         if kind == "message_start":
-            answer = dict(frame["message"])
+            answer = dict(frame.get("message") or {})
+            begun = answer.get("content") or []
+            blocks.update({i - len(begun): block for i, block in enumerate(begun)})
         elif kind == "content_block_start":
-            blocks[at] = dict(frame["content_block"])
-        elif kind == "content_block_delta" and at in blocks:
-            _grow(blocks[at], frame["delta"], pieces, at)
-        elif kind == "message_delta":
+            blocks[at] = dict(frame.get("content_block") or {})
+        elif kind == "message_delta" or (frame.get("delta") or {}).get("stop_reason"):
             usage = {**(answer.get("usage") or {}), **(frame.get("usage") or {})}
             more = {key: value for key, value in frame.items() if key not in ("type", "delta", "usage")}
-            answer = {**answer, **frame["delta"], **more, "usage": usage}
+            answer = {**answer, **(frame.get("delta") or {}), **more, "usage": usage}
         elif kind == "error":
             answer["error"] = frame.get("error")
+        elif at in blocks and "delta" in frame:  # also under a type that nobody knows
+            _grow(blocks[at], frame["delta"] or {}, pieces, at)
     for at, text in pieces.items():
         blocks[at]["input"] = decoded(text) if text.strip() else {}
     return {**answer, "content": [blocks[at] for at in sorted(blocks)]}
@@ -256,7 +261,7 @@ def fold(frames: list[Json]) -> Json:
 def _grow(block: dict[str, Any], delta: Json, pieces: dict[int, str], at: int) -> None:
     for key, value in delta.items():
         if key == "partial_json":
-            pieces[at] = pieces.get(at, "") + value
+            pieces[at] = pieces.get(at, "") + (value or "")
         elif key == "citation":
             block["citations"] = [*(block.get("citations") or []), value]
         elif key in ("text", "thinking", "signature", "content") and isinstance(value, str):

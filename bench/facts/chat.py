@@ -264,6 +264,7 @@ REQUEST = Reader(
         "parallel_tool_calls": unless(True, kind="setting.parallel"),
         "include_reasoning": shown,
         "reasoning/exclude": excluded,
+        "reasoning/summary": shown,
         "reasoning_effort": effort,
         "reasoning/effort": effort,
         "reasoning/enabled": effort,
@@ -352,15 +353,25 @@ def fold(frames: list[Json]) -> Json:
     """The answer in the chunks of a stream."""
     answer: dict[str, Any] = {}
     for frame in frames:
-        for entry in frame.get("choices") or ():
+        entries = [entry for entry in frame.pop("choices", None) or () if isinstance(entry, dict)]
+        for entry in entries:
+            entry["index"] = entry.get("index") or 0
             if "delta" in entry:
-                entry["message"] = entry.pop("delta") or {}
+                entry["message"] = _one_thought(entry.pop("delta") or {})
             else:
                 entry.pop("message", None)  # some hosts repeat the whole answer at the end
+        frame["choices"] = entries
         if answer.get("id"):
             frame.pop("id", None)  # the first id counts
         _merge(answer, frame)
     return answer
+
+
+def _one_thought(delta: dict[str, Any]) -> dict[str, Any]:
+    """A delta with its thought once: some hosts send one thought under two names."""
+    if delta.get("reasoning_content") and delta.get("reasoning"):
+        return {key: value for key, value in delta.items() if key != "reasoning"}
+    return delta
 
 
 def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
@@ -368,8 +379,8 @@ def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
         held = into.get(key)
         if value is None:
             continue
-        if isinstance(held, dict) and isinstance(value, dict):
-            _merge(held, value)
+        if isinstance(held, dict | None) and isinstance(value, dict):
+            _merge(into.setdefault(key, {}), value)
         elif isinstance(value, list) and isinstance(held, list | None):
             _extend(into.setdefault(key, []), value)
         elif isinstance(held, str) and isinstance(value, str) and key in _JOINED:
@@ -381,6 +392,9 @@ def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
 def _extend(held: list[Any], more: list[Any]) -> None:
     for item in more:
         index = item.get("index") if isinstance(item, dict) else None
+        if index is None and isinstance(item, dict) and "function" in item and not item.get("id") and held:
+            _merge(held[-1], item)  # more of the latest call
+            continue
         same = [one for one in held if index is not None and isinstance(one, dict) and one.get("index") == index]
         same = [one for one in same if one.get("type") in (None, item.get("type")) or item.get("type") is None]
         if same:

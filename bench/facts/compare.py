@@ -46,7 +46,7 @@ class Judged(NamedTuple):
 # Losses about one side of a thing: the kinds of facts that they report, by the beginning of the kind.
 CONCERNS: dict[str, tuple[str, ...]] = {
     "seal.dropped": ("seal",),
-    "cache.dropped": ("cache",),
+    "cache.dropped": ("cache", "setting.cache_key"),
     "cache.approximated": ("cache",),
     "citation.dropped": ("citation",),
     "citation.approximated": ("citation",),
@@ -122,7 +122,11 @@ class Target:
         """Whether the value of the fact is at another place in the target."""
         if fact.kind in TEXTS and bare(fact.value) in self._all:
             return True
-        value = fact.value.rpartition(" ")[2] if fact.kind == "other" else fact.value
+        if fact.kind == "other" and " " in fact.value:  # the name of the field, and its value
+            return any(self._contains(value) for value in (fact.value, fact.value.partition(" ")[2]))
+        return self._contains(fact.value)
+
+    def _contains(self, value: str) -> bool:
         return len(value) >= 8 and value in self._whole
 
 
@@ -197,6 +201,8 @@ def _verdict(fact: Fact, loss: Loss | None, target: Target, kind: str) -> Judged
 def _covers(loss: Loss, path: Path, fact: Fact, at: Path) -> bool:
     if fact[:2] == ("choice", "validated") and loss.code == "tool.strict.dropped":
         return True  # Gemini's mode replaces the flag of every tool
+    if loss.code == "seal.dropped" and fact.kind == "other" and "reasoningDetails" in path:
+        return at[: len(path)] == path  # the seal is the whole entry, with fields that nobody knows
     kinds = CONCERNS.get(loss.code)
     if kinds is not None and not any(fact.kind == kind or fact.kind.startswith(f"{kind}.") for kind in kinds):
         return False

@@ -219,6 +219,8 @@ def schema(kind: str) -> Read:
     """A JSON Schema: every keyword of every property, in any dialect's spelling of the keyword."""
 
     def read(value: Json, path: Path, facts: Facts) -> None:
+        if value is None:
+            return
         if isinstance(value, dict) and not value.get("properties"):
             # No parameters, in the form that the dialect demands.
             value = {key: inner for key, inner in value.items() if key not in ("type", "additionalProperties")}
@@ -256,6 +258,8 @@ _TYPES: dict[Json, str] = {1: "string", 2: "number", 3: "integer", 4: "boolean",
 
 
 def _keyword(name: str, word: str, value: Json, path: Path, kind: str, facts: Facts) -> None:
+    if value is None:
+        return
     if word == "type":
         for one in value if isinstance(value, list) else [value]:
             facts.put(kind, f"{name} type={_TYPES.get(one, str(one).lower())}", path)
@@ -459,13 +463,16 @@ def _tool_of(item: dict[str, Json], facts: Facts) -> tuple[str, ...]:
         facts.implied.add(("hosted.tool", hosted_name(kind)))
     if isinstance(item.get("action"), dict) and item["action"].get("type") in ("open_page", "find_in_page"):
         facts.implied.add(("hosted.tool", "fetch"))
-    return {"server_tool_use": ("name",), None: ("toolType",)}.get(kind, ("tool_name",))
+    if kind == "server_tool_use":
+        return ("name",)
+    return ("toolType",) if kind is None else ("tool_name",)
 
 
 def hosted(value: Json, path: Path, facts: Facts) -> None:
     """A tool that the upstream runs: its kind, and its options."""
     if isinstance(value, dict):
-        contained = str((value.get("environment") or {}).get("type", "")).startswith("container")
+        place = value.get("environment")
+        contained = isinstance(place, dict) and str(place.get("type", "")).startswith("container")
         facts.put("tool.hosted", "code" if contained else hosted_name(str(value.get("type", ""))), path)
         hosted_options({key: inner for key, inner in value.items() if key not in ("type", "name")}, path, facts)
 

@@ -40,6 +40,8 @@ _FINISH = {
 }
 _NUMBERS: dict[Json, str] = {1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION", 5: "OTHER"}
 """Reasons as numbers, which protobuf's JSON form has too."""
+_CALLS_MADE = "Model generated function call(s)."
+"""A message that repeats the parts."""
 _FILTERS = frozenset(
     {
         "SAFETY",
@@ -71,7 +73,7 @@ def _choice(value: Json, path: Path, facts: Facts) -> None:
     held = {camel(key): inner for key, inner in value.items()}
     words = {"ANY": "required", "NONE": "none", "VALIDATED": "validated"}
     names = held.get("allowedFunctionNames") or ()
-    mode = str(held.get("mode", "")).upper()
+    mode = str(held.get("mode") or "").upper()
     if mode in ("VALIDATED", "ANY"):  # both enforce the schemas of the tools
         facts.implied.add(("tool.strict", "true"))
     if not (mode == "ANY" and len(names) == 1):
@@ -138,13 +140,19 @@ def _usage(value: Json, path: Path, facts: Facts) -> None:
 def _finish(document: Json, base: Path, facts: Facts) -> None:
     """The finish reason. STOP is the same for an answer in text and for calls."""
     for i, candidate in enumerate(document.get("candidates") or ()):
+        if not isinstance(candidate, dict):
+            continue
         reason, at = candidate.get("finishReason"), (*base, "candidates", str(i), "finishReason")
         reason = _NUMBERS.get(reason, reason)
-        if reason != "STOP":  # "Model generated function call(s)." repeats the parts
+        if reason != "STOP" and candidate.get("finishMessage") != _CALLS_MADE:
             facts.put("finish.message", candidate.get("finishMessage"), (*at[:-1], "finishMessage"))
         parts = (candidate.get("content") or {}).get("parts") or ()
         if reason == "STOP":
-            facts.put("finish", "tool_calls" if any("functionCall" in (part or ()) for part in parts) else "stop", at)
+            facts.put(
+                "finish",
+                "tool_calls" if any((part or {}).get("functionCall") is not None for part in parts) else "stop",
+                at,
+            )
         elif reason:
             facts.put(
                 "finish", "content_filter" if reason in _FILTERS else _FINISH.get(reason, str(reason).lower()), at
@@ -318,6 +326,7 @@ _GROUNDING: Table = {
     "webSearchQueries/*": _queries,
     "searchEntryPoint": "-",
 }
+_CITED = {"uri": "citation.url", "title": "citation.title", "startIndex": "-", "endIndex": "-"}
 _ANSWER: tuple[Table, ...] = (
     _parts("candidates/*/content/parts"),
     {f"candidates/*/groundingMetadata/{pattern}": rule for pattern, rule in _GROUNDING.items()},
@@ -327,10 +336,11 @@ _ANSWER: tuple[Table, ...] = (
         "candidates/*/finishReason": "-",
         "candidates/*/safetyRatings": "-",
         "candidates/*/avgLogprobs": "-",
-        "candidates/*/citationMetadata/citations/*/uri": "citation.url",
-        "candidates/*/citationMetadata/citations/*/title": "citation.title",
-        "candidates/*/citationMetadata/citations/*/startIndex": "-",
-        "candidates/*/citationMetadata/citations/*/endIndex": "-",
+        **{
+            f"candidates/*/citationMetadata/{name}/*/{field}": rule
+            for name in ("citations", "citationSources")  # the second is the older name
+            for field, rule in _CITED.items()
+        },
         "candidates/*/urlContextMetadata/urlMetadata/*": _fetched,
         "candidates/*/finishMessage": "-",
         "promptFeedback/blockReasonMessage": "finish.message",
@@ -359,9 +369,12 @@ def fold(frames: list[Json]) -> Json:
     candidates: dict[int, dict[str, Any]] = {}
     for frame in frames:
         for candidate in frame.pop("candidates", None) or ():
-            held = candidates.setdefault(candidate.get("index", 0), {"content": {"parts": []}})
+            if not isinstance(candidate, dict):
+                continue
+            held = candidates.setdefault(candidate.get("index") or 0, {"content": {"parts": []}})
             content = candidate.pop("content", None) or {}
-            _add_parts(held["content"]["parts"], content.pop("parts", None) or [])
+            parts = content.pop("parts", None) or []
+            _add_parts(held["content"]["parts"], parts if isinstance(parts, list) else [parts])
             held["content"].update(content)
             for key in ("groundingMetadata", "citationMetadata", "logprobsResult", "urlContextMetadata"):
                 if isinstance(candidate.get(key), dict):
@@ -376,14 +389,16 @@ def fold_enveloped(frames: list[Json]) -> Json:
     outside: dict[str, Any] = {}
     for frame in frames:
         outside.update({key: value for key, value in frame.items() if key != "response"})
-    return {**outside, "response": fold([frame["response"] for frame in frames if "response" in frame])}
+    return {**outside, "response": fold([frame["response"] for frame in frames if frame.get("response")])}
 
 
 def _add_parts(parts: list[Any], more: list[Any]) -> None:
     """Add parts; neighbouring texts of one kind are joined."""
     for part in more:
+        if not isinstance(part, dict):
+            continue
         last = parts[-1] if parts else {}
-        if "text" in part and "text" in last and last.get("thought") == part.get("thought"):
+        if part.get("text") is not None and last.get("text") is not None and last.get("thought") == part.get("thought"):
             parts[-1] = {**last, **part, "text": last["text"] + part["text"]}
             if "thoughtSignature" in last and "thoughtSignature" in part:
                 parts[-1:] = [last, part]

@@ -61,8 +61,8 @@ REQUEST = Reader(
         "options/num_predict": "setting.limit",
         "options/presence_penalty": "setting.presence_penalty",
         "options/frequency_penalty": "setting.frequency_penalty",
-        "logprobs": "setting.logprobs",
-        "top_logprobs": "setting.top_logprobs",
+        "logprobs": unless(False, kind="setting.logprobs"),
+        "top_logprobs": unless(0, kind="setting.top_logprobs"),
         "tools/*": tool,
     },
 )
@@ -108,8 +108,8 @@ def fold(frames: list[Json]) -> Json:
             if key in ("content", "thinking"):
                 message[key] = message.get(key, "") + (value or "")
             elif isinstance(value, list):
-                message.setdefault(key, []).extend(value)
-            else:
+                message[key] = [*(message.get(key) or []), *value]
+            elif value is not None:
                 message[key] = value
         logprobs += frame.pop("logprobs", None) or []
         answer.update(frame)

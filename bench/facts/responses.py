@@ -174,6 +174,10 @@ _CALLS: Table = {
     "*:function_call_output/output/*/detail": detail,
     "*:custom_tool_call_output/call_id": "result.call",
     "*:custom_tool_call_output/output": result,
+    "*:custom_tool_call_output/output/*/type": "-",
+    "*:custom_tool_call_output/output/*/text": result,
+    "*:function_call_output/name": "-",
+    "*:image_generation_call/output_format": "-",
     "*:reasoning/summary/*/text": "thought",
     "*:reasoning/summary/*/type": "-",
     "*:reasoning/content/*/text": "thought",
@@ -214,7 +218,7 @@ REQUEST = Reader(
         "reasoning/context": unless("all_turns", "auto", kind="other"),  # thoughts of all turns are the default
         "text/verbosity": "setting.verbosity",
         "text/format": _format,
-        "top_logprobs": "setting.top_logprobs",
+        "top_logprobs": unless(0, kind="setting.top_logprobs"),
         "service_tier": tier,
         "user": "setting.user",
         "safety_identifier": "setting.user",
@@ -276,18 +280,19 @@ def fold(frames: list[Json]) -> Json:
     for frame in frames:
         if ended is not None:
             break  # The recording has several streams; only the first is translated.
-        kind, held, at = frame.get("type", ""), frame.get("response"), frame.get("output_index", 0)
+        kind, held, at = frame.get("type", ""), frame.get("response"), frame.get("output_index") or 0
         if isinstance(held, dict):
             answer = held
             ended = held.get("output") if kind in ("response.completed", "response.incomplete") else ended
         elif kind in ("response.output_item.added", "response.output_item.done"):
-            items[at] = frame["item"]
+            items[at] = frame.get("item") or {}
         elif kind in ("response.output_text.delta", "response.refusal.delta", "response.reasoning_text.delta"):
             _grow(items.setdefault(at, {}), frame, "content")
         elif kind == "response.reasoning_summary_text.delta":
             _grow(items.setdefault(at, {}), frame, "summary")
         elif kind == "response.function_call_arguments.delta":
-            items[at]["arguments"] = items[at].get("arguments", "") + frame["delta"]
+            item = items.setdefault(at, {})
+            item["arguments"] = str(item.get("arguments") or "") + (frame.get("delta") or "")
         elif kind == "error":
             answer["error"] = frame.get("error", frame)
     told = [items[at] for at in sorted(items)]
@@ -296,8 +301,8 @@ def fold(frames: list[Json]) -> Json:
 
 def _grow(item: dict[str, Any], frame: Json, place: str) -> None:
     """Add a piece of text. The finished item repeats the whole text."""
-    parts = item.setdefault(place, [])
-    number = frame.get("content_index", frame.get("summary_index", 0))
+    parts = item[place] = item.get(place) or []
+    number = frame.get("content_index", frame.get("summary_index", 0)) or 0
     while len(parts) <= number:
         parts.append({"text": ""})
-    parts[number]["text"] = parts[number].get("text", "") + frame["delta"]
+    parts[number]["text"] = (parts[number].get("text") or "") + (frame.get("delta") or "")

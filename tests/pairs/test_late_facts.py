@@ -62,3 +62,179 @@ def test_citations_between_kin_keep_licence_and_date(source: str, target: str) -
     out, lost = _streamed(source, target, [whole if source == "gemini" else {"response": whole}])
     assert '"license": "MIT"' in out and '"year": 2020' in out
     assert lost <= {("usage.invented", ""), ("usage.invented", "/response")}
+
+
+def _gemini(**candidate: Any) -> dict[str, Any]:
+    held = {"index": 0, "content": {"role": "model", "parts": [{"text": "hi"}]}, **candidate}
+    return {"candidates": [held], "modelVersion": "g", "responseId": "r"}
+
+
+def _wrapped(source: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"response": frame} for frame in frames] if source == "code-assist" else frames
+
+
+@pytest.mark.parametrize(("source", "target"), [("gemini", "code-assist"), ("code-assist", "gemini")])
+def test_a_rating_that_a_later_one_replaces_is_reported_where_it_said_more(source: str, target: str) -> None:
+    rating = {"category": "HARM", "probability": "LOW"}
+    end = _gemini(safetyRatings=[rating], finishReason="STOP")
+    said_more = [_gemini(safetyRatings=[{**rating, "newer": "x"}]), end]
+    out, lost = _streamed(source, target, _wrapped(source, said_more))
+    place = "/response" * (source == "code-assist") + "/candidates/0/safetyRatings"
+    assert "newer" not in out and ("field.dropped", place) in lost
+    newer_figures = [_gemini(safetyRatings=[{**rating, "probability": "HIGH"}]), end]
+    assert ("field.dropped", place) not in _streamed(source, target, _wrapped(source, newer_figures))[1]
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "gemini", "openai-chat"])
+@pytest.mark.parametrize("field", ["provider", "openrouter_metadata", "system_fingerprint", "prompt_filter_results"])
+def test_a_field_outside_the_choices_is_reported_in_whichever_chunk_it_comes(target: str, field: str) -> None:
+    value = [{"a": "b"}] if field == "prompt_filter_results" else "Harbour"
+    frames = [_chunk({"content": "a"}), _chunk({"content": "b"}, **{field: value}), _chunk({}, "stop")]
+    assert ("field.dropped", f"/{field}") in _streamed("openrouter", target, frames)[1]
+
+
+def test_a_field_that_is_empty_at_first_is_reported_when_it_has_a_value() -> None:
+    first, last = _chunk({"content": "a"}), _chunk({}, "stop")
+    first["choices"][0]["native_finish_reason"], last["choices"][0]["native_finish_reason"] = "", "end"
+    assert ("field.dropped", "/choices/0/native_finish_reason") in _streamed("openrouter", "anthropic", [first, last])[
+        1
+    ]
+
+
+def _with(frame: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {**frame, **fields}
+
+
+_CREATED = {"type": "response.created", "response": {"id": "", "model": "", "output": [], "status": "in_progress"}}
+_COMPLETED = {"id": "late", "model": "new", "status": "completed", "output": []}
+_RENAMED: dict[str, tuple[list[dict[str, Any]], str, str]] = {
+    "openai-chat": (
+        [_chunk({"content": "a"}, id="", model=""), _chunk({}, "stop", id="late", model="new")],
+        "id",
+        "model",
+    ),
+    "openrouter": (
+        [_chunk({"content": "a"}, id="", model=""), _chunk({}, "stop", id="late", model="new")],
+        "id",
+        "model",
+    ),
+    "gemini": (
+        [
+            _with(_gemini(), responseId="", modelVersion=""),
+            _with(_gemini(finishReason="STOP"), responseId="late", modelVersion="new"),
+        ],
+        "responseId",
+        "modelVersion",
+    ),
+    "openai-responses": ([_CREATED, {"type": "response.completed", "response": _COMPLETED}], "id", "model"),
+}
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "gemini", "openai-responses"])
+@pytest.mark.parametrize("source", _RENAMED)
+def test_an_id_and_a_model_behind_the_beginning_of_the_answer_are_reported(source: str, target: str) -> None:
+    if source == target:
+        return
+    frames, name, model = _RENAMED[source]
+    _, lost = _streamed(source, target, frames)
+    assert {("id.dropped", f"/{name}"), ("field.dropped", f"/{model}")} <= lost
+
+
+def test_a_model_of_ollama_that_changes_is_reported() -> None:
+    lines = [
+        {"model": "a", "message": {"role": "assistant", "content": "x"}, "done": False},
+        {"model": "b", "message": {"role": "assistant", "content": "y"}, "done": False},
+        {"model": "a", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
+    ]
+    stream = dragoman.StreamTranslator(source="ollama", target="openai-chat", created=1)
+    stream.feed("".join([json.dumps(line) + "\n" for line in lines]).encode())
+    stream.close()
+    assert ("field.dropped", "/model") in {(loss.code, loss.path) for loss in stream.losses}
+
+
+def _responses_call(added: dict[str, Any], pieces: list[str], done: dict[str, Any]) -> list[dict[str, Any]]:
+    deltas = [{"type": "response.function_call_arguments.delta", "output_index": 0, "delta": piece} for piece in pieces]
+    return [
+        {"type": "response.created", "response": {"id": "r", "model": "m", "output": [], "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": added},
+        *deltas,
+        {"type": "response.output_item.done", "output_index": 0, "item": done},
+        {"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed", "output": [done]}},
+    ]
+
+
+_CALL = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": '{"a":"bc"}'}
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "gemini", "ollama"])
+def test_an_item_that_was_announced_without_its_type_is_the_call_that_its_deltas_say(target: str) -> None:
+    out, _ = _streamed("openai-responses", target, _responses_call({}, ['{"a":', '"bc"}'], _CALL))
+    assert "call_1" in out and "bc" in out
+    assert '"content":"{' not in out
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "gemini", "ollama"])
+def test_a_call_whose_deltas_differ_from_its_final_item_is_reported(target: str) -> None:
+    begun = {**_CALL, "arguments": ""}
+    _, lost = _streamed("openai-responses", target, _responses_call(begun, ['{"a":', '"c"}'], _CALL))
+    assert ("event.dropped", "/output/0") in lost
+    _, lost = _streamed("openai-responses", target, _responses_call(begun, ['{"a": ', '"bc"}'], _CALL))
+    assert ("event.dropped", "/output/0") not in lost
+    _, lost = _streamed("openai-responses", target, _responses_call({**begun, "call_id": "c0"}, ['{"a":"bc"}'], _CALL))
+    assert ("call.id.rewritten", "/output/0/call_id") in lost
+
+
+@pytest.mark.parametrize("kind", ["newer_event", None])
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "ollama"])
+def test_a_piece_of_text_does_not_vanish_with_the_type_of_its_event(target: str, kind: str | None) -> None:
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": []}
+    frames = [
+        {"type": "message_start", "message": {**message, "usage": {"input_tokens": 1, "output_tokens": 1}}},
+        {"type": kind, "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": kind, "index": 0, "delta": {"type": "text_delta", "text": "harbour"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": kind, "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+        {"type": "message_stop"},
+    ]
+    out, lost = _streamed("anthropic", target, frames)
+    assert "harbour" in out
+    assert not [code for code, _ in lost if code == "event.dropped"]
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "gemini", "ollama", "openrouter"])
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", "Harbour"), ("tool_call_id", "call_9"), ("audio", "sound"), ("audio", ["sound"])]
+)
+def test_a_field_of_a_delta_that_has_no_event_is_reported(target: str, field: str, value: Any) -> None:
+    frames = [_chunk({"content": "a"}), _chunk({"content": "b", field: value}), _chunk({}, "stop")]
+    assert ("field.dropped", f"/choices/0/delta/{field}") in _streamed("openai-chat", target, frames)[1]
+
+
+def test_two_different_thoughts_of_one_delta_are_one_thought_and_a_report() -> None:
+    frames = [_chunk({"reasoning_content": "first", "reasoning": "second"}), _chunk({"content": "a"}, "stop")]
+    out, lost = _streamed("openai-chat", "anthropic", frames)
+    assert "first" in out and ("field.dropped", "/choices/0/delta/reasoning") in lost
+    frames = [_chunk({"reasoning_content": "first", "reasoning": "first"}), _chunk({"content": "a"}, "stop")]
+    assert ("field.dropped", "/choices/0/delta/reasoning") not in _streamed("openai-chat", "anthropic", frames)[1]
+
+
+_SIGNED = {"google": {"thought_signature": "c2VhbHNlYWw="}}
+
+
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+def test_a_seal_behind_the_name_of_its_call_is_the_seal_of_the_call(target: str) -> None:
+    begun = _chunk(_call(id="c1", type="function", function={"name": "f", "arguments": ""}))
+    frames = [begun, _chunk(_call(extra_content=_SIGNED, function={"arguments": "{}"})), _chunk({}, "tool_calls")]
+    out, lost = _streamed("openai-chat", target, frames)
+    assert "thoughtSignature" in out and not [code for code, _ in lost if code == "seal.dropped"]
+
+
+@pytest.mark.parametrize("target", ["gemini", "anthropic", "openrouter"])
+def test_a_seal_behind_the_beginning_of_its_call_is_reported(target: str) -> None:
+    begun = _chunk(_call(id="c1", type="function", function={"name": "f", "arguments": '{"a":'}))
+    late = _chunk(_call(extra_content=_SIGNED, function={"arguments": "1}"}))
+    _, lost = _streamed("openai-chat", target, [begun, late, _chunk({}, "tool_calls")])
+    assert ("seal.dropped", "/choices/0/delta/tool_calls/0") in lost
+    other = _chunk(_call(id="c1", type="function", function={"name": "f", "arguments": "{}"}, extra_content={"x": "y"}))
+    _, lost = _streamed("openai-chat", target, [other, _chunk({}, "tool_calls")])
+    assert ("field.dropped", "/choices/0/delta/tool_calls/0/extra_content") in lost

@@ -23,6 +23,15 @@ def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()
     return found
 
 
+def report_parallel(settings: Settings, context: Context, *, tools: bool) -> None:
+    """Report that the target does not forbid parallel calls. Without tools there are no calls, and upstreams refuse
+    the switch ("only allowed when 'tools' are specified").
+    """
+    if settings.parallel is False:
+        at = settings.at.get("parallel", ())
+        context.lose("parallel.unenforced", at, "" if tools else "no tools", None if tools else "info")
+
+
 def within(value: float, low: float, high: float, at: Path, context: Context) -> float:
     """`value`, moved into the range if needed."""
     if low <= value <= high:

@@ -327,8 +327,11 @@ def _plain_string(raw: Raw | None) -> str | None:
 
 
 def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, base: Path) -> bytes | None:
-    """`body` without the field whose value has the wrong type; None if the field cannot be cut out."""
+    """`body` without the field whose value has the wrong type; None if the field cannot be cut out. A list loses its
+    nulls only, because a null says nothing."""
     steps = _steps(str(misfit))
+    if len(steps) > 1 and isinstance(steps[-1], int) and "..." not in steps and _at(body, steps) == _NULL:
+        return _changed(body, steps[:-1], _without_nulls)
     while steps and not isinstance(steps[-1], str):
         steps = steps[:-1]
     if not steps or "..." in steps:
@@ -347,17 +350,29 @@ def _at(body: bytes | Raw, path: Path) -> Raw:
 
 
 def _without(body: bytes | Raw, path: Path, key: str) -> bytes:
-    if not path:
-        members = _object(body)
+    def without_key(value: bytes | Raw) -> bytes:
+        members = _object(value)
         del members[key]
         return _encode(members)
+
+    return _changed(body, path, without_key)
+
+
+def _without_nulls(body: bytes | Raw) -> bytes:
+    return _encode([item for item in _array(body) if item != _NULL])
+
+
+def _changed(body: bytes | Raw, path: Path, change: Callable[[bytes | Raw], bytes]) -> bytes:
+    """`body` with another value at `path`."""
+    if not path:
+        return change(body)
     step, rest = path[0], path[1:]
     if isinstance(step, int):
         items = _array(body)
-        items[step] = Raw(_without(items[step], rest, key))
+        items[step] = Raw(_changed(items[step], rest, change))
         return _encode(items)
     members = _object(body)
-    members[step] = Raw(_without(members[step], rest, key))
+    members[step] = Raw(_changed(members[step], rest, change))
     return _encode(members)
 
 

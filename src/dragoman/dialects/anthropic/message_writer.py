@@ -97,6 +97,10 @@ class BlockWriter:
                 self.context.lose("part.dropped", part.at, "blank text", "info")
             if part.cache is not None:
                 self.context.lose("cache.dropped", part.at, "on an empty text")
+            if part.seal is not None and part.seal.data:
+                self.context.lose("seal.dropped", part.at)
+            if part.citations:
+                self.context.lose("citation.dropped", part.at, "of a text without words")
             return None
         out: Block = {"type": "text", "text": text}
         if part.seal is None and part.cache is None and part.extra is None and not part.refusal and not part.citations:

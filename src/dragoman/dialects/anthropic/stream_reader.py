@@ -97,6 +97,34 @@ def _kind_of(delta: wire.Delta) -> str:
     return next((kind for kind, value in held.items() if value), delta.type)
 
 
+_EVENTS = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+        "error",
+    }
+)
+
+
+def _event_kind(event: wire.StreamEvent, kind: str) -> str:
+    """The kind of an event without a known type, by the field that it holds: a text must not vanish with its type."""
+    if event.message is not None:
+        return "message_start"
+    if event.content_block is not None:
+        return "content_block_start"
+    delta = event.delta
+    if delta is None:
+        return kind
+    if delta.stop_reason is not None:
+        return "message_delta"
+    return "content_block_delta" if _kind_of(delta) in _DELTAS else kind
+
+
 def _is_more_input(event: wire.StreamEvent, delta: wire.Delta, live: _Block) -> bool:
     """Whether a delta is more of the input of a hosted tool, which is held until it is whole."""
     if delta.type != "input_json_delta" or event.type != "content_block_delta" or event.index != live.number:
@@ -197,6 +225,8 @@ class StreamReader(FrameReader):
 
     def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
         kind = event.type or name.decode("utf-8", "replace")
+        if kind not in _EVENTS:
+            kind = _event_kind(event, kind)
         # An error event ends the stream; HTTP status stays 200 (docs "Streaming messages", 2026-10).
         if event.error and not said_nothing(event.error):
             self._over = True

@@ -17,6 +17,7 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_for_target import fit
+from ...codec.setting_ranges import report_parallel
 from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...codec.wire_decoding import Unknown
@@ -274,8 +275,9 @@ def write_choice(request: Request, tools: Any, refused: bool, context: Context) 
     choice = request.choice
     single = request.settings.parallel is False
     if not tools and context.source != wire.NAME:
-        if choice is not None and choice.mode in ("required", "one"):
-            context.lose("choice.dropped", choice.at, "no tools")
+        if choice is not None and choice.mode in ("required", "one", "none"):
+            context.lose("choice.dropped", choice.at, "no tools", "info" if choice.mode == "none" else None)
+        report_parallel(request.settings, context, tools=False)
         return None, ""
     out: dict[str, Any] | None = None
     words = ""

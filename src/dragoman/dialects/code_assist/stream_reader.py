@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, Start
+from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.faults import said_nothing
 from ...codec.surrogates.documents import decodable_frame
@@ -31,6 +32,8 @@ class StreamReader(gemini.StreamReader):
         super().__init__(context)
         wire.unwrap(context, _KEY)
         self._trace: dict[str, Raw] = {}
+        self._trace_id = ""
+        self._late_trace: dict[str, Raw] = {}  # a trace that changed: the first one was written
         self._told: dict[str, Raw] = {}  # latest values of the envelope's own fields
 
     def _take(self, data: bytes, events: list[Event]) -> None:
@@ -53,6 +56,9 @@ class StreamReader(gemini.StreamReader):
             return
         if not self._started:
             self._trace = wire.traced(chunk, wrapped.traceId)
+            self._trace_id = wrapped.traceId or ""
+        elif wrapped.traceId != self._trace_id and wrapped.traceId:
+            self._late_trace["traceId"] = json_text.raw(wrapped.traceId)
         self._chunk(chunk, unknown, events)
 
     def _take_figures(self, data: bytes) -> None:
@@ -82,7 +88,7 @@ class StreamReader(gemini.StreamReader):
 
     def _finish(self, events: list[Event]) -> None:
         super()._finish(events)
-        wire.report(self._context, {**self._trace, **self._told})
+        wire.report(self._context, {**self._trace, **self._late_trace, **self._told})
         for place, event in enumerate(events):
             if type(event) is Finish:
                 extra = wire.with_fields(event.extra, self._told)

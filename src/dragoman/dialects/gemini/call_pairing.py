@@ -42,6 +42,8 @@ class Ids:
         # Results of Gemini 2.5 and older have no id: the name and the order pair them.
         call = self.waiting.take_named(result.name or "", without_id=bool(given))
         if call is not None:
+            if given and self.context.target not in wire.KIN:
+                self.context.lose("call.id.rewritten", (*at, "functionResponse", "id"), "its call has no id")
             return call.id, json_text.raw(given) if given else NULL
         return (given, None) if given else (self.mint(at), NULL)
 

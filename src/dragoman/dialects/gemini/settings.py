@@ -14,7 +14,7 @@ from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
 from ...codec.schema_for_target import fit
-from ...codec.setting_ranges import capped, given, within
+from ...codec.setting_ranges import capped, given, report_parallel, within
 from ...context import Context
 from . import wire
 from .original_values import own, peek
@@ -274,8 +274,7 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         elif settings.metadata:
             context.lose("metadata.dropped", settings.at.get("metadata", ()))
     # Gemini has no switch against parallel calls (google-genai 3.1.0, 2026-11).
-    if settings.parallel is False and "tools" in out:
-        context.lose("parallel.unenforced", settings.at.get("parallel", ()))
+    report_parallel(settings, context, tools="tools" in out)
     # Gemini has no verbosity, no user id and no cache marks (google-genai 3.1.0, 2026-11).
     if settings.verbosity is not None:
         context.lose("verbosity.dropped", settings.at.get("verbosity", ()))

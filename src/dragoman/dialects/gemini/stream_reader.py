@@ -15,9 +15,10 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import json_array_splitter, json_text, sse_splitter
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import cut_short
 from ...codec.faults import broken_off, said_nothing
+from ...codec.late_names import report_id, report_model
 from ...codec.sse_frame_reader import FrameReader, begun
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
@@ -33,11 +34,12 @@ from .original_values import peek, with_field
 from .response import read_block, read_stop, read_time, read_usage, seed, version
 from .stream_writer import StreamWriter
 from .streamed_calls import Pieces
-from .streamed_metadata import joined
+from .streamed_metadata import joined, report_replaced
 
 __all__ = ["StreamReader", "StreamWriter"]
 
 _strict = msgspec.json.Decoder(wire.Answer).decode
+_ROOT_EXTRAS = Fields("promptFeedback", "modelStatus")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -119,6 +121,7 @@ class StreamReader(FrameReader):
         self._first: _Answer | None = None
         self._ids = Ids(context)
         self._next = 0
+        self._id = self._model = ""
         self._started = False
         self._over = False
         self._plain = False  # the last chunk was only more of the open text
@@ -234,6 +237,9 @@ class StreamReader(FrameReader):
             return
         if not self._started:
             self._start(chunk, events)
+        elif chunk.modelVersion != self._model or chunk.responseId != self._id:
+            report_id(self._context, ("responseId",), self._id, chunk.responseId)
+            report_model(self._context, ("modelVersion",), self._model, chunk.modelVersion)
         if chunk.candidates:
             self._plain = not unknown and len(chunk.candidates) == 1 and self._more_words(chunk.candidates[0], events)
             for place, candidate in enumerate(chunk.candidates if not self._plain else ()):
@@ -270,6 +276,7 @@ class StreamReader(FrameReader):
 
     def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
         self._started = True
+        self._id, self._model = chunk.responseId or "", chunk.modelVersion or ""
         self._ids = Ids(self._context, seed(chunk.responseId, self._context))
         created = None
         extra: Extra | None = None
@@ -280,6 +287,9 @@ class StreamReader(FrameReader):
 
     def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
         last = self._last
+        held = carried(last, _ROOT_EXTRAS)
+        if held and self._context.target in wire.KIN:
+            report_replaced(held, carried(chunk, _ROOT_EXTRAS) or {}, (), self._context)
         last.promptFeedback = chunk.promptFeedback or last.promptFeedback
         last.modelStatus = chunk.modelStatus or last.modelStatus
         for at, fields in unknown.items():
@@ -338,6 +348,8 @@ class StreamReader(FrameReader):
             self._score(answer, candidate, place, events)
         told = carried(candidate, wire.CANDIDATE_EXTRAS)
         if told is not None:
+            if answer.told and self._context.target in wire.KIN:
+                report_replaced(answer.told, told, ("candidates", answer.number), self._context)
             answer.told.update(told)
             if FETCHED in told:
                 answer.metadata.setdefault(FETCHED, []).append(told[FETCHED])
@@ -540,7 +552,7 @@ class StreamReader(FrameReader):
     def _root_extra(self, extra: Extra | None) -> Extra | None:
         """Extras of the first answer and of the whole, with the names of `read_response`."""
         fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
-        told = carried(self._last, ("promptFeedback", "modelStatus") if self._answers else ("modelStatus",))
+        told = carried(self._last, _ROOT_EXTRAS if self._answers else ("modelStatus",))
         if told:
             self._context.keep((), told)
             fields |= told

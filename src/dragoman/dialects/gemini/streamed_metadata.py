@@ -10,7 +10,10 @@ from typing import Any
 
 from msgspec import Raw
 
+from ...canon.parts import Path
 from ...codec import json_text
+from ...context import Context
+from .hosted_calls import FETCHED
 from .original_values import peek
 
 _CHUNKS, _SUPPORTS, _INDICES = "groundingChunks", "groundingSupports", "groundingChunkIndices"
@@ -64,3 +67,25 @@ def _renumbered(support: Any, places: list[int]) -> Any:
         return support
     numbers = [places[n] if type(n) is int and 0 <= n < len(places) else n for n in support[_INDICES]]
     return {**support, _INDICES: numbers}
+
+
+_JOINED = frozenset({FETCHED, "logprobsResult"})
+
+
+def report_replaced(held: dict[str, Raw], more: dict[str, Raw], at: Path, context: Context) -> None:
+    """Report fields that a later chunk replaces by a value that lacks some of their names. A later rating or count
+    that has the same names repeats the earlier one with newer figures, and is no loss.
+    """
+    for name, value in more.items():
+        before = held.get(name)
+        if before is None or bytes(before) == bytes(value) or name in _JOINED:
+            continue
+        if _names(peek(before)) - _names(peek(value)):
+            context.lose("field.dropped", (*at, name), "a later chunk replaces it", "info")
+
+
+def _names(value: Any) -> set[str]:
+    """All names inside a value."""
+    if isinstance(value, dict):
+        return set(value).union(*[_names(inner) for inner in value.values()])
+    return set().union(*[_names(inner) for inner in value]) if isinstance(value, list) else set()

@@ -224,8 +224,9 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
         if not _says_nothing(schema):
             # parametersJsonSchema takes JSON Schema; `parameters` is the older notation (google-genai 3.1.0, 2026-11).
             out["parametersJsonSchema"] = fit(schema, PARAMETERS, context, tool.at + tool.schema_at)
-        elif '"title"' in schema or '"description"' in schema:
-            context.lose("schema.keyword.dropped", tool.at + tool.schema_at, "of a tool without arguments")
+        elif json_text.plain(Raw(schema)).get("required"):
+            at = (*tool.at, *tool.schema_at, "required")
+            context.lose("schema.keyword.dropped", at, "of a tool without properties")
     if tool.output_schema is not None:
         out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, context, (*tool.at, "output_schema"))
     return out

@@ -39,6 +39,8 @@ class Ids:
             return given, None
         call = waiting.take_named(name or None, without_id=bool(given))
         if call is not None:
+            if given and self.context.target != wire.NAME:
+                self.context.lose("call.id.rewritten", (*at, "tool_call_id"), "its call has no id")
             return call.id, json_text.raw(given) if given else NULL
         return (given, None) if given else (self.mint(at), NULL)
 

@@ -11,6 +11,7 @@ from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
+from ...codec.setting_ranges import report_parallel
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire
@@ -114,8 +115,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     if settings.format is not None:
         out["format"] = _write_format(settings.format, at.get("format", ()), context)
     # There is no tool_choice, no parallel switch, no `n` and no metadata (server sources, 2026-08).
-    if settings.parallel is False and "tools" in out:
-        context.lose("parallel.unenforced", at.get("parallel", ()))
+    report_parallel(settings, context, tools="tools" in out)
     if settings.n is not None and settings.n > 1:
         context.lose("n.dropped", at.get("n", ()))
     for value, name, code in (

@@ -18,6 +18,7 @@ from ...codec import json_text, ndjson_splitter
 from ...codec.dialect_extras import carried
 from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off
+from ...codec.late_names import report_model
 from ...codec.sse_splitter import MAX_STRAY
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
@@ -48,6 +49,7 @@ class StreamReader:
         self._seen: list[Part] = []
         self._stray: list[bytes] = []  # lines that are no stream: an answer on several lines, a web page
         self._started = False
+        self._model = ""
         self._over = False
         self._ended = False  # ended by its last line, not by a fault
         self._kept: set[tuple[Path, str]] = set()
@@ -103,6 +105,8 @@ class StreamReader:
             and not answer.logprobs
         ):
             # The usual line: more text or more thoughts.
+            if answer.model != self._model:
+                report_model(self._context, ("model",), self._model, answer.model)
             if message.thinking:
                 self._words("thought", message.thinking, events)
             if message.content:
@@ -139,7 +143,9 @@ class StreamReader:
             self._started = True
             self._ids = Ids(self._context, seed(answer.created_at, self._context))
             created, extra = read_created(answer.created_at, None, self._context)
-            events.append(Start("", answer.model or "", created, None, extra))
+            self._model = answer.model or ""
+            events.append(Start("", self._model, created, None, extra))
+        report_model(self._context, ("model",), self._model, answer.model)
         message = answer.message
         if message.thinking:
             self._words("thought", message.thinking, events)

@@ -184,8 +184,9 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
     """
     choice = request.choice
     if choice is None or not request.tools:
-        if choice is not None and choice.mode in ("required", "one"):
-            context.lose("choice.dropped", choice.at, "there is no tool to choose")
+        if choice is not None and choice.mode in ("required", "one", "none"):
+            said = "there is no tool to choose"
+            context.lose("choice.dropped", choice.at, said, "info" if choice.mode == "none" else None)
         return request.tools
     if choice.mode == "none":
         for tool in request.tools:

@@ -40,6 +40,8 @@ def spoken_parts(audio: Raw, parts: list[Part], at: Path, context: Context, *, r
     """
     at = (*at, "audio")
     fields = _members(audio)
+    if not fields and bytes(audio) not in (b"null", b"{}"):
+        context.lose("field.dropped", at)
     words, data = fields.pop("transcript", None), fields.pop("data", None)
     found: list[Part] = []
     if isinstance(words, str) and words:

@@ -258,7 +258,7 @@ def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, sal
     seal = None
     extra = None
     if unknown or call.extra_content:
-        seal = read_seal(call.extra_content) if call.extra_content else None
+        seal = read_seal(call.extra_content, at, context) if call.extra_content else None
         extra = gather(context, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
     if call.type and call.type not in ("function", "custom"):  # an unknown type: read by its fields
         context.keep(at, {"type": json_text.raw(call.type)})
@@ -283,14 +283,19 @@ def read_legacy(call: wire.Function, call_id: str, at: Path, context: Context, u
     return ToolCall(call_id, call.name or "", text, extra=extra, at=at)
 
 
-def read_seal(extra_content: Raw) -> Seal | None:
+def read_seal(extra_content: Raw, at: Path, context: Context) -> Seal | None:
     """The seal in extra_content.google, where Google's compatible endpoint returns thought signatures (its
-    compatibility page, 2026-11). Clients return it.
+    compatibility page, 2026-11). Clients return it. Other fields beside a seal are reported. `at`: the path of the
+    call.
     """
     value = json_text.plain(extra_content)
     google = value.get("google") if isinstance(value, dict) else None
     data = google.get("thought_signature") if isinstance(google, dict) else None
-    return origin(data, "gemini") if isinstance(data, str) else None
+    if not isinstance(data, str):
+        return None
+    if value.keys() != {"google"} or value["google"].keys() != {"thought_signature"}:
+        context.lose("field.dropped", (*at, "extra_content"), "fields beside the signature", "info")
+    return origin(data, "gemini")
 
 
 def write_seal(seal: Seal, context: Context, *, request: bool) -> dict[str, Any] | None:

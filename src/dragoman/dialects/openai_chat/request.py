@@ -374,8 +374,9 @@ class RequestWriter(PlainDocument):
             if choice is not None and ("tools" in out or self.own):
                 out["tool_choice"] = choice
             # tool_choice without tools is an error (lint rule OAC-010).
-            elif choice not in (None, "auto", "none"):
-                context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
+            elif choice not in (None, "auto"):
+                said = "there is no tool to choose"
+                context.lose("choice.dropped", request.choice.at, said, "info" if choice == "none" else None)
         if request.stream is not None:
             out["stream"] = request.stream
         write_settings(request.settings, out, context)

@@ -7,11 +7,11 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
-from ...codec.dialect_extras import Fields, carried
+from ...codec.dialect_extras import NULL, Fields, carried
 from ...codec.dialect_extras import take_shared as extras_shared
 from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
-from ...codec.setting_ranges import capped, given, within
+from ...codec.setting_ranges import capped, given, report_parallel, within
 from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
@@ -149,9 +149,11 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
         return Format("json")
     schema = shape.json_schema
     # The third type of response_format, `text`, is the default.
-    if shape.type != "json_schema" or schema is None:
+    if shape.type != "json_schema":
         return None
-    text = json_text.text(schema.schema) if schema.schema else None
+    if schema is None:
+        return Format("json")  # a schema without its object: what is left of the wish is JSON
+    text = json_text.text(schema.schema) if schema.schema and schema.schema != NULL else None
     place = ("json_schema", "schema")
     return Format("schema", text, schema.name, schema.description or "", schema.strict, schema_at=place)
 
@@ -173,6 +175,8 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     # parallel_tool_calls has a meaning with tools only.
     if settings.parallel is not None and "tools" in out:
         out["parallel_tool_calls"] = settings.parallel
+    else:
+        report_parallel(settings, context, tools=False)
     if effort is not None:
         out["reasoning_effort"] = effort
     if settings.thoughts is not None:

@@ -21,6 +21,7 @@ from ...codec.call_ids import hashed
 from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off
+from ...codec.late_names import report_id, report_model
 from ...codec.sse_frame_reader import FrameReader, begun
 from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
@@ -37,8 +38,11 @@ from .search_results import Search, take_search
 from .streamed_calls import Call, begins
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
+ROOT_FIELDS = Fields("id", "model", *_CHUNK_EXTRAS)
+"""The fields outside the choices that a later chunk may add or change."""
 _beside_calls = attrgetter(
-    "content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"
+    *("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"),
+    *("name", "tool_call_id"),
 )
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
@@ -75,6 +79,7 @@ class StreamReader(FrameReader):
     _door: ClassVar[Admitter[Any]] = wire.CHUNK
     _dialect: ClassVar[str] = wire.NAME
     """The dialect of the stream. Readers of related dialects set Chat as the source while they read."""
+    _root_fields = staticmethod(ROOT_FIELDS.values)
 
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=True)
@@ -85,7 +90,8 @@ class StreamReader(FrameReader):
         self._started = False
         self._over = False
         self._ended = False  # without a fault
-        self._id = ""
+        self._id = self._model = ""
+        self._roots: tuple[Any, ...] = ()  # the latest fields outside the choices
         self._usage: Usage | None = None
         self._tier: str | None = None
         self._kept: set[tuple[Path, str]] = set()
@@ -156,9 +162,9 @@ class StreamReader(FrameReader):
             return False
         if not self._started and (chunk.choices or chunk.id or chunk.usage is not None):
             self._start(chunk, events)
-        elif chunk.timings is not None or chunk.x_groq is not None or chunk.usage is not None or not self._started:
+        elif not self._started or self._root_fields(chunk) != self._roots:
             # Azure's first chunk has only the filter results of the prompt; the next one has the id and the model.
-            self._note((), _sent(chunk, _CHUNK_EXTRAS))
+            self._take_roots(chunk)
         if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
             chunk.usage = chunk.choices[-1].usage
             if unknown:
@@ -190,14 +196,21 @@ class StreamReader(FrameReader):
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         self._started = True
-        self._id = chunk.id or ""
-        events.append(Start(self._id, chunk.model or "", chunk.created))
-        sent = _sent(chunk, _CHUNK_EXTRAS)
-        if self._context.target not in wire.KIN:
-            self._tier = service_tiers.read(chunk.service_tier)
-            if self._tier is not None:
-                self._kept.add(((), "service_tier"))
-        self._note((), sent)
+        self._id, self._model = chunk.id or "", chunk.model or ""
+        events.append(Start(self._id, self._model, chunk.created))
+        self._take_roots(chunk)
+
+    def _take_roots(self, chunk: Any) -> None:
+        """Take the fields outside the choices. Most hosts repeat them in every chunk; some send one later."""
+        if self._started:
+            self._roots = self._root_fields(chunk)
+            report_id(self._context, ("id",), self._id, chunk.id)
+            report_model(self._context, ("model",), self._model, chunk.model)
+            if self._context.target not in wire.KIN:
+                self._tier = service_tiers.read(chunk.service_tier) or self._tier
+                if self._tier is not None:
+                    self._kept.add(((), "service_tier"))
+        self._note((), _sent(chunk, _CHUNK_EXTRAS))
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
         """Images that a delta brings."""
@@ -250,7 +263,8 @@ class StreamReader(FrameReader):
         if choice.finish_reason:
             answer.word = choice.finish_reason
         scores, choice.logprobs = choice.logprobs, None
-        noted = scores is not None or choice.content_filter_results is not None
+        filtered = choice.content_filter_results is not None or choice.content_filter_offsets is not None
+        noted = filtered or scores is not None
         if noted or choice.stop_reason is not None:
             self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
         delta = choice.delta
@@ -279,13 +293,14 @@ class StreamReader(FrameReader):
                     or piece.index != call.key
                     or answer.waiting
                     or (function.arguments[:1] == "{" and call.pieces)
+                    or piece.extra_content
                 ):
                     self._piece(answer, piece, events)
                     going_on = False
                 elif function.arguments:
                     call.pieces.append(function.arguments)
                     events.append(PartDelta(call.index, function.arguments))
-                    going_on = not piece.extra_content
+                    going_on = True
         if scores:
             self._score(answer, scores, events)
         more = len(events) == before + 1 if answer.kind == kind else begun(events, before)
@@ -327,6 +342,8 @@ class StreamReader(FrameReader):
         if thought:
             if not self._field:
                 self._field = "reasoning_content" if delta.reasoning_content else "reasoning"
+            if delta.reasoning and delta.reasoning != thought:
+                self._note(("choices", answer.number, "delta"), {"reasoning": json_text.raw(delta.reasoning)})
             self._words(answer, "reasoning", thought, events)
         content = delta.content
         if content:
@@ -342,12 +359,18 @@ class StreamReader(FrameReader):
         if delta.audio and self._context.target != self._dialect:
             audio, delta.audio = delta.audio, wire.NONE
             self._hear(answer, audio, events)
+        if delta.name or delta.tool_call_id:
+            # MiniMax sends the name of the model with every delta.
+            self._note(("choices", answer.number, "delta"), _sent(delta, ("name", "tool_call_id")))
         if delta.annotations or delta.audio or delta.reasoning_details:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
 
     def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
         """Read a piece of sound: its transcript, and a part for targets that can hold sound."""
+        if not json_text.is_object(audio):
+            self._note(("choices", answer.number, "delta"), {"audio": audio})
+            return
         answer.sound = answer.sound or StreamedSound()
         words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._context)
         if words:
@@ -432,11 +455,14 @@ class StreamReader(FrameReader):
             if not answer.waiting and (answer.call is None or answer.call.whole()):
                 self._end(answer, events)
             answer.waiting.append(call)
-        elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
-            # Some hosts send the name in pieces.
-            call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
-        if piece.id and piece.id != call.part.id:
-            self._late_id(answer, call, piece.id)
+        else:
+            if call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
+                # Some hosts send the name in pieces.
+                call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+            if piece.extra_content and not call.take_seal(piece.extra_content, self._context):
+                self._note(call.part.at, {"extra_content": piece.extra_content})
+        if piece.id and piece.id != call.part.id and call.take_id(piece.id, self._context):
+            answer.by_id[piece.id] = call
         if text:
             call.pieces.append(text)
         if answer.call is call:
@@ -451,18 +477,6 @@ class StreamReader(FrameReader):
         elif text.strip():  # the call has ended: text after a whole JSON object is not part of it
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
 
-    def _late_id(self, answer: Answer, call: Call, call_id: str) -> None:
-        """An id behind the beginning of its call. A call that was not given out yet gets it; else the client has the
-        call under the first one, or under one that was made up."""
-        if call.index < 0 and not call.named:
-            call.part = msgspec.structs.replace(call.part, id=call_id)
-            call.named = True
-            answer.by_id[call_id] = call
-        else:
-            self._context.lose(
-                "call.id.rewritten", (*call.part.at, "id"), f"{call_id} came behind the call's beginning"
-            )
-
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
@@ -470,7 +484,9 @@ class StreamReader(FrameReader):
         if not call_id:
             call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
             self._context.lose("call.id.invented", at)
-        seal = read_seal(piece.extra_content) if piece.extra_content else None
+        seal = read_seal(piece.extra_content, at, self._context) if piece.extra_content else None
+        if seal is None and piece.extra_content:
+            self._note(at, {"extra_content": piece.extra_content})
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
         call = Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
         answer.calls += 1
@@ -608,7 +624,8 @@ class StreamReader(FrameReader):
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
-        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept and not _empty(value)}
+        told = {name: value for name, value in fields.items() if bytes(value) not in EMPTY}
+        fresh = {name: value for name, value in told.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)
@@ -630,8 +647,8 @@ def _broken_off(answer: Answer) -> bool:
     return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 
 
-def _empty(value: Raw) -> bool:
-    return bytes(value) in (b"null", b"{}", b"[]", b'""')
+EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})
+"""Values of fields that some hosts send before the real ones."""
 
 
 def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:

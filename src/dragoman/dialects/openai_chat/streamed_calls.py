@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec import Raw
+
 from ...canon.parts import ToolCall
 from ...codec import json_text
 from ...codec.failed_answer_endings import decoded_once
 from ...context import Context
 from . import wire
+from .message import read_seal
 
 
 class Call:
@@ -58,6 +62,29 @@ class Call:
         """Drop the pieces so far."""
         self.pieces.clear()
         self.held.clear()
+
+    def take_id(self, call_id: str, context: Context) -> bool:
+        """Take an id behind the beginning of the call. False if the client has the call under the first id, or under
+        one that was made up.
+        """
+        if self.index < 0 and not self.named:
+            self.part = msgspec.structs.replace(self.part, id=call_id)
+            self.named = True
+            return True
+        said = f"{call_id} came behind the call's beginning"
+        context.lose("call.id.rewritten", (*self.part.at, "id"), said)
+        return False
+
+    def take_seal(self, extra_content: Raw, context: Context) -> bool:
+        """Take a seal behind the beginning of the call: it stays on a call that was not given out yet. False if the
+        field holds no seal.
+        """
+        seal = read_seal(extra_content, self.part.at, context)
+        if seal is not None and self.index < 0 and self.part.seal is None:
+            self.part = msgspec.structs.replace(self.part, seal=seal)
+        elif seal is not None and (self.part.seal is None or self.part.seal.data != seal.data):
+            context.lose("seal.dropped", self.part.at, "the seal came after the beginning of the call")
+        return seal is not None
 
     def bare(self) -> bool:
         """Whether only an id or a name came."""

@@ -30,6 +30,15 @@ DONE = {
     "response.reasoning_text.done": "text",
 }
 """Events that repeat a whole text -> the field that holds it."""
+KINDS = {
+    "response.output_text.delta": "message",
+    "response.refusal.delta": "message",
+    "response.function_call_arguments.delta": "function_call",
+    "response.custom_tool_call_input.delta": "custom_tool_call",
+    "response.reasoning_summary_text.delta": "reasoning",
+    "response.reasoning_text.delta": "reasoning",
+}
+"""Events with a piece of an item -> the type of the item."""
 ANNOTATION = "response.output_text.annotation.added"
 PART_DONE = "response.content_part.done"
 _SUMMARY, _SUMMARY_DONE = "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"
@@ -41,6 +50,12 @@ def _shifted(cited: Citation, by: int) -> Citation:
     if cited.start is None or cited.end is None:
         return cited
     return replace(cited, start=cited.start + by, end=cited.end + by)
+
+
+def _same_object(one: str, other: str) -> bool:
+    """Whether two texts hold the same JSON object."""
+    whole = json_text.is_object(one) and json_text.is_object(other)
+    return whole and json_text.decode(one) == json_text.decode(other)
 
 
 class Item:
@@ -116,6 +131,8 @@ class Teller:
         if not text:
             return
         kind = event.type
+        if item.index < 0 and KINDS[kind] != item.item.type:
+            item.item.type = KINDS[kind]  # the item was announced without its type
         # Summary texts and content texts are counted apart (openai 3.49.0, 2026-11).
         inner = event.summary_index * 2 + 1 if kind == _SUMMARY else event.content_index * 2
         if inner == item.inner and item.index >= 0:
@@ -205,6 +222,7 @@ class Teller:
             text = last.text
         elif type(last) is ToolCall:
             text = last.arguments
+            self._report_renamed(self.seen[item.index], last)
         rest = self._untold(item, last, text)
         if citations and rest.endswith(text) and len(rest) > len(text):
             citations = tuple([_shifted(cited, item.count + len(rest) - len(text)) for cited in citations])
@@ -212,6 +230,16 @@ class Teller:
             events.append(PartDelta(item.index, rest, last.seal, citations))
         self._score(item.index, last.at, last.extra, events)
         events.append(PartEnd(item.index, last.extra))
+
+    def _report_renamed(self, begun: Part, last: ToolCall) -> None:
+        """Report a call whose final item has another id or name than the item that announced the call."""
+        if not isinstance(begun, ToolCall):
+            return
+        if last.id != begun.id:
+            self._context.lose("call.id.rewritten", (*last.at, "call_id"), f"{last.id} came after the call's beginning")
+        if last.name != begun.name:
+            said = f"{last.name} came after the call's beginning"
+            self._context.lose("event.dropped", (*last.at, "name"), said, "warning")
 
     def _score(self, index: int, at: Path, extra: Extra | None, events: list[Event]) -> None:
         """The log probabilities of a text, which are in its final value."""
@@ -243,6 +271,8 @@ class Teller:
             return GAP + text if follows else ""
         if last.custom or not json_text.is_whole(told):
             raise WireError(wire.NAME, pointer(last.at), "arguments that go on as they began")
+        if text.strip() and not _same_object(text, told):
+            self._context.lose("event.dropped", last.at, "the deltas differ from the whole arguments", "error")
         return ""
 
     def begin(self, item: Item, part: Part, events: list[Event]) -> None:

@@ -574,8 +574,9 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
         if choice is not None and ("tools" in out or own):
             out["tool_choice"] = choice
         # tool_choice must name a declared tool (lint rule OAR-019).
-        elif choice not in (None, "auto", "none"):
-            context.lose("choice.dropped", request.choice.at, "there is no tool to choose")
+        elif choice not in (None, "auto"):
+            said = "there is no tool to choose"
+            context.lose("choice.dropped", request.choice.at, said, "info" if choice == "none" else None)
     if request.stream is not None:
         out["stream"] = request.stream
     write_settings(request.settings, out, context)

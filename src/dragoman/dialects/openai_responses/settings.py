@@ -10,7 +10,7 @@ from ...codec import json_text
 from ...codec.dialect_extras import Fields
 from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import wanted
-from ...codec.setting_ranges import capped, given, within
+from ...codec.setting_ranges import capped, given, report_parallel, within
 from ...context import Context
 from . import wire
 from .tools import fit_schema
@@ -99,6 +99,8 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     _write_sampling(settings, effort, out, context)
     if settings.parallel is not None and ("tools" in out or context.source == wire.NAME):
         out["parallel_tool_calls"] = settings.parallel
+    else:
+        report_parallel(settings, context, tools=False)
     text: dict[str, Any] = {}
     if settings.format is not None:
         text["format"] = _write_format(settings.format, at.get("format", ()), context)

@@ -21,6 +21,7 @@ from ...codec import json_text
 from ...codec.dialect_extras import NULL
 from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off, said_nothing
+from ...codec.late_names import report_id, report_model
 from ...codec.sse_frame_reader import FrameReader, begun
 from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
@@ -33,7 +34,7 @@ from .faults import fault_from
 from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
-from .item_events import ANNOTATION, DONE, PART_DONE, Item, Teller
+from .item_events import ANNOTATION, DONE, KINDS, PART_DONE, Item, Teller
 from .output_items import read_item
 from .response import answer_extra, read_figures, read_response, read_stop
 
@@ -61,14 +62,6 @@ _DECODERS = {
 _RESPONSE = b',"response":'
 _IN_PROGRESS = re.compile(rb'{"type":"response\.in_progress","sequence_number":\d+').fullmatch
 _STREAMED = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
-_KINDS = {
-    "response.output_text.delta": "message",
-    "response.refusal.delta": "message",
-    "response.function_call_arguments.delta": "function_call",
-    "response.custom_tool_call_input.delta": "custom_tool_call",
-    "response.reasoning_summary_text.delta": "reasoning",
-    "response.reasoning_text.delta": "reasoning",
-}
 _SILENT = frozenset(
     {
         "response.created",
@@ -88,7 +81,7 @@ _SILENT = frozenset(
 )
 _ADDED, _ENDED = "response.output_item.added", "response.output_item.done"
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-_KNOWN = _TERMINAL | _SILENT | {*_KINDS, *DONE, _ADDED, _ENDED, ANNOTATION, PART_DONE, "error"}
+_KNOWN = _TERMINAL | _SILENT | {*KINDS, *DONE, _ADDED, _ENDED, ANNOTATION, PART_DONE, "error"}
 
 
 class StreamReader(FrameReader):
@@ -107,6 +100,7 @@ class StreamReader(FrameReader):
         self._odd = b""  # a whole answer in place of a stream
         self._echo = b""  # the response of the first event, until the second came
         self._started = False
+        self._model = ""
         self._over = False
         self._ended = False  # with a terminal event, not with a fault
         self._noted: set[str] = set()
@@ -190,7 +184,7 @@ class StreamReader(FrameReader):
             self._start(event, events)
         if self._moved or event.type == _ADDED:
             event.output_index = self._place(event)
-        if event.type not in _KINDS:
+        if event.type not in KINDS:
             self._other(event, events)
         elif self._active is not None and self._active.place == event.output_index:
             self._teller.delta(self._active, event, events)
@@ -219,7 +213,8 @@ class StreamReader(FrameReader):
             answer = wire.answer_head(answer)
         created = int(answer.created_at) if answer.created_at is not None else None
         self._teller.id = answer.id or ""
-        events.append(Start(self._teller.id, answer.model or "", created))
+        self._model = answer.model or ""
+        events.append(Start(self._teller.id, self._model, created))
 
     def _other(self, event: wire.StreamEvent, events: list[Event]) -> None:
         kind = event.type
@@ -271,8 +266,8 @@ class StreamReader(FrameReader):
                 self._later.extend(parts)
             else:
                 self._teller.tell(parts, events)
-        elif event.type in _KINDS:
-            self._added(place, wire.Item(_KINDS[event.type], "assistant"), events)
+        elif event.type in KINDS:
+            self._added(place, wire.Item(KINDS[event.type], "assistant"), events)
             if self._active is not None and self._active.place == place:
                 self._teller.delta(self._active, event, events)
             else:
@@ -292,7 +287,7 @@ class StreamReader(FrameReader):
         for event in queue:
             if self._active is not item:
                 break
-            if event.type in _KINDS:
+            if event.type in KINDS:
                 self._teller.delta(item, event, events)
             elif event.type == _ENDED:
                 self._finish_item(item, event.item, events)
@@ -344,6 +339,8 @@ class StreamReader(FrameReader):
         if event.type == "response.cancelled":
             events.append(Fault("cancelled", "the response was cancelled", 499))
             return
+        report_id(self._context, ("id",), self._teller.id, answer.id)
+        report_model(self._context, ("model",), self._model, answer.model)
         output = answer.output or []
         while self._active is not None:
             place = self._active.place

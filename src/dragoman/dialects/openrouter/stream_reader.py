@@ -20,7 +20,7 @@ from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
-from ..openai_chat.stream_reader import Answer
+from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS, Answer
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
@@ -35,6 +35,7 @@ class StreamReader(DetailStreamReader):
     _door = wire.CHUNK
     _dialect = wire.NAME
     _reads_details = True
+    _root_fields = staticmethod(Fields(*ROOT_FIELDS, "provider", "openrouter_metadata").values)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -65,18 +66,13 @@ class StreamReader(DetailStreamReader):
         finally:
             context.source = wire.CHAT
 
-    def _start(self, chunk: Any, events: list[Event]) -> None:
-        super()._start(chunk, events)
-        self._report_root(chunk)
-
-    def _report_root(self, chunk: Any) -> None:
-        """Report who answered, which all chunks say, or all but the first. The one with the usage is the last."""
+    def _take_roots(self, chunk: Any) -> None:
+        super()._take_roots(chunk)
         if chunk.provider is not None:
             self._report((), {"provider": json_text.raw(chunk.provider)})
         self._report((), carried(chunk, _METADATA))
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
-        self._report_root(chunk)
         told = carried(chunk.usage, wire.USAGE_EXTRAS)
         self._report(("usage",), told)
         usage = super()._figures(chunk, unknown)
@@ -146,7 +142,11 @@ class StreamReader(DetailStreamReader):
 
     def _report(self, at: Path, fields: dict[str, Raw] | None) -> None:
         """Report each of this dialect's own fields once, because a stream repeats it in every chunk."""
-        fresh = {name: value for name, value in (fields or {}).items() if (at, name) not in self._told}
+        fresh = {
+            name: value
+            for name, value in (fields or {}).items()
+            if (at, name) not in self._told and bytes(value) not in EMPTY
+        }
         if fresh:
             self._told.update([(at, name) for name in fresh])
             wire.report(self._context, at, fresh)

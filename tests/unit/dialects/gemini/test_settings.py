@@ -245,7 +245,7 @@ def test_what_has_no_place() -> None:
         "user.dropped",
         "cache.dropped",
     ]
-    assert write(Request(TURNS, settings=Settings(parallel=False, metadata={})))[1] == []
+    assert write(Request(TURNS, settings=Settings(parallel=False, metadata={})))[1] == [("parallel.unenforced", "")]
 
 
 @pytest.mark.parametrize(

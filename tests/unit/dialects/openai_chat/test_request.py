@@ -473,7 +473,7 @@ def _settings(**fields: Any) -> tuple[Settings, list[tuple[str, str]]]:
             "format",
             Format("schema", None, "n", schema_at=("json_schema", "schema")),
         ),
-        ({"response_format": {"type": "json_schema"}}, "format", None),
+        ({"response_format": {"type": "json_schema"}}, "format", Format("json")),
     ],
 )
 def test_a_setting_is_read(fields: dict[str, Any], name: str, value: object) -> None:

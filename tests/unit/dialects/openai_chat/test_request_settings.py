@@ -41,7 +41,6 @@ def _written(settings: Settings, **options: Any) -> tuple[dict[str, Any], list[t
         (Settings(user="u"), {"safety_identifier": "u"}),
         (Settings(user="u", at={"user": ("user",)}), {"user": "u"}),
         (Settings(stream_usage=True), {"stream_options": {"include_usage": True}}),
-        (Settings(parallel=False), {}),
         (
             Settings(format=Format("schema", '{"type":"object","properties":{}}', "n", "d", False)),
             {
@@ -84,6 +83,8 @@ def test_json_mode_has_the_word_that_it_demands(source: str, said: str, first: s
 
 def test_parallel_calls_are_spoken_of_where_there_are_tools() -> None:
     assert _written(Settings(parallel=False), tools=(Tool("f"),)) == ({"parallel_tool_calls": False}, [])
+    assert _written(Settings(parallel=True)) == ({}, [])
+    assert _written(Settings(parallel=False)) == ({}, [("parallel.unenforced", "")])
 
 
 AT = {name: (name,) for name in Settings.__struct_fields__}

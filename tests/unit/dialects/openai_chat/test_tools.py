@@ -313,7 +313,12 @@ def test_a_subset_loses_only_the_tools_that_are_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "lost"), [("auto", []), ("none", []), ("required", [("choice.dropped", "/tool_choice")])]
+    ("mode", "lost"),
+    [
+        ("auto", []),
+        ("none", [("choice.dropped", "/tool_choice")]),
+        ("required", [("choice.dropped", "/tool_choice")]),
+    ],
 )
 def test_a_choice_without_tools_is_not_written(mode: Any, lost: list[tuple[str, str]]) -> None:
     written, found = write(Request(ASKED, choice=Choice(mode, at=("tool_choice",))))

@@ -287,7 +287,11 @@ def test_plain_json_and_a_schema_that_was_not_given() -> None:
 
 
 def test_a_choice_without_tools_is_none() -> None:
-    for mode, losses in (("auto", []), ("none", []), ("required", [("choice.dropped", "")])):
+    for mode, losses in (
+        ("auto", []),
+        ("none", [("choice.dropped", "")]),
+        ("required", [("choice.dropped", "")]),
+    ):
         under = context("anthropic")
         out = written(Request((Turn("user", (Text("q"),)),), "m", choice=Choice(mode)), under)  # type: ignore[arg-type]
         assert "tool_choice" not in out
