@@ -53,7 +53,7 @@ _tried = msgspec.json.Decoder(_Tried).decode
 
 @cache
 def _page() -> bytes:
-    return files("dragoman.gateway").joinpath("playground/index.html").read_bytes()
+    return files("dragoman.gateway").joinpath("page/index.html").read_bytes()
 
 
 def answer(what: str, request: IncomingRequest, config: Config) -> Answer:
