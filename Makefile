@@ -9,7 +9,7 @@ JOBS ?= 2
 # of their own, and each of them would compile the whole package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older clean changes release coverage
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older clean changes release coverage browser screenshots many-exchanges
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -115,6 +115,16 @@ e2e-older: $(READY)  ## Install one older major of each SDK into an environment 
 
 soak: $(READY)  ## Ten minutes of mixed dialects, tenants and faults through the gateway; MINUTES=1 for a short one
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10)
+
+browser: $(READY)  ## Test the page in Debian's Chromium (installs the package chromium where apt may); part of `make test` too
+	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest tests/browser
+
+screenshots: $(READY)  ## Take the pictures of the page for the documentation again (needs Chromium)
+	$(BIN)/python -m tests.browser.screenshots
+
+many-exchanges: $(READY)  ## Measure the page with COUNT exchanges, 1000 by default (needs Chromium)
+	$(BIN)/python -m tests.browser.many_exchanges $(or $(COUNT),1000)
 
 agents: $(READY)  ## Install coding agents by npm into build/agents (1.5 GB) and let them work through the gateway
 	mkdir -p build/agents && cp tests/agents/package.json build/agents/

@@ -83,6 +83,7 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
         "headers": redacted_headers(request.all_headers().items()),
         "request": shown(request.body),
+        "cut": exchange.shortened or len(request.body) > MAX_BODY,
         "canon": as_plain(asked.document) if asked is not None else None,
         "response": as_plain(answer.document) if answer is not None else None,
         "joined": joined(asked, sent),

@@ -152,6 +152,8 @@ class Exchange:
     """The body that went to the client."""
     size: int = 0
     """Bytes that were counted for the exchange when it was kept."""
+    shortened: bool = False
+    """Only the beginnings of the bodies are kept."""
     row: dict[str, Any] | None = None
     """The exchange as one row of a list, once someone has looked (`exchange_row.py`)."""
 
@@ -188,6 +190,7 @@ class Exchange:
 
     def shorten(self, most: int) -> None:
         """Keep only the first `most` bytes of each body."""
+        self.shortened = True
         request, self.sent = self.request, self.sent[:most]
         self.request = msgspec.structs.replace(
             request, headers=request.all_headers(), body=request.body[:most], known=None

@@ -34,7 +34,7 @@ export class Ask {
       h("div", {class: "bar"}, h("label", null, "model ", this.model), this.models, h("label", null, "dialect ", this.dialect),
         h("span", {class: "spread"}), h("button", {type: "button", class: "quiet", onclick: () => this.clear()}, "New conversation"), this.button),
       h("fieldset", {class: "bar"}, h("legend", {class: "dim"}, "tools"), this.tools.map((box, index) => h("label", {title: TOOLS[index].description}, box, ` ${TOOLS[index].name}`))));
-    this.element = h("div", {class: "split"}, h("div", {class: "list"}, form, this.turns), this.panel);
+    this.element = h("div", {class: "split"}, h("div", {class: "list"}, h("h2", {class: "unseen"}, "Ask"), form, this.turns), this.panel);
     this.#listModels();
   }
 
@@ -60,14 +60,14 @@ export class Ask {
     if (!words) return;
     this.words.value = "";
     this.#messages.push({role: "user", content: words});
-    this.turns.append(h("section", {class: "turn user"}, h("h4", null, "you"), h("div", {class: "part text"}, words)));
+    this.turns.append(h("section", {class: "turn user"}, h("h3", null, "you"), h("div", {class: "part text"}, words)));
     this.#answer();
   }
 
   async #answer() {
     const stop = this.#stop = new AbortController();
     const shown = h("div"), foot = h("div", {class: "bar dim"}, "asking…");
-    const turn = h("section", {class: "turn assistant"}, h("h4", null, this.model.value), shown, foot);
+    const turn = h("section", {class: "turn assistant"}, h("h3", null, this.model.value), shown, foot);
     this.turns.append(turn);
     this.button.textContent = "Stop";
     const dialect = this.dialect.value, answer = new Answer(dialect), began = performance.now();

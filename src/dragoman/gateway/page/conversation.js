@@ -32,7 +32,7 @@ export function conversationView(request, response) {
 }
 
 function turnView({role, parts, answer}) {
-  return h("section", {class: `turn ${role}${answer ? " answer" : ""}`}, h("h4", null, answer ? "answer" : role),
+  return h("section", {class: `turn ${role}${answer ? " answer" : ""}`}, h("h3", null, answer ? "answer" : role),
     parts.map(one => partView(one)));
 }
 

@@ -7,7 +7,7 @@ import {isStream} from "./frames.js";
 import {getJson, readPieces, send} from "./gateway.js";
 import {ladderView} from "./ladder.js";
 import {lossMark, tally} from "./marks.js";
-import {asCase, asCurl, asPython, isCut} from "./snippets.js";
+import {asCase, asCurl, asPython, whyNot} from "./snippets.js";
 import {stepsView} from "./stream_steps.js";
 import {timeline} from "./timeline.js";
 import {sideBySide} from "./wire.js";
@@ -38,7 +38,7 @@ function header(one, marks) {
     ["tokens", tokens(one.usage) || "not counted"], ["cost", "unknown"], ["time", duration(one.seconds)],
     ["attempts", one.attempts],
   ];
-  return h("header", {class: "facts"}, h("h3", null, one.model || "(no model)"),
+  return h("header", {class: "facts"}, h("h2", null, one.model || "(no model)"),
     h("span", {class: failed ? "badge error" : "badge good"}, one.status || "broken off"),
     h("span", {class: "dim"}, clock(one.began)),
     h("dl", {class: "inline"}, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
@@ -53,7 +53,7 @@ function wireView(one, marks) {
   const inRequest = marks.filter(mark => mark.path === "" || hasPath(one.request, mark.path));
   const inAnswer = marks.filter(mark => !inRequest.includes(mark));
   const upstream = one.upstream_dialect || "none";
-  const box = h("div", null, h("h4", null, "Request"));
+  const box = h("div", null, h("h3", null, "Request"));
   const sent = one.sent || (upstream === "rehearsal" ? "" : one.sent);
   if (sent) {
     box.append(sideBySide({title: "from the client", text: one.request, dialect: one.dialect, marks: inRequest},
@@ -64,7 +64,7 @@ function wireView(one, marks) {
         {title: "to the client", text: one.told, dialect: one.dialect, marks: inAnswer}));
     return box;
   }
-  box.append(h("h4", null, "Answer"), sideBySide({title: "to the client", text: one.told, dialect: one.dialect},
+  box.append(h("h3", null, "Answer"), sideBySide({title: "to the client", text: one.told, dialect: one.dialect},
     {title: "from the upstream", text: one.answer, dialect: upstream, marks: inAnswer}, one.joined_answer));
   return box;
 }
@@ -75,17 +75,17 @@ function hasPath(text, path) {
 }
 
 function factsView(one) {
-  const headers = (title, found) => h("section", null, h("h4", null, title), h("dl", {class: "table"},
+  const headers = (title, found) => h("section", null, h("h3", null, title), h("dl", {class: "table"},
     Object.entries(found).map(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
   return h("div", null,
     h("p", null, h("span", {class: "dim"}, "id "), h("code", null, one.id), h("span", {class: "dim"}, " path "), h("code", null, one.path)),
-    one.tries.length ? h("section", null, h("h4", null, "Attempts that failed"),
+    one.tries.length ? h("section", null, h("h3", null, "Attempts that failed"),
       h("ul", null, one.tries.map(it => h("li", null, `${it.upstream} ${it.model}: ${it.kind} ${it.status} ${it.message}`)))) : null,
     headers("Headers of the client", one.headers), headers("Headers of the upstream's answer", one.answer_headers));
 }
 
 function actions(one, about) {
-  const cut = isCut(one);
+  const cut = whyNot(one);
   const result = h("div", {"aria-live": "polite"});
   const chosen = h("select", {"aria-label": "upstream to send to"}, choices(about.upstreams.map(it => it.name), one.upstream));
   const again = h("button", {type: "button", disabled: cut !== "", title: cut || null, onclick: async () => {

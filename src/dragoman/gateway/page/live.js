@@ -48,6 +48,7 @@ const VALUE = {
 export class Live {
   #about;
   #open = "";
+  #unfinished = false;
   #missed = 0;
 
   constructor(about) {
@@ -58,7 +59,7 @@ export class Live {
     this.body = h("ol", {class: "rows", "aria-label": "exchanges"});
     this.said = h("p", {class: "dim", "aria-live": "polite"});
     this.panel = h("aside", {class: "beside", "aria-label": "open exchange", hidden: true});
-    this.list = h("div", {class: "list"}, h("div", {class: "bar filters"}, this.search, this.range, Object.values(this.filters)),
+    this.list = h("div", {class: "list"}, h("h2", {class: "unseen"}, "Live"), h("div", {class: "bar filters"}, this.search, this.range, Object.values(this.filters)),
       this.said, this.body);
     this.element = h("div", {class: "split"}, this.list, this.panel);
     onRows(() => { if (!this.element.hidden) this.draw(); });
@@ -71,6 +72,10 @@ export class Live {
 
   draw() {
     const all = sorted();
+    if (this.#unfinished && !rows.get(this.#open)?.running) {
+      this.open(this.#open);
+      return;
+    }
     this.#offer(all);
     const found = all.filter(row => this.#fits(row));
     const focused = document.activeElement?.closest?.(".rows li")?.dataset.id;
@@ -114,9 +119,9 @@ export class Live {
     return h("li", {"data-id": row.id, class: row.id === this.#open ? "open" : null},
       h("button", {type: "button", class: `row ${state}`, "aria-pressed": row.id === this.#open, onclick: () => { location.hash = `#live/${row.id}`; }},
         h("span", {class: "dot", title: state}), h("span", {class: "when"}, clock(row.began)),
-        h("span", {class: "who"}, h("b", null, row.model || "(no model)"), h("span", {class: "dim"}, ` ${row.dialect} → ${row.upstream || "nowhere"}`)),
-        h("span", {class: "words"}, words,
-          row.error ? h("span", {class: "error"}, ` ${row.error}`) : row.answer ? h("span", {class: "dim"}, ` → ${row.answer}`) : null),
+        h("span", {class: "who"}, h("b", null, row.model || "(no model)"), h("span", {class: "dim"}, `${row.dialect} → ${row.upstream || "nowhere"}`)),
+        h("span", {class: "words"}, h("span", null, words),
+          row.error ? h("span", {class: "error"}, row.error) : h("span", {class: "dim"}, row.answer || "")),
         h("span", {class: "figures"}, row.running ? "running…" : h("span", {class: failed ? "error" : null}, row.status || "cut"),
           h("span", {title: "tokens in and out"}, usage),
           h("span", {title: "cost: no price is known", class: "dim price"}, "$ ?"),
@@ -127,6 +132,7 @@ export class Live {
   /** Open one exchange beside the list; "" closes it. */
   async open(id) {
     this.#open = id;
+    this.#unfinished = Boolean(rows.get(id)?.running);
     this.panel.hidden = !id;
     this.element.classList.toggle("opened", Boolean(id));
     this.draw();
@@ -134,7 +140,7 @@ export class Live {
     this.panel.replaceChildren(h("p", {class: "dim"}, "loading…"));
     let inner;
     try {
-      inner = rows.get(id)?.running ? h("p", {class: "dim"}, "This exchange is still under way. It opens when it has ended.")
+      inner = this.#unfinished ? h("p", {class: "dim"}, "This exchange is still under way. It opens when it has ended.")
         : await exchangePanel(id, this.#about);
     } catch (error) {
       inner = h("p", {class: "error"}, error.message);

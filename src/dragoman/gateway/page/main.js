@@ -86,7 +86,7 @@ function connectDialog({clients, upstreams}) {
   const panels = clients.map(({client, line}) => [client, () => h("div", null, h("pre", null, line), copyButton("Copy", () => line))]);
   const {bar, shown} = tabs("clients", panels);
   const serves = upstreams.map(({name, dialect, models}) => h("li", null, h("b", null, name), ` ${dialect}${models.length ? `: ${models.join(", ")}` : ""}`));
-  $("clients").replaceChildren(bar, shown, h("h3", null, "Upstreams"), h("ul", null, serves));
+  $("clients").replaceChildren(bar, shown, h("h2", null, "Upstreams"), h("ul", null, serves));
 }
 $("connect").addEventListener("click", () => $("dialog").showModal());
 $("help").addEventListener("click", () => $("keys").showModal());

@@ -17,7 +17,7 @@ export class Matrix {
     this.feature = h("select", {"aria-label": "feature", onchange: () => this.#draw()});
     this.table = h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "matrix"});
     this.words = h("div", {class: "box", "aria-live": "polite"}, h("p", {class: "dim"}, "Choose a cell."));
-    this.element = h("div", {class: "page"}, h("div", {class: "bar"}, h("label", null, "feature ", this.feature),
+    this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Matrix"), h("div", {class: "bar"}, h("label", null, "feature ", this.feature),
       h("span", {class: "legend"}, Object.keys(SIGNS).map(severity => h("span", {class: `cell ${severity || "good"}`}, `${SIGNS[severity]} ${WORDS[severity]}`)),
         h("span", {class: "cell none"}, "– the source dialect has no such thing"))), this.table, this.words);
   }
@@ -68,13 +68,13 @@ export class Matrix {
 
   #explain(feature, source, target, cell) {
     const title = `${this.data.features[feature]}, from ${source} to ${target}: ${WORDS[cell.severity]}.`;
-    this.#say(h("h3", null, title), ...(cell.error ? [note({severity: "error", title: cell.error})] : []),
+    this.#say(h("h2", null, title), ...(cell.error ? [note({severity: "error", title: cell.error})] : []),
       ...cell.losses.map(lossMark).map(note));
   }
 
   #explainPair(source, target, pair) {
     const bad = pair.filter(([, cell]) => ["warning", "error"].includes(cell.severity));
-    this.#say(h("h3", null, `From ${source} to ${target}: ${pair.length - bad.length} of ${plural(pair.length, "feature")} arrive.`),
+    this.#say(h("h2", null, `From ${source} to ${target}: ${pair.length - bad.length} of ${plural(pair.length, "feature")} arrive.`),
       h("p", {class: "dim"}, `Complete or with a note: ${pair.filter(one => !bad.includes(one)).map(([name]) => name).join(", ")}.`),
       ...bad.map(([name, cell]) => h("div", null, h("p", null, h("b", null, this.data.features[name]), ` ${WORDS[cell.severity]}.`),
         cell.losses.filter(loss => loss.severity !== "info").map(lossMark).map(note))));

@@ -16,7 +16,7 @@ export class Numbers {
     this.plots = h("div", {class: "plots"});
     this.tables = h("div", {class: "tables"});
     this.health = h("div");
-    this.element = h("div", {class: "page"}, h("div", {class: "bar"}, this.range, this.said), this.plots, this.tables, this.health);
+    this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Numbers"), h("div", {class: "bar"}, this.range, this.said), this.plots, this.tables, this.health);
     onRows(() => { if (!this.element.hidden) this.draw(); });
   }
 
@@ -24,7 +24,7 @@ export class Numbers {
     this.draw();
     const {upstreams} = await getJson("/readyz").catch(() => ({upstreams: {}}));
     const unwell = Object.entries(upstreams);
-    this.health.replaceChildren(h("h3", null, "Health of the upstreams"), unwell.length
+    this.health.replaceChildren(h("h2", null, "Health of the upstreams"), unwell.length
       ? h("ul", null, unwell.map(([name, facts]) => h("li", null, h("b", null, name), ` ${Object.entries(facts).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ")}`)))
       : h("p", null, "No upstream is skipped: none has failed again and again."));
   }

@@ -47,6 +47,8 @@ export function asCase(one) {
 }
 
 /** Why a body cannot be sent again as it was; "" if it can. */
-export function isCut(one) {
-  return /\.\.\. \(\d+ bytes\)$/.test(one.request.slice(-40)) ? "The body was too long to be kept whole." : "";
+export function whyNot(one) {
+  if (one.cut) return "The body was too long to be kept whole.";
+  try { JSON.parse(one.request); } catch { return "The body is no JSON."; }
+  return "";
 }

@@ -48,8 +48,8 @@ export function stepsView(text, dialect) {
   return h("div", null,
     h("div", {class: "bar"}, h("button", {type: "button", onclick: step(-1), "aria-label": "frame before"}, "←"), slider,
       h("button", {type: "button", onclick: step(1), "aria-label": "next frame"}, "→"), name),
-    h("div", {class: "sides"}, h("section", {class: "side"}, h("h4", null, "this frame"), raw),
-      h("section", {class: "side"}, h("h4", null, "the answer so far"), shown)));
+    h("div", {class: "sides"}, h("section", {class: "side"}, h("h3", null, "this frame"), raw),
+      h("section", {class: "side"}, h("h3", null, "the answer so far"), shown)));
 }
 
 /** The parts of an answer that is being read. */

@@ -29,7 +29,7 @@ export class Translate {
     this.targets = h("div", {class: "targets", role: "group", "aria-label": "dialects"});
     this.result = h("div");
     const samples = Object.entries(SAMPLES).map(([kind, [title]]) => h("button", {type: "button", class: "quiet", onclick: () => this.sample(kind)}, title));
-    this.element = h("div", {class: "page"},
+    this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Translate"),
       h("div", {class: "bar"}, h("span", {class: "dim"}, "sample:"), samples, h("span", {class: "spread"}), this.kind, this.source, this.model),
       this.input, this.said, this.targets, this.result);
   }

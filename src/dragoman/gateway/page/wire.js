@@ -36,5 +36,5 @@ function fill(box, ...children) {
 
 function side({title, text, dialect, marks = []}, joins, onjoin) {
   const body = isStream(text) ? framesView(text, dialect, marks) : jsonView(text, {marks, joins, onjoin, label: title});
-  return h("section", {class: "side"}, h("h4", null, title, dialect ? h("span", {class: "dialect"}, dialect) : null), body);
+  return h("section", {class: "side"}, h("h3", null, title, dialect ? h("span", {class: "dialect"}, dialect) : null), body);
 }
