@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jsonschema_rs
 import pytest
 
 from tests.browser.chromium import MISSING, Watched, chromium
@@ -17,7 +21,7 @@ from tests.e2e.serving import served
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.skipif(bool(MISSING), reason=MISSING), pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -235,6 +239,29 @@ def test_every_cell_of_the_matrix_is_explained(watched: Watched, base: str) -> N
     page.get_by_label("openai-chat to ollama").click()
     assert "is lost" in page.locator(".page:visible .box h2").inner_text()
     assert "media.dropped" in page.locator(".page:visible .box").inner_text()
+
+
+def test_what_is_copied_works(watched: Watched, base: str, tmp_path: Path) -> None:
+    page = live(watched, base)
+    words = """quotes ' and " and ünïcode \U0001f600"""
+    _, exchange = ask(base, *chat("google/rehearsal/rules", words, seed=7))
+    made = page.evaluate(
+        """async id => {
+          const {asCase, asCurl, asPython} = await import("/dragoman/page/snippets.js");
+          const one = await (await fetch(`/dragoman/exchanges/${id}`)).json();
+          return [asCase(one), asCurl(one), asPython(one)];
+        }""",
+        exchange,
+    )
+    case, curl, python = made
+    schema = json.loads((Path(__file__).parents[2] / "conformance/schema.json").read_text(encoding="utf-8"))
+    one = {"$ref": "#/$defs/case", "$defs": schema["$defs"]}
+    assert [error.message for error in jsonschema_rs.validator_for(one).iter_errors(json.loads(case))] == []
+    answers = [subprocess.run([sys.executable, "-c", python], capture_output=True, text=True, timeout=30, check=True)]
+    if shutil.which("curl"):
+        answers.append(subprocess.run(["bash", "-c", curl], capture_output=True, text=True, timeout=30, check=True))
+    for answer in answers:
+        assert words in json.loads(answer.stdout)["choices"][0]["message"]["content"]
 
 
 def test_the_keyboard_walks_through_the_exchanges(watched: Watched, base: str) -> None:

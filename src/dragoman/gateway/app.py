@@ -361,7 +361,12 @@ class Gateway:
         """The exchanges of a client as they pass, by the rule of `_show`. The stream ends with the configuration: keys
         may have changed."""
         viewer, admission = EVERYBODY if request.admin else request.owner, self._admission
-        if viewer == self._identities.nobody.owner:
+        foreign = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if foreign and "origin" not in request.headers:
+            # A foreign page can load this address as a picture. It reads nothing, but it would hold a place.
+            why = "another web page may not watch this gateway"
+            reply.send(*_json(403, {"error": {"message": why, "type": "permission_error"}}))
+        elif viewer == self._identities.nobody.owner:
             reply.send(*_json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}}))
         elif live.is_full(self._exchanges, viewer):
             why = "too many pages watch this gateway. Close one of them, and try again."
@@ -394,7 +399,9 @@ class Gateway:
         if not name or name.startswith(">"):
             since = float(name[1:] or 0) if name else 0.0
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
-            return json_text.encode([row(one, keys) for one in seen if one.began + (one.seconds or 0.0) >= since])
+            if name:  # another worker has a page that watches
+                seen = [one for one in seen if one.began + (one.seconds or 0.0) >= since][-live.MOST_OF_PEER :]
+            return json_text.encode([row(one, keys) for one in seen])
         found = self._exchanges.get(name)
         if found is None or viewer not in (EVERYBODY, found.request.owner):
             return b""

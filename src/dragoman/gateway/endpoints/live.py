@@ -27,6 +27,8 @@ BUSY = TICK / 5
 """Seconds of one look in which rows are made."""
 BEAT = 15.0
 """Seconds of silence, until a comment shows that the stream is alive."""
+MOST_OF_PEER = 50
+"""Rows that one worker sends to another for one question."""
 PEERS = 1.0
 """Seconds between two questions to the other workers."""
 _HEADERS = [

@@ -35,19 +35,20 @@ def row(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
     if exchange.row is not None:
         return exchange.row
     found = summary(exchange, secrets)
-    short = exchange.kept() <= MOST_READ
+    short, ended = exchange.kept() <= MOST_READ, exchange.seconds is not None
     more = {
         "upstream_dialect": exchange.upstream_dialect,
         "words": _question(exchange) if short else "",
-        "answer": _answer(exchange) if short else "",
-        "usage": usage(exchange) if short else None,
+        "answer": _answer(exchange) if short and ended else "",
+        "usage": usage(exchange) if short and ended else None,
         "first_byte": exchange.first_byte,
         "severity": _worst(exchange),
         "agent": _agent(exchange.request.headers.get("user-agent", "")),
         "owner": exchange.request.owner[:8],
     }
     found |= clean_texts(more, exchange, secrets)
-    if exchange.seconds is not None:  # an exchange under way changes still
+    found["words"], found["answer"] = _cut(found["words"]), _cut(found["answer"])
+    if ended:  # an exchange under way changes still
         exchange.row = found
     return found
 
@@ -115,7 +116,7 @@ def _first_words(events: Iterable[Event]) -> str:
                 calls.append(event.part)
         elif isinstance(event, PartDelta) and event.index in shown:
             texts += event.text
-            if len(texts) > WORDS:
+            if len(texts) > 8 * WORDS:
                 break
         elif isinstance(event, Fault):
             return _line(event.message)
@@ -128,5 +129,10 @@ def _called(parts: Iterable[Part]) -> str:
 
 
 def _line(text: str) -> str:
-    words = " ".join(text[: 4 * WORDS].split())
+    """The beginning of a text in one line. It is cut to its last length when secrets are removed: half a secret would
+    not be found."""
+    return " ".join(text[: 8 * WORDS].split())
+
+
+def _cut(words: str) -> str:
     return words if len(words) <= WORDS else f"{words[: WORDS - 1]}…"

@@ -7,6 +7,7 @@ import {getJson} from "./gateway.js";
 
 const MOST = 2000;
 const SHOWN = 200;
+const RELOAD = 3000;
 const RANGES = [["", "any time"], ["300", "5 minutes"], ["3600", "1 hour"], ["86400", "1 day"]];
 
 /** The rows of all exchanges that this page knows, newest first. */
@@ -50,6 +51,7 @@ export class Live {
   #open = "";
   #unfinished = false;
   #missed = 0;
+  #timer = 0;
 
   constructor(about) {
     this.#about = about;
@@ -65,9 +67,15 @@ export class Live {
     onRows(() => { if (!this.element.hidden) this.draw(); });
   }
 
+  /** Rows were left out. The gateway may still keep them, so the list is loaded again, not more than every few seconds. */
   missed(number) {
     this.#missed += number;
     this.draw();
+    this.#timer ||= setTimeout(() => {
+      this.#timer = 0;
+      this.#missed = 0;
+      loadRows().catch(error => { this.said.textContent = error.message; });
+    }, RELOAD);
   }
 
   draw() {
@@ -143,7 +151,8 @@ export class Live {
       inner = this.#unfinished ? h("p", {class: "dim"}, "This exchange is still under way. It opens when it has ended.")
         : await exchangePanel(id, this.#about);
     } catch (error) {
-      inner = h("p", {class: "error"}, error.message);
+      const gone = error.status === 404 ? "The gateway no longer keeps this exchange." : error.message;
+      inner = h("p", {class: "error"}, gone);
     }
     if (this.#open !== id) return;
     this.panel.replaceChildren(h("button", {type: "button", class: "close", "aria-label": "close the exchange", onclick: () => { location.hash = "#live"; }}, "×"), inner);

@@ -36,8 +36,9 @@ export function asCase(one) {
   let input = one.request;
   try { input = JSON.parse(one.request); } catch { /* a broken document stays as text */ }
   const to = one.upstream_dialect === "rehearsal" ? one.dialect : one.upstream_dialect;
+  const letters = one.id.slice(3, 11).replace(/\d/g, digit => "ghijklmnop"[digit]);  // ids of cases have no digits
   const found = {
-    id: `mine.${one.id.slice(3, 11)}.${one.dialect}-to-${to}`, topic: "mine",
+    id: `mine.${letters}.${one.dialect}-to-${to}`, topic: "mine",
     requirement: "Replace this sentence by the rule that must hold for this request.",
     source: [{page: `protocols/${to}.md`, section: "exchange", evidence: "R", date: new Date(one.began * 1000).toISOString().slice(0, 10)}],
     kind: "request", from: one.dialect, to, model: one.upstream_model || one.model, input,

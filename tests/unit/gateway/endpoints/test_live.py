@@ -127,6 +127,29 @@ def test_a_client_without_a_key_on_another_machine_sees_no_stream() -> None:
     assert run(work) == 403
 
 
+@pytest.mark.parametrize(("site", "status"), [("cross-site", b"403"), ("same-site", b"403"), ("same-origin", b"200")])
+def test_a_foreign_page_cannot_hold_a_place(site: str, status: bytes) -> None:
+    async def work(front: Front) -> bytes:
+        reader, writer = await front.open("/dragoman/live", None, {"sec-fetch-site": site, "sec-fetch-mode": "no-cors"})
+        line = await reader.readline()
+        writer.close()
+        return line
+
+    assert run(work).split()[1] == status
+
+
+def test_a_row_is_cut_only_after_keys_are_removed() -> None:
+    async def work(front: Front) -> Any:
+        async with watching(front) as seen:
+            await seen.next()
+            words = "w" * 150 + " sk-abcd1234567890abcdefghij"
+            body = json.dumps({"model": "rehearsal/rules", "messages": [{"role": "user", "content": words}]})
+            await front.ask("/v1/chat/completions", body.encode())
+            return (await seen.next())[1]["words"]
+
+    assert run(work) == "w" * 150 + " sk-abcd.…"
+
+
 def test_an_exchange_under_way_is_shown_before_it_ends() -> None:
     async def work(front: Front) -> Any:
         async with watching(front) as seen:
