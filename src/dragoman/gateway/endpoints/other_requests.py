@@ -16,7 +16,7 @@ from ...dialects import endpoints
 from ...transport.http_client import Headers
 from ..client_identity import apart
 from ..exchange.child_process import SMALL
-from ..exchange.child_tasks import in_child
+from ..exchange.child_tasks import done, in_child
 from ..exchange.refused_exchange import Refused, fault_reply
 from ..exchange.response_continuation import asked as refers
 from ..exchange.response_continuation import recall
@@ -152,10 +152,11 @@ async def _home(services: Services, call: Call, request: IncomingRequest) -> Ans
 async def _page(services: Services, call: Call, request: IncomingRequest) -> Answer:
     if call.rest == "about":
         return page.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
+    work = partial(page_translation.translate, request.body)
     # Into seven dialects: seven times the work that `done` judges by the size of the document.
     if len(request.body) > SMALL // 8:
-        return await in_child(services.children, partial(page_translation.translate, request.body))
-    return page_translation.translate(request.body)
+        return await in_child(services.children, work)
+    return await done(services.children, request.body, work)
 
 
 async def _socket(services: Services, call: Call, request: IncomingRequest) -> Answer:
