@@ -9,7 +9,7 @@ JOBS ?= 2
 # of their own, and each of them would compile the whole package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older clean changes release coverage browser screenshots many-exchanges
+.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs site agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older clean changes release coverage browser screenshots many-exchanges
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -76,7 +76,10 @@ golden: $(READY)  ## Rewrite the conformance cases from their sources, the golde
 	$(BIN)/python -m tests.golden
 
 docs: $(READY)  ## Rewrite the generated pages of the documentation
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
+
+site: $(READY)  ## Build the documentation as a site: build/site-source/site/index.html
+	$(BIN)/python -m docs.build_site
 
 changes: $(READY)  ## Print the next section of the changelog, gathered from changes.d
 	$(BIN)/python changes.d/release.py

@@ -1,7 +1,7 @@
 """Writes the reference pages of the documentation from the sources they describe.
 
-    python docs/generate.py           # writes docs/reference/ and docs/dialects/
-    python docs/generate.py --check   # says which pages are out of date, and exits 1
+    python -m docs.generate           # writes docs/reference/, docs/dialects/ and docs/upstreams/
+    python -m docs.generate --check   # lists the pages that are out of date, and exits 1
 
 A generated page is never edited by hand; a test keeps them current.
 """
@@ -12,18 +12,22 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import msgspec
 
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.canon.loss_codes import CODES
 from dragoman.canon.repair_codes import REPAIRS
-from dragoman.cli.main import main as command
 from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import get, names
 from dragoman.facts import hosts, profiles
 from dragoman.gateway.exchange import fault_reactions
 from dragoman.lint.runner import all_rules
+
+from .generators.api_page import api
+from .generators.command_line_page import command_line
+from .generators.configuration_page import configuration
+from .generators.tables import cells
+from .generators.upstream_pages import upstream_pages
 
 DOCS = Path(__file__).parent
 FOLDERS = DOCS.parent / "src" / "dragoman" / "dialects"
@@ -43,7 +47,11 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/profiles.md", NOTE + gates()
     yield "reference/hosts.md", NOTE + upstreams()
     yield "reference/faults.md", NOTE + faults()
-    yield "reference/cli.md", NOTE + cli()
+    yield "reference/cli.md", NOTE + command_line()
+    yield "reference/api.md", NOTE + api()
+    yield "reference/configuration.md", NOTE + configuration()
+    for name, text in upstream_pages().items():
+        yield f"upstreams/{name}.md", NOTE + text
 
 
 def dialects() -> str:
@@ -103,7 +111,7 @@ def gates() -> str:
         "|---|---|---|---|---|",
     ]
     for row in profiles.rows():
-        out.append(_cells(", ".join(row.dialects), ", ".join(row.match), _told(row.facts), row.source, row.date))
+        out.append(cells(", ".join(row.dialects), ", ".join(row.match), _listed(row.facts), row.source, row.date))
     return "\n".join(out) + "\n"
 
 
@@ -122,16 +130,12 @@ def upstreams() -> str:
         names = ", ".join(one.names or one.of)
         spoken = ", ".join(one.dialects)
         models = ", ".join(one.models) or "all"
-        out.append(_cells(names, ", ".join(one.match), models, spoken, _told(one.facts), one.source, one.date))
+        out.append(cells(names, ", ".join(one.match), models, spoken, _listed(one.facts), one.source, one.date))
     return "\n".join(out) + "\n"
 
 
-def _told(facts: dict[str, object]) -> str:
+def _listed(facts: dict[str, object]) -> str:
     return ", ".join([f"{name}: {value}" for name, value in facts.items()])
-
-
-def _cells(*texts: str) -> str:
-    return "| " + " | ".join([text.replace("|", "\\|").replace("*", "\\*") for text in texts]) + " |"
 
 
 def faults() -> str:
@@ -150,7 +154,7 @@ def faults() -> str:
         for kind in fault_reactions.KINDS:
             row = fault_reactions.TABLE[origin, kind]
             again, other = ["yes" if one else "no" for one in (row.retried, row.next_place)]
-            out.append(_cells(kind, again, other, row.breaker, row.told_as))
+            out.append(cells(kind, again, other, row.breaker, row.told_as))
         out.append("")
     out += [
         "Breaker: `counted` is a failure of the upstream, once another place has served the same request. `rests`: the",
@@ -158,11 +162,11 @@ def faults() -> str:
         "",
         "## Status and type in each dialect",
         "",
-        _cells("Told as", *names()),
+        cells("Told as", *names()),
         "|---" * (len(names()) + 1) + "|",
     ]
     for kind in fault_reactions.KINDS:
-        out.append(_cells(kind, *[_status_and_type(name, kind) for name in names()]))
+        out.append(cells(kind, *[_status_and_type(name, kind) for name in names()]))
     return "\n".join(out) + "\n"
 
 
@@ -173,18 +177,6 @@ def _status_and_type(dialect: str, kind: FaultKind) -> str:
         return str(status)
     words = [error.get("type"), error.get("code"), error.get("status"), error.get("metadata", {}).get("error_type")]
     return " ".join([str(status), *[f"`{word}`" for word in words if isinstance(word, str)]])
-
-
-def cli() -> str:
-    width = {"terminal_width": 100, "max_content_width": 100}
-    context = click.Context(command, info_name="dragoman", **command.context_settings, **width)
-    out = ["# Command line", "", "```", command.get_help(context), "```", ""]
-    for name in command.list_commands(context):
-        verb = command.get_command(context, name)
-        if verb is not None:
-            inner = click.Context(verb, info_name=name, parent=context, **width)
-            out += [f"## dragoman {name}", "", "```", verb.get_help(inner), "```", ""]
-    return "\n".join(out)
 
 
 def main(arguments: list[str]) -> int:

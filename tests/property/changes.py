@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.facts.dialects import frames
 
-from tests.recorded.cases import Case, Kind, all_cases
+from tests.recorded.cases import Case, Kind, cases
 
 Json = Any
 Path = tuple[str | int, ...]
@@ -43,7 +43,7 @@ class Recordings:
     """The recorded documents of one dialect and kind, and what their lists hold."""
 
     def __init__(self, dialect: str, kind: Kind) -> None:
-        self.cases = [case for case in all_cases(dialect, kind) if len(case.body) < LONGEST]
+        self.cases = [case for case in cases(dialect, kind) if len(case.body) < LONGEST]
         self.stream = kind == "stream"
         self._held: dict[str | int, list[Json]] = {}
         self.documents = [frames(case.body) if self.stream else json.loads(case.body) for case in self.cases]

@@ -14,7 +14,7 @@ from dragoman.dialects import names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
 from tests.oracles import corpus
-from tests.recorded.cases import all_cases
+from tests.recorded.cases import cases
 
 PAIRS = list(permutations(names(), 2))
 EVERY = 5
@@ -59,7 +59,7 @@ def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> t
 def test_recorded_streams_become_the_same_both_ways(
     source: str, target: str, lanes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for case in all_cases(source, "stream")[names().index(target) % EVERY :: EVERY]:
+    for case in cases(source, "stream")[names().index(target) % EVERY :: EVERY]:
         chunks = whole_frames(case.body)
         long = without_lanes(monkeypatch, chunks, source, target)
         assert outcome(chunks, source, target) == long, case.id

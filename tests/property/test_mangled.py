@@ -11,7 +11,7 @@ import dragoman
 from dragoman.canon import Fault
 from dragoman.dialects import get
 from tests.oracles.grammar import check_stream
-from tests.recorded.cases import DIALECTS, Case, all_cases, events
+from tests.recorded.cases import DIALECTS, Case, cases, events
 from tests.recorded.events import findings
 
 DEEDS = ("drop", "repeat", "exchange", "shuffle", "cut", "cut inside")
@@ -68,7 +68,7 @@ def _pieces(raw: bytes, dice: random.Random) -> list[bytes]:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_mangled_stream_is_legal_and_no_success_unless_its_source_is(dialect: str, deed: str) -> None:
     dice = random.Random(f"{dialect} {deed}")
-    short = [case for case in all_cases(dialect, "stream") if len(case.body) < LONGEST]
+    short = [case for case in cases(dialect, "stream") if len(case.body) < LONGEST]
     assert short
     for case in dice.sample(short, min(TRIES, len(short))):
         frames = _mangled(_frames(case), deed, dice)
@@ -89,7 +89,7 @@ def test_a_mangled_stream_is_legal_and_no_success_unless_its_source_is(dialect: 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_stream_cut_at_any_border_of_its_frames_is_a_fault_until_it_has_ended(dialect: str) -> None:
     dice = random.Random(dialect)
-    calling = [case for case in all_cases(dialect, "stream") if len(case.body) < LONGEST and b"call" in case.body]
+    calling = [case for case in cases(dialect, "stream") if len(case.body) < LONGEST and b"call" in case.body]
     for case in dice.sample(calling, min(2, len(calling))):
         frames = _frames(case)
         for end in range(min(len(frames), 60)):

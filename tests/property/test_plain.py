@@ -19,7 +19,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.dialects import get, names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
-from tests.recorded.cases import all_cases
+from tests.recorded.cases import cases
 
 SHORT = [
     (source, target)
@@ -77,7 +77,7 @@ def test_recorded_answers_are_the_same_both_ways(
 ) -> None:
     answers = asked(target, source, stream=False)
     taken = 0
-    for case in all_cases(source, "response"):
+    for case in cases(source, "response"):
         reader = get(source).fast.read_plain  # type: ignore[union-attr]
         taken += reader is not None and reader(case.body, 0, None) is not None
         for way, request in (("auto", None), ("auto", answers), ("vault", answers), ("id", None)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
@@ -27,10 +26,6 @@ PAIRS = list(permutations(DIALECTS, 2))
 # How many failures one message lists.
 SHOWN = 8
 
-# The run without the memory repeats the laws: a third of the examples of hypothesis, a third of the exchanges. All
-# exchanges are translated there as well, by `tests/manifest`.
-EVERY = 3 if os.environ.get("HYPOTHESIS_PROFILE") == "again" else 1
-
 
 class Case(msgspec.Struct, frozen=True, eq=False):
     """One recorded body."""
@@ -44,20 +39,9 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
 
 @cache
-def all_cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
+def cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
     """Every recorded body of one kind."""
     return tuple([case for record in corpus.records(dialect) for case in _of(record) if case.kind == kind])
-
-
-@cache
-def cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
-    """The recorded bodies of one kind that a law is held to: all of them, in the run without the memory every third."""
-    return all_cases(dialect, kind)[::EVERY]
-
-
-def fewest(recorded: int, own: int) -> int:
-    """How many cases a test must at least have seen: with the recordings, and with the corpus alone."""
-    return corpus.least(recorded, own) // EVERY
 
 
 def _of(record: corpus.Record) -> Iterator[Case]:
@@ -120,7 +104,7 @@ def settle(check: str, failures: dict[str, str], looked_at: set[str] | None = No
     """
     known = {entry.record: entry for entry in EXCEPTIONS if entry.check == check}
     new = {record: text for record, text in failures.items() if corpus.base_id(record) not in known}
-    if looked_at is None and (EVERY > 1 or not corpus.has_recordings()):
+    if looked_at is None and not corpus.has_recordings():
         looked_at = set()
     healed = [record for record in known if record not in failures and (looked_at is None or record in looked_at)]
     lines = [f"{record}: {text}" for record, text in new.items()]

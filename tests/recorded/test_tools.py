@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.oracles import conversation, official
+from tests.oracles import conversation, corpus, official
 from tests.recorded import markers
-from tests.recorded.cases import DIALECTS, PAIRS, Case, cases, fewest, settle
+from tests.recorded.cases import DIALECTS, PAIRS, Case, cases, settle
 
 Json = Any
 
@@ -39,7 +39,7 @@ def test_declarations_alone_cross_or_are_reported(source: str, target: str) -> N
         lost = markers.silent(marked, out.body, out.losses)
         if lost:
             failures[case.id] = f"gone without a word: {', '.join(lost[:5])}"
-    assert seen > fewest(FEWEST.get(source, 50), 3)
+    assert seen > corpus.least(FEWEST.get(source, 50), 3)
     settle(f"tools {source} to {target}", failures)
 
 
@@ -85,7 +85,7 @@ def test_recorded_calls_and_their_results_make_a_legal_next_turn(dialect: str) -
             wrong += official.check_request(dialect, body, extensions=True)
         if wrong:
             failures[case.id] = "; ".join(wrong[:3])
-    assert answered > fewest(FEWEST_ANSWERS.get(dialect, 20), 0)
+    assert answered > corpus.least(FEWEST_ANSWERS.get(dialect, 20), 0)
     settle(f"results {dialect}", failures)
 
 

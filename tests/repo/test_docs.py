@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import re
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs import generate
 
 from dragoman.codec import cache_budget
 
@@ -26,16 +26,8 @@ def _memories_as_before() -> Iterator[None]:
     cache_budget.budget(cache_budget.DEFAULT)
 
 
-def generator() -> Any:
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_generated_pages_are_current() -> None:
-    stale = [path for path, text in generator().pages() if (DOCS / path).read_text() != text]
+    stale = [path for path, text in generate.pages() if (DOCS / path).read_text() != text]
     assert not stale, f"run: make docs (out of date: {stale})"
 
 

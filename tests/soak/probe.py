@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
 import sys
 import time
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ PAUSE = 0.05
 
 def main() -> None:
     """Measure until interrupted, then print the figures in milliseconds."""
+    # A shell starts background jobs with SIGINT ignored, and processes inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     address = urlsplit(sys.argv[1])
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
     waits: list[float] = []

@@ -40,12 +40,12 @@ def continued(dialect: str, request: dict[str, Any], answer: Any, step: dict[str
     `say`."""
     if "outputs" in step or "say" in step:
         request = answered(dialect, request, answer, step.get("outputs", []), strict)
-    return said(dialect, request, step["say"]) if "say" in step else request
+    return with_user_turn(dialect, request, step["say"]) if "say" in step else request
 
 
-def said(dialect: str, request: dict[str, Any], text: str) -> dict[str, Any]:
+def with_user_turn(dialect: str, request: dict[str, Any], text: str) -> dict[str, Any]:
     """The request with one more turn of the user."""
-    return client_of(dialect).said(request, text)
+    return client_of(dialect).with_user_turn(request, text)
 
 
 def answered(dialect: str, request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:

@@ -36,10 +36,10 @@ def _verdict(result: Result, reason: str | None) -> Verdict:
         if reason is None:
             return Verdict(result, "pass")
         return Verdict(result, "surprise", [f"expected to fail ({reason}), but passed: take it off the list"])
-    told = [f"could not be tested: {result.untested}"] if result.untested else result.failures
+    reasons = [f"could not be tested: {result.untested}"] if result.untested else result.failures
     if reason is not None:
         return Verdict(result, "expected", [reason])
-    return Verdict(result, "untested" if result.untested else "fail", told)
+    return Verdict(result, "untested" if result.untested else "fail", reasons)
 
 
 def strangers(expected: dict[str, str], known: set[str]) -> list[str]:

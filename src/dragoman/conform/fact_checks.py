@@ -167,8 +167,8 @@ def _loss(fact: Fact, outcome: Outcome) -> str:
     for loss in outcome.losses or ():
         if loss.code == fact["loss"] and all(getattr(loss, key) == value for key, value in wanted.items()):
             return ""
-    told = ", ".join(f"{loss.code} at {loss.path or '/'}" for loss in outcome.losses or ()) or "none"
-    return f"no loss {dump(dict(fact))}; reported: {told}"
+    reported = ", ".join(f"{loss.code} at {loss.path or '/'}" for loss in outcome.losses or ()) or "none"
+    return f"no loss {dump(dict(fact))}; reported: {reported}"
 
 
 def _no_loss(fact: Fact, outcome: Outcome) -> str:

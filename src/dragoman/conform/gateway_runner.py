@@ -80,8 +80,8 @@ def _observed(case: Case, host: Host) -> Outcome:
         return _request(case, host)
     request = case.request
     if case.kind == "fault":
-        told = case.input
-        script = Script(case.upstream, told["body"], None, told["status"], told.get("headers", {}))
+        given = case.input
+        script = Script(case.upstream, given["body"], None, given["status"], given.get("headers", {}))
         answer = _exchange(case, host, request, script)[0]
         document = {"status": answer.status, "headers": answer.headers, "body": decode(answer.body)}
         return Outcome(case.target, document, [])
@@ -181,9 +181,9 @@ def _exchange(
     if trouble:
         raise Untestable(f"the scripted upstream was asked in another way: {trouble[0]}")
     if not asked:
-        said = f"nobody asked the scripted upstream; the gateway said {answer.status}: {_words(answer)}"
+        problem = f"nobody asked the scripted upstream; the gateway said {answer.status}: {_words(answer)}"
         # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.
-        raise Untestable(said) if answer.status in (200, 401, 403, 404, 405) else Refused(said)
+        raise Untestable(problem) if answer.status in (200, 401, 403, 404, 405) else Refused(problem)
     return answer, [one.body for one in asked]
 
 

@@ -48,9 +48,9 @@ def json(verdicts: list[Verdict], asked: str) -> str:
     cases: list[dict[str, Any]] = []
     for verdict in verdicts:
         case = verdict.result.case
-        told: dict[str, Any] = {"id": case.id, "topic": case.topic, "requirement": case.requirement}
-        told |= {"from": case.source_dialect, "to": case.target, "state": verdict.state}
-        cases.append(told | ({"words": verdict.words} if verdict.words else {}))
+        entry: dict[str, Any] = {"id": case.id, "topic": case.topic, "requirement": case.requirement}
+        entry |= {"from": case.source_dialect, "to": case.target, "state": verdict.state}
+        cases.append(entry | ({"words": verdict.words} if verdict.words else {}))
     counts = Counter(verdict.state for verdict in verdicts)
     document = {"asked": asked, "cases": len(verdicts), "states": dict(counts), "results": cases}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()

@@ -29,7 +29,7 @@ class Call(Struct, frozen=True):
     """What a client wants, read from the address of its request."""
 
     verb: str
-    """The handler: `generate`, or a name of `gateway/endpoints/other_requests.py`."""
+    """The handler: `generate`, or a name of `gateway/endpoints/non_generation_requests.py`."""
     dialect: str
     """"" for an endpoint of the gateway itself."""
     model: str = ""
@@ -144,7 +144,7 @@ class Model(Struct, frozen=True):
     output: int | None = None
     """Tokens that the model writes at most."""
     shape: ModelLists | None = None
-    said: dict[str, Any] | None = None
+    listed: dict[str, Any] | None = None
     """The row of the upstream's own list, in the shape above."""
 
 
@@ -355,7 +355,7 @@ class Client(Struct, frozen=True):
     """The path of the tools in a request, in the notation of the conformance kit."""
     tool_names: str
     """The path of the names of the declared functions."""
-    said: Callable[[dict[str, Any], str], dict[str, Any]]
+    with_user_turn: Callable[[dict[str, Any], str], dict[str, Any]]
     """A request with one more turn of the user."""
     answered: Callable[[dict[str, Any], Json, list[Json], bool], dict[str, Any]]
     """The next request, from the request before, its answer, and one output for each call in the answer. The flag is

@@ -74,9 +74,9 @@ class _Reader:
             return msgspec.convert(value, shape)
         except msgspec.ValidationError as error:
             words = _words(shape)
-            said = f"{value!r} is none of the words" if words else _TAIL.sub("", str(error)).replace("`", "")
+            problem = f"{value!r} is none of the words" if words else _TAIL.sub("", str(error)).replace("`", "")
             got = value if isinstance(value, str) else ""
-            raise FileError(self._file, self._text, at, said, got, words) from None
+            raise FileError(self._file, self._text, at, problem, got, words) from None
 
     def _struct(self, value: Any, shape: Any, at: Place) -> Any:
         if isinstance(value, str) and hasattr(shape, "from_word"):

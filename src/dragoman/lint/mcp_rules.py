@@ -288,8 +288,8 @@ def _headers(subject: Subject, method: str, params: Object, version: str) -> Ite
         if header not in subject.headers:
             yield Breach(at, f"the header {header} is missing", "send it")
         elif body and _spelled(subject.headers[header]) != body:
-            said = subject.headers[header]
-            yield Breach(at, f"the header {header} says {quoted(said)}, the body {quoted(body)}", "make them agree")
+            value = subject.headers[header]
+            yield Breach(at, f"the header {header} says {quoted(value)}, the body {quoted(body)}", "make them agree")
 
 
 def _spelled(value: str) -> str:

@@ -12,13 +12,13 @@ from ..canon.events import Event, Fault
 from ..canon.request import Request
 from ..canon.response import Response
 from . import rules_model
-from .compose import events_of, response_of, usage_of
+from .answer_composition import events_of, response_of, usage_of
 from .conversation_view import Conversation, fingerprint, read_conversation
 from .scenarios import SCENARIOS
 from .script import Script, Step, chosen, fault_of, play, read_script
 from .script import usage_of as figures_of
 from .thinking import Seals, check
-from .tokens import count, estimate
+from .token_estimate import count, estimate
 
 __all__ = ["SCENARIOS", "Rehearsed", "Script", "Seals", "Step", "answer", "count", "estimate", "models", "read_script"]
 
@@ -107,11 +107,11 @@ def answer(request: Request, *, script: Script | None = None, seals: Seals = "ch
 
 
 def _by_rules(request: Request, wrong: Fault | None) -> Rehearsed:
-    said = wrong or rules_model.respond(request)
-    if isinstance(said, Fault):
-        return Rehearsed(rules_model.MODEL, said)
-    usage = usage_of(request, said)
-    return Rehearsed(rules_model.MODEL, response_of(said, _id(request, rules_model.MODEL), rules_model.MODEL, usage))
+    answers = wrong or rules_model.respond(request)
+    if isinstance(answers, Fault):
+        return Rehearsed(rules_model.MODEL, answers)
+    usage = usage_of(request, answers)
+    return Rehearsed(rules_model.MODEL, response_of(answers, _id(request, rules_model.MODEL), rules_model.MODEL, usage))
 
 
 def _played(script: Script, step: Step | None, request: Request, talk: Conversation, wrong: Fault | None) -> Rehearsed:
@@ -122,9 +122,9 @@ def _played(script: Script, step: Step | None, request: Request, talk: Conversat
         wrong = fault_of(step.fault)
     if wrong is not None or step is None:
         return Rehearsed(model, wrong or Fault("server", "rehearsal: no step"), step)
-    said = play(step, request, talk, model)
-    usage = figures_of(step) or usage_of(request, [said])
-    return Rehearsed(model, response_of([said], _id(request, model), model, usage), step)
+    answer = play(step, request, talk, model)
+    usage = figures_of(step) or usage_of(request, [answer])
+    return Rehearsed(model, response_of([answer], _id(request, model), model, usage), step)
 
 
 def _id(request: Request, model: str) -> str:

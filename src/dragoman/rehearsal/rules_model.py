@@ -8,9 +8,9 @@ from ..canon.events import Fault
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
-from . import media_facts, schema_check, text_replies, thinking, tokens, tool_decision
+from . import media_facts, schema_check, text_replies, thinking, token_estimate, tool_decision
+from .answer_composition import ComposedAnswer, ended
 from .argument_extraction import Extraction, json_values
-from .compose import Said, ended
 from .conversation_view import Conversation, fingerprint, read_conversation, result_text
 from .schema_instances import NOTHING, Maker
 from .tool_decision import Planned, encoded
@@ -24,7 +24,7 @@ _SPOKEN = frozenset({"answer", "response", "reply", "text", "message", "summary"
 """Properties of a wanted format that get the answer's words."""
 
 
-def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
+def respond(request: Request, model: str = MODEL) -> list[ComposedAnswer] | Fault:
     """The answers to a request, one for each of `n`; or a fault."""
     wrong = _wrong(request)
     if wrong is not None:
@@ -60,14 +60,16 @@ def _refused(talk: Conversation) -> bool:
     return text_replies.REFUSAL in talk.words.lower()
 
 
-def _answer(request: Request, talk: Conversation, planned: list[Planned], model: str, place: int, number: int) -> Said:
+def _answer(
+    request: Request, talk: Conversation, planned: list[Planned], model: str, place: int, number: int
+) -> ComposedAnswer:
     settings = request.settings
     parts: list[Part] = []
     thought = thinking.thinks(settings)
     if thought:
         text = _thought(request, talk, planned)
         if settings.budget is not None and settings.budget > 0:
-            text = "".join(tokens.split(text)[: settings.budget])
+            text = "".join(token_estimate.split(text)[: settings.budget])
         parts.append(thinking.sealed(text, model, shown=settings.thoughts is not False))
     if planned:
         print_ = fingerprint(request, str(place))
@@ -98,8 +100,8 @@ def _words(talk: Conversation) -> str:
     shown = _shown(talk.media)
     if shown and not talk.words:
         return shown
-    said = text_replies.reply(talk.words, talk.earlier)
-    return f"{shown} {said[:1].upper()}{said[1:]}" if shown else said
+    reply = text_replies.reply(talk.words, talk.earlier)
+    return f"{shown} {reply[:1].upper()}{reply[1:]}" if shown else reply
 
 
 def _shown(media: list[Media]) -> str:

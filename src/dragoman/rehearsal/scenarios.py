@@ -15,7 +15,7 @@ _SEARCH = "srvtoolu_rehearsal"
 _FOUND = {"type": "web_search_result", "url": "https://example.com/", "title": "Dragomans", "encrypted_content": "cg=="}
 
 
-def _says(name: str, about: str, *steps: Step) -> Script:
+def _script(name: str, about: str, *steps: Step) -> Script:
     return Script(steps, name, about)
 
 
@@ -28,68 +28,70 @@ def _hosted(dialect: str, **value: Any) -> Hosted:
 
 
 _ALL = (
-    _says(
+    _script(
         "one-call",
         "One call of the first declared tool; after its result a text.",
         _RESULTS,
         Step(parts=(Call(tool=0),)),
     ),
-    _says(
+    _script(
         "parallel-calls",
         "Two calls in one step, of the first two declared tools (twice of the only one); after the results a text.",
         _RESULTS,
         Step(parts=(Call(tool=0), Call(tool=1))),
     ),
-    _says(
+    _script(
         "text-and-calls",
         "A text, then two calls; after the results a text.",
         _RESULTS,
         Step(parts=(Words(f"{OPENING}I look it up."), Call(tool=0), Call(tool=1))),
     ),
-    _says(
+    _script(
         "thinking",
         "A sealed thought, then a text.",
         Step(parts=(Thought("First I think. This is a rehearsal, so there is little to think about."), _SHORT)),
     ),
-    _says(
+    _script(
         "thinking-calls",
         "A sealed thought and a call; after its result another sealed thought and a text.",
         Step(after="results", parts=(Thought("The result is here."), _SHORT)),
         Step(parts=(Thought("I need a tool for this."), Call(tool=0))),
     ),
-    _says(
+    _script(
         "hidden-thinking",
         "A thought whose words are only in its seal, then a text.",
         Step(parts=(Thought("Nobody is shown this.", shown=False), _SHORT)),
     ),
-    _says(
+    _script(
         "refusal", "The model says no.", Step(parts=(Words(f"{OPENING}I refuse, as the scenario says.", refusal=True),))
     ),
-    _says(
+    _script(
         "content-filter",
         "The answer is stopped by a filter.",
         Step(parts=(Words(f"{OPENING}this answer was"),), stop="content_filter"),
     ),
-    _says(
+    _script(
         "truncation",
         "A long text that breaks off after 40 tokens: the reason is length.",
         Step(parts=(Words(_LONG),), truncate=40),
     ),
-    _says(
+    _script(
         "truncated-call",
         "A call whose arguments break off: the reason is length.",
         Step(parts=(Call(name="unfinished", arguments='{"path": "/a/b", "text": "half of'),), stop="length"),
     ),
-    _says("empty", "An answer without a part.", Step()),
-    _says("long-text", "300 sentences.", Step(parts=(Words(_LONG),))),
-    _says("slow-stream", "A short text with a fifth of a second before every event.", Step(parts=(_SHORT,), pace=0.2)),
-    _says("slow-start", "Three seconds of silence, then a short text.", Step(parts=(_SHORT,), delay=3.0)),
-    _says(
+    _script("empty", "An answer without a part.", Step()),
+    _script("long-text", "300 sentences.", Step(parts=(Words(_LONG),))),
+    _script(
+        "slow-stream", "A short text with a fifth of a second before every event.", Step(parts=(_SHORT,), pace=0.2)
+    ),
+    _script("slow-start", "Three seconds of silence, then a short text.", Step(parts=(_SHORT,), delay=3.0)),
+    _script(
         "broken-stream",
         "The stream ends after six events, in the middle of a text.",
         Step(parts=(Words(_LONG),), break_after=6),
     ),
-    _says(
+    _script(
         "fault-in-stream",
         "After six events the upstream is overloaded.",
         Step(parts=(Words(_LONG),), fault=Trouble("overloaded", after=6)),
@@ -100,7 +102,7 @@ _ALL = (
     _fails("timeout", "504.", Trouble("timeout")),
     _fails("auth", "401.", Trouble("auth")),
     _fails("context-too-long", "The request is longer than the model takes: 400.", Trouble("context_too_long")),
-    _says(
+    _script(
         "hosted-search",
         "The traces of a web search that the upstream ran itself, as the Messages and the Responses dialect show them.",
         Step(
@@ -118,7 +120,7 @@ _ALL = (
             )
         ),
     ),
-    _says(
+    _script(
         "cached",
         "A text, with usage figures that tell of a cache.",
         Step(parts=(_SHORT,), usage=Figures(input=2048, output=12, cache_read=1024, cache_write=512, reasoning=0)),

@@ -22,7 +22,7 @@ from ..codec import json_text
 from ..codec.faults import status_of_kind
 from ..errors import ConfigError
 from . import thinking, tool_decision
-from .compose import Said, ended
+from .answer_composition import ComposedAnswer, ended
 from .conversation_view import Conversation, fingerprint
 from .text_replies import OPENING
 from .tool_decision import Planned
@@ -154,7 +154,7 @@ def chosen(script: Script, talk: Conversation) -> Step | None:
     return None
 
 
-def play(step: Step, request: Request, talk: Conversation, model: str) -> Said:
+def play(step: Step, request: Request, talk: Conversation, model: str) -> ComposedAnswer:
     """The answer of a step."""
     print_ = fingerprint(request, model)
     thought = any(isinstance(part, Thought) for part in step.parts)
@@ -166,10 +166,10 @@ def play(step: Step, request: Request, talk: Conversation, model: str) -> Said:
             parts.append(made)
     if step.parts and not any(not isinstance(part, Reasoning) for part in parts):
         parts.append(Text(f"{OPENING}this scenario calls tools, and there is none that may be called."))
-    said = ended(parts, request.settings, _limit(step, request))
-    if step.stop is None or said.stop.reason in ("length", "stop_sequence"):
-        return said
-    return Said(said.parts, Stop(step.stop, step.sequence))
+    answer = ended(parts, request.settings, _limit(step, request))
+    if step.stop is None or answer.stop.reason in ("length", "stop_sequence"):
+        return answer
+    return ComposedAnswer(answer.parts, Stop(step.stop, step.sequence))
 
 
 def _limit(step: Step, request: Request) -> int | None:

@@ -18,11 +18,11 @@ _MAX_EARLIER = 80
 
 def reply(words: str, earlier: Sequence[str]) -> str:
     """The answer to plain words, without the opening. The answer quotes the user's last words and the words before."""
-    said = shortened(words)
-    if not said:
+    quoted = shortened(words)
+    if not quoted:
         return "there were no words to answer."
     before = shortened(earlier[-1], _MAX_EARLIER) if earlier else ""
-    return f"you said: “{said}”." + (f" Before that you said: “{before}”." if before else "")
+    return f"you said: “{quoted}”." + (f" Before that you said: “{before}”." if before else "")
 
 
 def shortened(text: str, most: int = _MAX_QUOTE) -> str:

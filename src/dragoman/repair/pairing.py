@@ -234,7 +234,7 @@ class Pairing:
         """The turns, without the results in `left`."""
         out: list[Turn] = []
         added: list[_Call] = []  # results for the next turn of results, or for a new turn
-        said: list[Turn] = []  # parts that stood between the results; they are written after the results
+        between: list[Turn] = []  # parts that stood between the results; they are written after the results
         for i, turn in enumerate(self._turns):
             if turn.role == "tool":
                 kept = [j for j in range(len(turn.parts)) if (i, j) not in left]
@@ -244,17 +244,17 @@ class Pairing:
                 if i in self._orphans:
                     words = [part for result in self._orphans[i] for part in _as_words(result)]
                     # If only orphaned results were in a turn, its unknown fields are dropped with them.
-                    said.append(Turn("user", tuple(words), "", None if kept else turn.extra, turn.at))
+                    between.append(Turn("user", tuple(words), "", None if kept else turn.extra, turn.at))
                 continue
-            self._close(out, added, said, left)
+            self._close(out, added, between, left)
             if i in self._steps:
                 added = [call for call in self._steps[i] if call.put]
                 turn = self._renamed(turn, self._steps[i])
             out.append(turn)
-        self._close(out, added, said, left)
+        self._close(out, added, between, left)
         return tuple(out)
 
-    def _close(self, out: list[Turn], added: list[_Call], said: list[Turn], left: set[Slot]) -> None:
+    def _close(self, out: list[Turn], added: list[_Call], between: list[Turn], left: set[Slot]) -> None:
         """Finish the results of a step."""
         if added:
             first = added[0]
@@ -267,8 +267,8 @@ class Pairing:
                     extra = turn.extra  # the turn itself is not written, so its fields would be lost
             out.append(Turn("tool", tuple([self._result(call) for call in added]), "", extra, at))
             added.clear()
-        out.extend(said)
-        said.clear()
+        out.extend(between)
+        between.clear()
 
     def _results(self, i: int, kept: list[int], added: list[_Call]) -> Turn:
         """A turn of results, together with results from elsewhere, in the order of the calls."""

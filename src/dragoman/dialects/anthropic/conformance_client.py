@@ -8,7 +8,7 @@ from typing import Any
 from ...endpoints.records import Client
 
 
-def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
     """The request with one more user turn."""
     return {**request, "messages": [*request["messages"], {"role": "user", "content": text}]}
 
@@ -57,4 +57,4 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return message
 
 
-CLIENT = Client("/tools", "/tools/*/name", said, answered, fold, ends_well)
+CLIENT = Client("/tools", "/tools/*/name", with_user_turn, answered, fold, ends_well)

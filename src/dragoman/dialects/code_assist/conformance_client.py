@@ -9,9 +9,9 @@ from ...endpoints.records import Client
 from ..gemini import conformance_client as gemini
 
 
-def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
     """The request with one more user turn."""
-    return {**request, "request": gemini.said(request["request"], text)}
+    return {**request, "request": gemini.with_user_turn(request["request"], text)}
 
 
 def answered(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
@@ -30,4 +30,6 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return {"response": gemini.fold(inner, arguments)}
 
 
-CLIENT = Client("/request/tools", "/request/tools/*/functionDeclarations/*/name", said, answered, fold, ends_well)
+CLIENT = Client(
+    "/request/tools", "/request/tools/*/functionDeclarations/*/name", with_user_turn, answered, fold, ends_well
+)

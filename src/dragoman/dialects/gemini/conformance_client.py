@@ -9,7 +9,7 @@ from typing import Any
 from ...endpoints.records import Client
 
 
-def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
     """The request with one more user turn."""
     return {**request, "contents": [*request["contents"], {"role": "user", "parts": [{"text": text}]}]}
 
@@ -63,4 +63,4 @@ def _add_parts(parts: list[Any], more: list[Any]) -> None:
             parts.append(part)
 
 
-CLIENT = Client("/tools", "/tools/*/functionDeclarations/*/name", said, answered, fold, ends_well)
+CLIENT = Client("/tools", "/tools/*/functionDeclarations/*/name", with_user_turn, answered, fold, ends_well)

@@ -12,7 +12,7 @@ _MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("id", "type", "function")
 
 
-def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
     """The request with one more user turn."""
     return {**request, "messages": [*request["messages"], {"role": "user", "content": text}]}
 
@@ -88,4 +88,4 @@ def _add_detail(detail: dict[str, Any], piece: dict[str, Any]) -> None:
         detail[key] = detail[key] + value if joined else value
 
 
-CLIENT = Client("/tools", "/tools/*/function/name", said, answered, fold, ends_well)
+CLIENT = Client("/tools", "/tools/*/function/name", with_user_turn, answered, fold, ends_well)

@@ -8,7 +8,7 @@ from typing import Any
 from ...endpoints.records import Client
 
 
-def said(request: dict[str, Any], text: str) -> dict[str, Any]:
+def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
     """The request with one more user turn."""
     return {**request, "input": [*request["input"], {"role": "user", "content": text}]}
 
@@ -45,4 +45,4 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return {**last, "output": [items[at] for at in sorted(items)], "terminal_output": last.get("output", [])}
 
 
-CLIENT = Client("/tools", "/tools/*/name", said, answered, fold, ends_well)
+CLIENT = Client("/tools", "/tools/*/name", with_user_turn, answered, fold, ends_well)

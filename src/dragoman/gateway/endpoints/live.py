@@ -14,7 +14,7 @@ from typing import Any
 from ...codec import json_text
 from ..exchange.exchange_row import row
 from ..exchange.recent_exchanges import Exchange, Exchanges, Watcher
-from ..http.other_workers import EVERYBODY
+from ..http.exchanges_of_other_workers import EVERYBODY
 from ..http.server import Reply
 
 MOST_WATCHERS = 32

@@ -23,7 +23,7 @@ from ...endpoints.records import Model
 from ...facts import profiles
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
-from ..exchange import upstream_request_headers
+from ..exchange import upstream_address_for_client
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
 
@@ -77,7 +77,9 @@ class Listing:
         if upstream.dialect == REHEARSAL:
             return ()
         own = (
-            upstream_request_headers.client_key(headers) if upstream_request_headers.auth(upstream) == "client" else ""
+            upstream_address_for_client.client_key(headers)
+            if upstream_address_for_client.auth(upstream) == "client"
+            else ""
         )
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))
@@ -136,5 +138,5 @@ def entry(dialect: str, model: Model, publisher: str = "") -> dict[str, Any]:
     """One model in the client's dialect. The fields of the upstream's own list are kept where that list has the same
     shape."""
     lists = endpoints(dialect).models
-    listed_fields = model.said if model.said is not None and model.shape is lists and not publisher else {}
+    listed_fields = model.listed if model.listed is not None and model.shape is lists and not publisher else {}
     return {**lists.entry(model, publisher), **listed_fields, **lists.named(model, publisher)}

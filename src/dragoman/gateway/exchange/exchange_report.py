@@ -18,7 +18,7 @@ from ...canon.response import Usage
 from ...context import Context
 from ...dialects import get, is_known
 from ...errors import DragomanError, WireError
-from ...transport.redaction import Redactor, query_secrets, redacted_query
+from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
 from .joined_parts import Placed, joined, read
 from .recent_exchanges import Exchange, Recording, as_recording
 

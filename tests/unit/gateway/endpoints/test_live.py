@@ -13,7 +13,7 @@ import pytest
 from dragoman.gateway.config import Config, Listen, checked
 from dragoman.gateway.endpoints import live
 from dragoman.gateway.exchange.recent_exchanges import MOST_WAITING, Exchange, Exchanges, TimedRecording, Watcher
-from dragoman.gateway.http.other_workers import EVERYBODY
+from dragoman.gateway.http.exchanges_of_other_workers import EVERYBODY
 from dragoman.gateway.http.server import IncomingRequest
 from tests.unit.gateway.rig import Front, asking, chunks, gateway, read_answer
 

@@ -1,0 +1,54 @@
+"""Answers in the other shape than the client demanded: a stream to a whole answer, and the reverse. Also the request
+field for a stream.
+
+Everything stays within the upstream's dialect: the result is what the upstream would have sent, and is then translated.
+"""
+
+from __future__ import annotations
+
+from ...canon.events import Fault
+from ...canon.fold import fold, unfold
+from ...canon.parts import ToolCall
+from ...codec import json_text
+from ...codec.failed_answer_endings import ended
+from ...context import Context
+from ...dialects import endpoints, get
+from ...errors import FaultError
+from ...translate.error_answers import read_answer
+
+
+def whole(stream: bytes, dialect: str) -> bytes:
+    """A stream as a whole answer. FaultError if the stream ends with a fault."""
+    reader = get(dialect).reader(Context(dialect, dialect))
+    folded = fold([*reader.feed(stream), *reader.close()])
+    if isinstance(folded, Fault):
+        raise FaultError(folded)
+    known, context = get(dialect), Context(dialect, dialect)
+    return known.write_response(ended(folded, context, known.broken_calls), context)
+
+
+def comes_as_array(dialect: str) -> bool:
+    """Whether a stream of the dialect may come as one JSON array."""
+    end = get(dialect).stream_end
+    return end is not None and end().arrays
+
+
+def streamed(body: bytes, dialect: str) -> bytes:
+    """A whole answer as a stream, in one piece. FaultError if the body is a fault."""
+    response = read_answer(body, get(dialect), Context(dialect, dialect))
+    writer = get(dialect).writer(Context(dialect, dialect))
+    return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
+
+
+def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
+    """Whether an answer has a call that is left out for a client, because its arguments are no JSON object."""
+    if get(client).broken_calls == "text":
+        return False
+    parts = read_answer(body, get(dialect), Context(dialect, dialect)).parts
+    calls = [part for part in parts if type(part) is ToolCall and not part.custom]
+    return any(json_text.object_raw(call.arguments) is None for call in calls)
+
+
+def asking(body: bytes, dialect: str, *, stream: bool) -> bytes:
+    """A request whose body demands a stream, or a whole answer."""
+    return json_text.encode(endpoints(dialect).stream.asking(json_text.fields(body), stream))

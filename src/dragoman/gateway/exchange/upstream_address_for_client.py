@@ -1,0 +1,83 @@
+"""The address of an upstream for a client: its path, its headers, and its key or the client's key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from ...dialects import endpoints, installed
+from ...transport import upstream_address
+from ...transport.http_client_interface import Post
+from ...transport.request_head_and_decompression import prepared
+from ...transport.upstream import Upstream
+from ...transport.upstream_address import address, auth, counting, fitted, host, joined, place, target
+from .forwarded_headers import to_upstream
+
+__all__ = [
+    "address",
+    "auth",
+    "beside",
+    "client_key",
+    "counting",
+    "fitted",
+    "headers",
+    "host",
+    "joined",
+    "key_headers",
+    "place",
+    "target",
+]
+
+_KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
+
+
+@lru_cache(maxsize=1)
+def key_headers() -> tuple[str, ...]:
+    """Headers in which clients send a key. In the first of them a scheme stands before the key."""
+    declared = [endpoints(name).upstream.auth for name in installed()]
+    return tuple(dict.fromkeys([*_KEYS, *[name for name in declared if name not in ("bearer", "google", "none")]]))
+
+
+def headers(
+    upstream: Upstream,
+    environment: Mapping[str, str],
+    client_dialect: str,
+    asked: Mapping[str, str],
+    token: str = "",
+    *,
+    pass_key: bool = False,
+) -> list[tuple[str, str]]:
+    """The headers of a request to an upstream. `asked` are the client's headers, `token` is an access token of Google.
+    With `pass_key` the client's own key is sent."""
+    more = to_upstream(upstream.dialect, client_dialect, asked)
+    own = pass_key or auth(upstream) == "client"
+    shown = _passed(upstream.dialect, client_dialect, asked) if own else None
+    return upstream_address.headers(upstream, environment, token, more, shown)
+
+
+def beside(post: Post, wanted: Mapping[str, str]) -> Post:
+    """A request with further headers, which something in its body needs."""
+    return prepared(post.address, post.target, tuple(upstream_address.beside(post.headers, wanted)))
+
+
+def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
+    """The client's own key, in the header that the upstream uses."""
+    if dialect == client:
+        return {name: asked[name] for name in key_headers() if name in asked}
+    key = client_key(asked)
+    if not key:
+        return {}
+    kind = endpoints(dialect).upstream.auth
+    # Google's access tokens are always sent as bearer tokens (RFC 6750, October 2012).
+    if kind in ("google", "none") or key.startswith("ya29."):
+        kind = "bearer"
+    return {"authorization": f"Bearer {key}"} if kind == "bearer" else {kind: key}
+
+
+def client_key(asked: Mapping[str, str]) -> str:
+    """The key that a client sent, in any header."""
+    for name in key_headers()[1:]:
+        if key := asked.get(name):
+            return key
+    scheme, _, token = asked.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -1,0 +1,65 @@
+"""The other workers of the same gateway. Each worker knows the exchanges that went through it.
+
+Workers share a port and nothing else. A request for exchanges reaches one worker, which asks the others. Each worker
+listens on a Unix socket in a folder that belongs to their supervisor alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+SECONDS = 2.0
+"""A worker that does not answer in this time is left out."""
+
+EVERYBODY = "*"
+"""Stands for all owners."""
+
+Tell = Callable[[str, str], bytes]
+"""The exchanges of this worker as JSON, for an owner or for EVERYBODY: one exchange by its name, or all exchanges for
+""; b"" for none."""
+
+
+class OtherWorkers:
+    """The workers that have a socket in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own = folder / str(os.getpid())
+        self._server: asyncio.Server | None = None
+
+    async def start(self, tell: Tell) -> None:
+        """Begin to answer other workers, with the bytes that `tell` gives."""
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            viewer, _, name = (await reader.readline()).decode("utf-8", "replace").rstrip("\n").partition(" ")
+            writer.write(tell(viewer, name))
+            writer.close()
+
+        self._server = await asyncio.start_unix_server(answer, self._own)
+
+    def stop(self) -> None:
+        """Close and remove this worker's socket."""
+        if self._server is not None:
+            self._server.close()
+        self._own.unlink(missing_ok=True)
+
+    async def ask(self, viewer: str, name: str) -> list[bytes]:
+        """The exchanges of all other workers, for an owner or for EVERYBODY."""
+        others = [place for place in sorted(self._folder.iterdir()) if place != self._own]
+        return [answer for answer in await asyncio.gather(*[_asked(place, viewer, name) for place in others]) if answer]
+
+
+async def _asked(place: Path, viewer: str, name: str) -> bytes:
+    try:
+        async with asyncio.timeout(SECONDS):
+            reader, writer = await asyncio.open_unix_connection(place)
+            try:
+                writer.write(f"{viewer} {name}\n".encode())
+                return await reader.read()
+            finally:
+                writer.close()
+    except (OSError, TimeoutError):
+        return b""  # The worker has died, or is busy.

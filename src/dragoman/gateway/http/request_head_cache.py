@@ -1,0 +1,107 @@
+"""Memory of request heads by their bytes. A client sends the same head again and again, except for the length of the
+body.
+
+A head is kept only if the parser's headers, joined again, equal its bytes. The head belongs to a POST of HTTP/1.1 with
+one plain length, and nothing in the head changes how the body is read. So a head with the same bytes, except for the
+digits of the length, would give the same headers in the parser. A head that differs in any other byte is parsed.
+
+Heads are looked up by hash, and compared only if the hashes are equal. So the time of a lookup shows nothing about a
+key in another client's head.
+
+Measured alone (2026-11-18): without known heads a request from Anthropic's dialect to Chat Completions takes 5,335
+bytecodes instead of 4,376, and 18 % more CPU (median over 18 cases of the lowest of 7 runs each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ...codec.cache_budget import small_cache
+from ...transport.request_head_and_decompression import lower
+
+MAX_KNOWN = 256
+"""Number of heads that are kept."""
+MAX_LENGTH = 4096
+"""Length of the longest head that is kept, in bytes."""
+MAX_DIGITS = 15
+"""Digits of a body's length. A longer number has leading zeros, or is far beyond the limit for bodies."""
+LENGTH = b"ength: "
+"""The end of the header name Content-Length. Only its first letters differ in their capitals between clients."""
+_ROUND = len(LENGTH) + MAX_DIGITS + len(b"\r\n\r\n\r\n")
+"""Bytes of a head that stand neither before the length nor behind it."""
+_UNUSUAL = frozenset({"expect", "http2-settings", "trailer", "transfer-encoding", "upgrade"})
+"""Headers that change how a body is read, or what is answered before the body."""
+
+
+class KnownHead(Struct, eq=False):
+    """The parsed content of a head, without the length of the body."""
+
+    url: bytes
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    """Without the length. All requests with this head share the mapping."""
+    size: int
+    """Bytes of the head, with the longest length that is accepted here."""
+    note: Any = None
+    """What the handler found out about requests with this head: it depends on `rests`."""
+    rests: object = None
+    """The object that must be unchanged for `note` to be valid."""
+
+
+class KnownHeads:
+    """The heads of recent requests."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[bytes, bytes], KnownHead] = {}
+        """Heads by the bytes before the length and behind it, as `learn` keeps them. The server reads this dictionary
+        itself, because it does so for every request."""
+
+    def learn(
+        self, head: bytes, url: bytes, lines: list[tuple[bytes, bytes]], headers: dict[str, str], path: str, query: str
+    ) -> KnownHead | None:
+        """Keep a head that the parser has read. The head must belong to a POST of HTTP/1.1 that leaves the connection
+        open. None where the head is not plain enough."""
+        if len(head) > MAX_LENGTH or len(headers) < len(lines) or not _UNUSUAL.isdisjoint(headers):
+            return None
+        if headers.get("connection", "keep-alive").lower() != "keep-alive":
+            return None
+        if head != b"POST %b HTTP/1.1\r\n%b" % (url, b"\r\n".join(map(b": ".join, lines))):
+            return None
+        before, _, rest = head.partition(LENGTH)
+        length, _, after = rest.partition(b"\r\n")
+        if not before.lower().endswith(b"\r\ncontent-l") or not length.isdigit():
+            return None
+        if len(self.known) >= MAX_KNOWN:
+            self.known.clear()
+        others = {name: value for name, value in headers.items() if name != "content-length"}
+        self.known[before, after] = found = KnownHead(url, path, query, others, len(before) + len(after) + _ROUND)
+        return found
+
+
+@small_cache(512)  # Clients use the same few addresses again and again.
+def parted(url: bytes) -> tuple[str, str]:
+    """Path and query of an address."""
+    path, _, query = url.decode("latin-1").partition("?")
+    return path, query
+
+
+@small_cache(64)
+def method(name: bytes) -> str:
+    """The name of an HTTP method as text."""
+    return name.decode("latin-1")
+
+
+def joined(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers as a mapping, where some names came more than once. Their values are joined by commas (RFC 9110, 5.3,
+    June 2022)."""
+    out: dict[str, str] = {}
+    for name, value in lines:
+        key, text = lower(name), value.decode("latin-1")
+        out[key] = f"{out[key]}, {text}" if key in out else text
+    return out

@@ -1,0 +1,264 @@
+"""One connection to an upstream. `upstream_answer.py` owns the answer that is being received.
+
+This code runs for every request, and parts of it for every piece of a stream, so it does as little as possible. The
+connection changes the state of its answer directly. The parser's callbacks append to lists where that is enough.
+Headers are not reported one by one (`response_head_reader.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from math import inf
+from typing import TYPE_CHECKING, Any, cast
+
+import httptools
+
+from .http_client_interface import MAX_HEAD, Address
+from .request_head_and_decompression import Broken
+from .response_head_reader import HeadShapes
+from .upstream_answer import HIGH_WATER, Answer
+
+if TYPE_CHECKING:
+    from .http_client import Pool
+
+_ONE = (None, None)
+"""The parser's two callbacks for one answer: its beginning and its end."""
+
+
+class Host:
+    """The connections of the pool to one address."""
+
+    __slots__ = ("address", "connections", "free", "opening", "queue", "shapes")
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.connections = 0
+        self.opening = 0
+        """Number of connections that are being opened."""
+        self.free: list[Connection] = []
+        """Idle connections, open and not too old. The last one that came back is used first."""
+        self.queue: deque[asyncio.Future[None]] = deque()
+        self.shapes = HeadShapes()
+
+    def next(self) -> None:
+        """Let the first waiting request continue, because a connection is free."""
+        while self.queue:
+            turn = self.queue.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+
+class Connection(asyncio.Protocol):
+    """One connection and its parser."""
+
+    __slots__ = (
+        "_due",
+        "_head",
+        "_keep",
+        "_status",
+        "answer",
+        "full",
+        "host",
+        "idle_since",
+        "loop",
+        "on_body",
+        "on_message_begin",
+        "on_message_complete",
+        "parser",
+        "pieces",
+        "pool",
+        "transport",
+        "watched",
+    )
+
+    def __init__(self, pool: Pool, host: Host) -> None:
+        self.pool = pool
+        self.host = host
+        self.loop: asyncio.AbstractEventLoop = pool.loop
+        self.transport: asyncio.Transport | None = None
+        self.answer: Answer | None = None
+        self.idle_since = 0.0  # 0: never idle yet
+        self.watched = inf  # time of the next check by the deadlines
+        self.full = False  # the system's send buffer is full
+        self._head = b""  # the part of a head that has come so far
+        self._status = 0  # status of a head that has come and is not read yet
+        self._keep = False
+        # The parser calls these without a Python frame of ours. Pieces of a body are appended as they come (some
+        # upstreams send every event of a stream as a chunk of its own). An answer without a request finds an empty list
+        # to pop from, which the parser treats as an error.
+        self.pieces: list[bytes] = []
+        self.on_body = self.pieces.append
+        self._due: list[None] = []
+        self.on_message_begin = self.on_message_complete = self._due.pop
+        self.parser: Any = httptools.HttpResponseParser(self)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count the connection."""
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is no subclass of asyncio.Transport
+        if hasattr(transport, "max_size"):  # asyncio reads a quarter of a megabyte at once by default
+            transport.max_size = HIGH_WATER
+        self.host.connections += 1
+
+    def ask(self, head: bytes, body: bytes = b"") -> Answer:
+        """Send a request, whole in `head` or with its body apart. No other answer may be under way."""
+        self.answer = answer = Answer(self)
+        self._due.extend(_ONE)
+        transport = self.transport
+        if transport is not None:
+            if body:
+                transport.writelines((head, body))
+            else:
+                transport.write(head)
+        else:  # closed in the moment in which it was opened
+            answer.lost(None)
+        return answer
+
+    def data_received(self, data: bytes) -> None:
+        """Parse bytes of the upstream, and wake the reader of the answer."""
+        answer = self.answer
+        if answer is None:  # Bytes without a request: the connection can no longer be used.
+            self.close()
+            return
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            answer.fail("upstream_bad", "the upstream switched protocols")
+            return
+        except httptools.HttpParserError as error:
+            if self._due:
+                cause = error.__context__ if isinstance(error.__context__, Broken) else error
+                answer.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
+                return
+            self._keep = False  # More than one answer to one request: what follows does not belong to any request.
+        if not answer.status and not self._headed(answer, data):
+            return
+        if answer.inflate is not None and not answer.inflated(self.pieces, done=not self._due):
+            return
+        if self._due:  # more of the answer will come
+            answer.held += len(data)
+            if answer.held > HIGH_WATER:
+                answer.pause()
+        else:
+            answer.done = True
+            answer.waiting = answer.waiting.copy()  # the connection's list is for the next answer
+            self.pieces.clear()
+            if answer.paused:
+                answer.resume()
+            # Unsent bytes of this request would stand before the next request, so a full connection is not used again.
+            self.leave(self._keep and not self.full)
+        waiter = answer.waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    def _headed(self, answer: Answer, data: bytes) -> bool:
+        """Take bytes of a head. False as long as the reader has nothing to read."""
+        head, status = self._head + data, self._status
+        if not status:
+            self._head = head
+            if len(head) > MAX_HEAD:  # the parser does not report a header that never ends
+                answer.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
+            else:
+                answer.more_time()
+            return False
+        self._head = b""
+        self._status = 0
+        answer.heading = found = self.host.shapes.read(head)
+        if len(head) > MAX_HEAD and found.size() > MAX_HEAD:
+            answer.fail("upstream_bad", "the upstream's answer is not HTTP: its head is too large")
+            return False
+        answer.status = status
+        if found.shape.compressed:
+            answer.decode()
+        return True
+
+    # Callbacks of the parser.
+
+    def on_headers_complete(self) -> None:
+        """Note the status of a final answer; expect another answer after an interim one."""
+        parser = self.parser
+        status = parser.get_status_code()
+        if status >= 200:
+            self._status = status
+            self._keep = parser.should_keep_alive()
+        elif status >= 100:  # An interim answer; the final one follows (RFC 9110, 15.2, June 2022).
+            self._due.extend(_ONE)
+        else:
+            raise Broken(f"its status is {status}")
+
+    @property
+    def in_head(self) -> bool:
+        """Whether a part of a head has come."""
+        return self._head != b""
+
+    # Further callbacks of the transport and the deadlines.
+
+    def eof_received(self) -> bool:
+        """Close an idle connection whose other side has closed."""
+        if self.answer is None:
+            self.close()
+        return False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """End the answer under way, and let the next waiting request continue."""
+        host = self.host
+        self.transport = None
+        self.pool.deadlines.forget(self)
+        if self.answer is not None:
+            self.answer.lost(error)
+        elif self in host.free:
+            host.free.remove(self)
+        host.connections -= 1
+        host.next()
+        self.parser = None  # the parser holds a reference to this object
+
+    def watch(self, seconds: float) -> None:
+        """Have the deadlines check this connection in `seconds`. Until that check no other call is needed."""
+        self.watched = self.loop.time() + seconds
+        self.pool.deadlines.expect(self, seconds)
+
+    def late(self) -> None:
+        """Called when the deadline has passed: end the answer that is late, or close a connection that was idle for too
+        long."""
+        self.watched = inf
+        if self.answer is not None:
+            self.answer.late()
+            return
+        left = self.idle_since + self.pool.limits.keep_alive - self.loop.time()
+        if left > 0:
+            self.watch(left)
+        else:
+            self.close()
+
+    def pause_writing(self) -> None:
+        """The send buffer is full."""
+        self.full = True
+
+    def resume_writing(self) -> None:
+        """The send buffer has room again, so the upstream gets its time again."""
+        self.full = False
+        if self.answer is not None:
+            self.answer.more_time()
+
+    def leave(self, keep: bool) -> None:
+        """End an answer: the connection goes back to the pool, or is closed."""
+        self.answer = None
+        host, pool = self.host, self.pool
+        free, limits = host.free, pool.limits
+        if not keep or pool.closed or len(free) >= limits.kept:
+            self.close()
+            return
+        self.idle_since = now = self.loop.time()
+        free.append(self)
+        if now + limits.keep_alive < self.watched:
+            self.watch(limits.keep_alive)
+        if host.queue:
+            host.next()
+
+    def close(self) -> None:
+        """Close the connection at once."""
+        if self in self.host.free:
+            self.host.free.remove(self)
+        if self.transport is not None:
+            self.transport.abort()

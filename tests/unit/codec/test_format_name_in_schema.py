@@ -1,0 +1,85 @@
+"""The name and the description of a structured answer in its schema."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import dragoman
+from dragoman.canon.request import Format
+from dragoman.codec.format_name_in_schema import format_name, with_words
+from dragoman.context import Context
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+BASE = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+
+def worded(shape: Format) -> tuple[str | None, list[str]]:
+    context = Context("openai-chat", "gemini")
+    out = with_words(shape, ("response_format",), context)
+    rewritten = [loss for loss in context.losses.all() if loss.code == "schema.rewritten"]
+    assert bool(rewritten) == (out.schema != shape.schema)
+    return out.schema, [loss.detail for loss in context.losses.all() if loss.code == "format.detail.dropped"]
+
+
+def test_they_stand_in_the_schema() -> None:
+    assert worded(Format("schema", '{"type":"object"}', "one", "of many")) == (
+        '{"title":"one","description":"of many","type":"object"}',
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "left"),
+    [
+        ('{"title":"other","description":"else"}', ["name, description"]),
+        ('{"title":"one","description":"else"}', ["description"]),
+        ('{"title":"one","description":"of many"}', []),
+        ('{"$ref":"#/$defs/a"}', ["name, description"]),
+        ("true", ["name, description"]),
+    ],
+)
+def test_a_schema_keeps_its_own_words(schema: str, left: list[str]) -> None:
+    assert worded(Format("schema", schema, "one", "of many")) == (schema, left)
+
+
+def test_the_word_for_a_format_without_a_name_is_no_title() -> None:
+    assert worded(Format("schema", '{"type":"object"}', "answer")) == ('{"type":"object"}', ["name"])
+    assert worded(Format("schema", '{"title":"answer"}', "answer")) == ('{"title":"answer"}', [])
+
+
+def test_a_format_without_a_schema_has_no_place_for_them() -> None:
+    assert worded(Format("schema", None, "one")) == (None, ["name"])
+    assert worded(Format("json")) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [
+        (Format("schema", '{"title":"Person"}', "own"), "own"),
+        (Format("schema", '{"title":"Person"}'), "Person"),
+        (Format("schema", '{"title":"A person"}'), "answer"),
+        (Format("schema", '{"properties":{"title":{}}}'), "answer"),
+        (Format("schema"), "answer"),
+    ],
+)
+def test_a_format_without_a_name_is_called_by_its_title(shape: Format, name: str) -> None:
+    assert format_name(shape) == name
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "code-assist"])
+def test_a_format_of_chat_keeps_its_words_there_and_back(target: str) -> None:
+    shape = {"name": "person", "description": "Somebody.", "strict": True, "schema": SCHEMA}
+    asked = {**BASE, "response_format": {"type": "json_schema", "json_schema": shape}}
+    there = dragoman.translate_request(asked, source="openai-chat", target=target)
+    assert "format.detail.dropped" not in {loss.code for loss in there.losses}
+    back = dragoman.translate_request(there.body, source=target, target="openai-chat").json()
+    written = back["response_format"]["json_schema"]
+    assert (written["name"], written["strict"]) == ("person", True)
+    assert json.loads(json.dumps(written["schema"]))["description"] == "Somebody."
