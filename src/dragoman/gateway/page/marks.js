@@ -13,7 +13,7 @@ const ADVICE = [
 ];
 
 export function lossMark(loss) {
-  const advice = ADVICE.find(([pattern]) => pattern.test(loss.code))?.[1] ?? "";
+  const advice = loss.advice ?? ADVICE.find(([pattern]) => pattern.test(loss.code))?.[1] ?? "";
   return {
     path: loss.path, severity: loss.severity, code: loss.code, effect: loss.effect,
     title: `${loss.code} · ${loss.effect}${loss.detail ? `: ${loss.detail}` : ""}`,

@@ -1,7 +1,7 @@
 // Owns the time line of one exchange: until the upstream's head, until the first byte for the client, until the end.
 
 import {h, svg} from "./dom.js";
-import {duration} from "./format.js";
+import {duration, plural} from "./format.js";
 
 /** `timing`: {answer, first_byte, total} in seconds; `times`: [[seconds since the head, bytes]] of a stream, or null. */
 export function timeline({answer, first_byte: first, total}, times) {
@@ -19,7 +19,7 @@ export function timeline({answer, first_byte: first, total}, times) {
   const words = [
     answer !== null && answer !== undefined ? `upstream answered after ${duration(answer)}` : "",
     `first token after ${duration(begin)}`, `end after ${duration(total)}`,
-    times ? `${times.length} pieces` : "",
+    times ? plural(times.length, "piece") : "",
   ].filter(Boolean).join(" · ");
   return h("figure", null, picture, h("figcaption", {class: "dim"}, words));
 }

@@ -37,8 +37,8 @@ export class Translate {
   sample(kind) {
     const [, dialect, text] = SAMPLES[kind];
     this.input.value = text;
-    this.kind.value = kind;
-    this.source.value = dialect;
+    this.kind.value = this.source.value = "";
+    if (kind === "tools") [this.kind.value, this.source.value] = [kind, dialect];  // a list alone names no dialect
     return this.run();
   }
 
