@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import MISSING, Watched, chromium
-from tests.browser.traffic import ask, some_traffic, two_gateways
+from tests.browser.chromium import MISSING, Watched
+from tests.browser.traffic import ask, some_traffic
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -19,18 +18,6 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 RULES = {"light": {"type": "tag", "values": TAGS}, "dark": {"type": "rule", "values": ["color-contrast"]}}
 """In the dark only the colours differ."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with two_gateways(tmp_path_factory.mktemp("gateways")) as found:
-        yield found
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

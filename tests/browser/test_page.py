@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema_rs
 import pytest
 
-from tests.browser.chromium import MISSING, Watched, chromium
-from tests.browser.traffic import CYCLE, ask, chat, claude, two_gateways
+from tests.browser.chromium import MISSING, Watched
+from tests.browser.traffic import CYCLE, ask, chat, claude
 from tests.e2e.serving import served
 
 if TYPE_CHECKING:
@@ -25,18 +25,6 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with two_gateways(tmp_path_factory.mktemp("gateways")) as found:
-        yield found
 
 
 @pytest.fixture
