@@ -297,13 +297,17 @@ def test_the_key_is_kept_in_memory_only(browser: Browser, tmp_path: Path, monkey
         assert watched.problems == []
 
 
-def test_a_gateway_that_ends_is_shown(browser: Browser, tmp_path: Path) -> None:
+def test_a_gateway_that_ends_is_shown_and_found_again(browser: Browser, tmp_path: Path) -> None:
+    watched = Watched(browser)
     with served("", tmp_path) as base:
-        watched = Watched(browser)
         page = watched.open(f"{base}/")
         page.wait_for_selector(".pill.on")
-    page.wait_for_selector(".pill:not(.on)")
     page.wait_for_selector("#state:has-text('Is it still running?')")
+    with served("", tmp_path, "--port", base.rpartition(":")[2]) as again:
+        assert again == base
+        _, exchange = ask(base, *chat("rehearsal/rules", "before the page is back"))
+        page.wait_for_selector(".pill.on", timeout=30_000)
+        row_of(page, exchange).wait_for()
     watched.close()
 
 

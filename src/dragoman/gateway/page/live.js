@@ -33,6 +33,11 @@ function changed() {
 
 export function sorted() { return [...rows.values()].sort((one, other) => other.began - one.began); }
 
+/** A new stream names what is under way now. */
+export function forgetRunning() {
+  for (const [id, row] of rows) if (row.running) rows.delete(id);
+}
+
 export async function loadRows() {
   for (const row of (await getJson("/dragoman/exchanges")).exchanges) rows.set(row.id, row);
   changed();

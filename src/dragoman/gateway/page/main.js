@@ -3,7 +3,7 @@
 import {Ask} from "./ask.js";
 import {copyButton, h, tabs} from "./dom.js";
 import {follow, getJson, hasKey, onLocked, setKey} from "./gateway.js";
-import {Live, loadRows, rows, takeRow} from "./live.js";
+import {Live, forgetRunning, loadRows, rows, takeRow} from "./live.js";
 import {Matrix} from "./matrix.js";
 import {Numbers} from "./numbers.js";
 import {Translate} from "./translate.js";
@@ -38,7 +38,9 @@ async function start() {
   try {
     about = await getJson("/dragoman/about");
   } catch (error) {
-    if (error.status !== 401) $("state").textContent = error.message;
+    if (error.status === 401) return;
+    $("app").hidden = false;
+    state(false, error.message);
     return;
   }
   $("door").hidden = true;
@@ -50,7 +52,6 @@ async function start() {
   connectDialog(about);
   route();
   rows.clear();
-  await loadRows().catch(error => { views.live.said.textContent = error.message; });
   stop = new AbortController();
   follow(take, state, stop.signal);
 }
@@ -58,12 +59,18 @@ async function start() {
 function take(name, value) {
   if (name === "row" || name === "begun") takeRow(value);
   else if (name === "missed") views.live.missed(value.count);
-  else if (name === "hello") $("sees").textContent = value.sees === "all" ? "" : "your own exchanges";
+  else if (name === "hello") {
+    $("sees").textContent = value.sees === "all" ? "" : "your own exchanges";
+    forgetRunning();  // what passed between two streams is in the list
+    loadRows().catch(error => { views.live.said.textContent = error.message; });
+  }
 }
 
 function state(on, message) {
   $("state").textContent = on ? "live" : message;
   $("state").className = on ? "pill on" : "pill";
+  $("state").title = message;
+  if (!on && views) views.live.said.textContent = message;
 }
 
 /** Show the view that the address names. */
