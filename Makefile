@@ -130,6 +130,16 @@ e2e-older: $(READY)  ## Install one older major of each SDK into an environment 
 soak: $(READY)  ## Ten minutes of mixed dialects, tenants and faults through the gateway; MINUTES=1 for a short one
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10)
 
+browser: $(READY)  ## Test the page in Debian's Chromium (installs the package chromium where apt may); part of `make test` too
+	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest tests/browser
+
+screenshots: $(READY)  ## Take the pictures of the page for the documentation again (needs Chromium)
+	$(BIN)/python -m tests.browser.screenshots
+
+many-exchanges: $(READY)  ## Measure the page with COUNT exchanges, 1000 by default (needs Chromium)
+	$(BIN)/python -m tests.browser.many_exchanges $(or $(COUNT),1000)
+
 agents: $(READY)  ## Install coding agents by npm into build/agents (1.5 GB) and let them work through the gateway
 	mkdir -p build/agents && cp tests/agents/package.json build/agents/
 	npm install --prefix build/agents --no-audit --no-fund

@@ -1,81 +1,326 @@
-"""The gateway's page in a real browser: it translates, shows the losses, and follows what goes through."""
+"""The gateway's page in a real browser: exchanges as they pass, translations, questions, the key, hostile texts."""
 
 from __future__ import annotations
 
-import html
+import json
 import re
 import shutil
 import subprocess
-import urllib.request
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import jsonschema_rs
 import pytest
 
-from tests.browser.remote import Tab, browser
+from tests.browser.chromium import MISSING, Watched
+from tests.browser.traffic import CYCLE, ask, chat, claude
 from tests.e2e.serving import served
 
-BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
-QUIET = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--virtual-time-budget=5000",
-)
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
-def looked_at(url: str, folder: Path) -> str:
-    """What stands on a page once its scripts have done their work."""
-    command = [BROWSER, *QUIET, f"--user-data-dir={folder}", "--dump-dom", url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return html.unescape(re.sub(r"<[^>]*>", " ", done.stdout.partition("<main>")[2].partition("<script>")[0]))
+@pytest.fixture
+def watched(browser: Browser, base: str) -> Iterator[Watched]:
+    """A page that must not report a problem, and must not ask another server."""
+    found = Watched(browser)
+    yield found
+    found.close()
+    assert found.problems == []
+    assert [address for address in found.asked if not address.startswith((base, "data:"))] == []
 
 
-@pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine: install Debian's package chromium")
-def test_the_page_translates_and_shows_what_went_through(tmp_path: Path) -> None:
+def live(watched: Watched, base: str) -> Page:
+    page = watched.open(f"{base}/")
+    page.wait_for_selector(".pill.on")
+    return page
+
+
+def row_of(page: Page, exchange: str) -> Any:
+    """The row of an exchange that has ended."""
+    return page.locator(f'.rows li[data-id="{exchange}"] button:not(.running)')
+
+
+def test_an_exchange_appears_as_it_passes_and_opens_beside_the_list(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, exchange = ask(base, *claude("google/rehearsal/rules", CYCLE, stream=True))
+    row = row_of(page, exchange)
+    row.wait_for()
+    words = row.inner_text()
+    assert "google/rehearsal/rules" in words
+    assert "Is it raining in Paris or in Brest?" in words
+    assert "get_weather answered: dry" in words
+    assert re.search(r"\d+ → \d+", words)
+    assert re.search(r"\d ms|\d s", words)
+    row.click()
+    opened = page.locator(".beside article")
+    opened.wait_for()
+    assert page.locator(".rows").is_visible()
+    kinds = page.locator(".beside .kind").all_inner_texts()
+    assert [kind.split()[0] for kind in kinds] == ["call", "call", "result", "result"]
+    assert "first token after" in page.locator(".beside figcaption").inner_text()
+
+
+def test_both_sides_are_joined_and_a_loss_stands_at_its_line(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    body = claude("local/rehearsal/rules", CYCLE, tool_choice={"type": "any"})
+    _, exchange = ask(base, *body)
+    page.goto(f"{base}/#live/{exchange}")
+    page.get_by_role("tab", name="Wire").click()
+    sides = page.locator(".sides").first.locator(".side")
+    assert "toolu_paris" in sides.nth(0).inner_text()
+    assert '"tool_calls"' in sides.nth(1).inner_text()
+    marked = sides.nth(0).locator(".ln.marked.warning")
+    assert marked.get_attribute("data-at").startswith("/tool_choice")
+    note = marked.locator("xpath=following-sibling::details[1]")
+    assert "choice.dropped" in note.inner_text()
+    assert "State the wish in the system text" in note.inner_text()
+    number = sides.nth(0).locator('[data-at="/messages/1/content/1"]').get_attribute("data-join")
+    other = sides.nth(1).locator(f'[data-join="{number}"]')
+    sides.nth(0).locator(f'[data-join="{number}"]').hover()
+    assert "lit" in other.get_attribute("class")
+    page.get_by_role("tab", name="Tool cycle").click()
+    assert page.locator(".rung .call").count() == 2
+
+
+def test_a_stream_is_stepped_through_event_by_event(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, exchange = ask(base, *claude("gpt/rehearsal/rules", CYCLE, stream=True))
+    page.goto(f"{base}/#live/{exchange}")
+    page.get_by_role("tab", name="Stream").click()
+    assert "frame 1 of" in page.locator("output").inner_text()
+    assert "message_start" in page.locator("output").inner_text()
+    before = page.locator(".side .turns").inner_text()
+    for _ in range(4):
+        page.get_by_role("button", name="next frame").click()
+    assert page.locator(".side .turns").inner_text() != before
+    assert "Rehearsal" in page.locator(".side .turns").inner_text()
+
+
+def test_search_and_filters_choose_rows(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, good = ask(base, *chat("rehearsal/rules", "zebra crossing"))
+    status, bad = ask(base, *chat("claude/rehearsal/overloaded", "zebra lost"))
+    assert status >= 500
+    row_of(page, bad).wait_for()
+    page.get_by_label("search").fill("zebra")
+    assert page.locator(".rows li").count() == 2
+    page.get_by_label("status").select_option("failed")
+    assert [row.get_attribute("data-id") for row in page.locator(".rows li").all()] == [bad]
+    assert "overloaded" in row_of(page, bad).inner_text()
+    page.get_by_label("status").select_option("good")
+    page.get_by_label("upstream", exact=True).select_option("rehearsal")
+    assert [row.get_attribute("data-id") for row in page.locator(".rows li").all()] == [good]
+
+
+def test_an_exchange_is_sent_again_to_another_upstream(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, exchange = ask(base, *chat("google/rehearsal/rules", "Once more"))
+    page.goto(f"{base}/#live/{exchange}")
+    page.get_by_label("upstream to send to").select_option("claude")
+    page.get_by_role("button", name="Send again to").click()
+    page.get_by_role("link", name="open the new exchange").click()
+    page.locator(".beside h2", has_text="claude/rehearsal/rules").wait_for()
+
+
+def test_texts_of_others_stay_text(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    tool = {"name": "w", "description": HOSTILE, "input_schema": {"type": "object", "properties": {HOSTILE: {}}}}
+    messages = [{"role": "user", "content": HOSTILE}]
+    _, exchange = ask(base, *claude("gpt/rehearsal/rules", messages, tools=[tool], system=HOSTILE))
+    _, refused = ask(base, *chat(HOSTILE, HOSTILE), headers={"user-agent": HOSTILE})
+    row_of(page, exchange).wait_for()
+    for one, names in ((exchange, ("Conversation", "Wire")), (refused, ("Conversation", "Wire", "Facts"))):
+        page.goto(f"{base}/#live/{one}")
+        page.locator(".beside code, .beside article").first.wait_for()
+        for name in names:
+            page.get_by_role("tab", name=name).click()
+            assert HOSTILE.split(">")[0] in page.locator(".beside:visible").inner_text()
+    page.goto(f"{base}/#translate")
+    page.get_by_role("textbox", name="document").fill(
+        json.dumps({"model": HOSTILE, "messages": messages, HOSTILE: HOSTILE})
+    )
+    page.wait_for_selector(".target")
+    page.goto(f"{base}/#numbers")
+    page.wait_for_selector(".plot")
+    assert page.locator("img, script:not([src])").count() == 0
+
+
+def test_a_long_request_opens_and_says_that_it_was_cut(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, exchange = ask(base, *chat("google/rehearsal/rules", "many words " * 200_000))
+    row_of(page, exchange).click()
+    page.locator(".beside article").wait_for()
+    page.get_by_role("tab", name="Wire").click()
+    assert "no whole JSON document" in page.locator(".side").first.inner_text()
+    assert page.get_by_role("button", name="Send again to").is_disabled()
+
+
+def test_two_megabytes_are_translated_and_shown(watched: Watched, base: str) -> None:
+    page = watched.open(f"{base}/#translate")
+    page.wait_for_selector(".target")
+    messages = [{"role": "user", "content": f"{number} {'word ' * 100}"} for number in range(4000)]
+    page.get_by_role("textbox", name="document").fill(json.dumps({"model": "m", "messages": messages}))
+    page.wait_for_selector(".reasons:has-text('openai-chat request')", timeout=40_000)
+    assert page.locator(".target").count() == 7
+    assert page.locator(".ln").count() < 1500
+    page.get_by_role("button", name=re.compile("show more")).first.click()
+
+
+def test_any_document_is_translated_into_all_dialects_with_reasons(watched: Watched, base: str) -> None:
+    page = watched.open(f"{base}/#translate")
+    for sample, words in (("answer", "openai-chat answer"), ("stream", "gemini stream"), ("tools", "anthropic tools")):
+        page.get_by_role("button", name=sample, exact=True).click()
+        page.wait_for_selector(f".reasons:has-text('{words}')")
+        assert page.locator(".target").count() == 7
+    page.get_by_role("textbox", name="document").fill('{"contents": [{"parts": [{"text": "hi"}]}],\n "x": }')
+    page.wait_for_selector(".reasons .error")
+    assert "line 2, column 7" in page.locator(".reasons").inner_text()
+    page.get_by_role("textbox", name="document").fill('{"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}')
+    page.wait_for_selector(".reasons:has-text('gemini request')")
+    assert "because of contents[], contents[].parts" in page.locator(".reasons").inner_text()
+    page.locator(".target", has_text="ollama").click()
+    assert page.locator(".target", has_text="ollama").get_attribute("aria-pressed") == "true"
+    assert '"messages"' in page.locator(".side").nth(1).inner_text()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_question_is_asked_in_any_dialect_and_its_tools_are_answered(
+    dialect: str, watched: Watched, base: str
+) -> None:
+    page = watched.open(f"{base}/#ask")
+    page.get_by_label("dialect of the request").select_option(dialect)
+    page.get_by_role("combobox", name="model").fill("claude/rehearsal/rules")
+    page.get_by_label("count_letters").check()
+    page.get_by_label("question").fill("count_letters word: strawberry, letter: r")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn.assistant:nth-of-type(3) button:has-text('wire')")
+    assert page.locator(".part.call").count() == 1
+    assert page.locator(".part.result").inner_text().endswith("3")
+    assert "count_letters answered: 3" in page.locator(".turn.assistant").last.inner_text()
+    page.locator(".turn.assistant").last.get_by_role("button", name="wire").click()
+    page.locator(".beside article").wait_for()
+    assert f"client{dialect}" in page.locator(".beside dl.inline").inner_text().replace("\n", "")
+
+
+def test_a_question_that_fails_shows_why(watched: Watched, base: str) -> None:
+    page = watched.open(f"{base}/#ask")
+    page.get_by_role("combobox", name="model").fill("nobody/knows")
+    page.get_by_label("question").fill("Hello")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn .error")
+    assert "nobody/knows" in page.locator(".turn .error").inner_text()
+
+
+def test_every_cell_of_the_matrix_is_explained(watched: Watched, base: str) -> None:
+    page = watched.open(f"{base}/#matrix")
+    page.wait_for_selector(".matrix")
+    assert page.locator(".matrix td").count() == 49
+    page.get_by_label("feature", exact=True).select_option("image link")
+    page.get_by_label("openai-chat to ollama").click()
+    assert "is lost" in page.locator(".page:visible .box h2").inner_text()
+    assert "media.dropped" in page.locator(".page:visible .box").inner_text()
+
+
+def test_what_is_copied_works(watched: Watched, base: str, tmp_path: Path) -> None:
+    page = live(watched, base)
+    words = """quotes ' and " and ünïcode \U0001f600"""
+    _, exchange = ask(base, *chat("google/rehearsal/rules", words, seed=7))
+    made = page.evaluate(
+        """async id => {
+          const {asCase, asCurl, asPython} = await import("/dragoman/page/snippets.js");
+          const one = await (await fetch(`/dragoman/exchanges/${id}`)).json();
+          return [asCase(one), asCurl(one), asPython(one)];
+        }""",
+        exchange,
+    )
+    case, curl, python = made
+    schema = json.loads((Path(__file__).parents[2] / "conformance/schema.json").read_text(encoding="utf-8"))
+    one = {"$ref": "#/$defs/case", "$defs": schema["$defs"]}
+    assert [error.message for error in jsonschema_rs.validator_for(one).iter_errors(json.loads(case))] == []
+    answers = [subprocess.run([sys.executable, "-c", python], capture_output=True, text=True, timeout=30, check=True)]
+    if shutil.which("curl"):
+        answers.append(subprocess.run(["bash", "-c", curl], capture_output=True, text=True, timeout=30, check=True))
+    for answer in answers:
+        assert words in json.loads(answer.stdout)["choices"][0]["message"]["content"]
+
+
+def test_the_keyboard_walks_through_the_exchanges(watched: Watched, base: str) -> None:
+    sent = [ask(base, *chat("rehearsal/rules", f"number {number}"))[1] for number in range(2)]
+    page = live(watched, base)
+    row_of(page, sent[1]).wait_for()
+    page.keyboard.press("j")
+    page.wait_for_url(f"**/#live/{sent[1]}")
+    page.keyboard.press("j")
+    page.wait_for_url(f"**/#live/{sent[0]}")
+    page.keyboard.press("Escape")
+    page.wait_for_url("**/#live")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "search"
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    page.wait_for_url("**/#translate")
+
+
+def test_the_key_is_kept_in_memory_only(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOOR_KEYS", "sesame,tulip")
+    with served('[listen]\nkey_env = "DOOR_KEYS"\n', tmp_path) as base:
+        watched = Watched(browser)
+        page = watched.open(f"{base}/")
+        page.get_by_label("This gateway needs a key").fill("simsim")
+        page.get_by_role("button", name="Open").click()
+        page.wait_for_selector("#refused:has-text('not one of')")
+        assert not page.locator("#views").is_visible()
+        page.get_by_label("This gateway needs a key").fill("sesame")
+        page.get_by_role("button", name="Open").click()
+        page.wait_for_selector(".pill.on")
+        _, own = ask(base, *chat("rehearsal/rules", "mine"), headers={"authorization": "Bearer sesame"})
+        _, other = ask(base, *chat("rehearsal/rules", "not mine"), headers={"authorization": "Bearer tulip"})
+        _, last = ask(base, *chat("rehearsal/rules", "mine again"), headers={"authorization": "Bearer sesame"})
+        row_of(page, last).wait_for()
+        assert row_of(page, own).count() == 1
+        assert row_of(page, other).count() == 0
+        assert page.locator("#sees").inner_text() == "your own exchanges"
+        kept = page.evaluate("[Object.keys(localStorage), Object.keys(sessionStorage), document.cookie, location.href]")
+        assert kept == [[], [], "", f"{base}/"]
+        assert [address for address in watched.asked if "sesame" in address] == []
+        page.reload()
+        page.wait_for_selector("#door:visible")
+        watched.close()
+        assert watched.problems == []
+
+
+def test_a_gateway_that_ends_is_shown_and_found_again(browser: Browser, tmp_path: Path) -> None:
+    watched = Watched(browser)
     with served("", tmp_path) as base:
-        body = b'{"model": "rehearsal/rules", "messages": [{"role": "user", "content": "Hello"}]}'
-        headers = {"content-type": "application/json"}
-        asked = urllib.request.Request(f"{base}/v1/chat/completions", body, headers)
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            assert answer.status == 200
-        seen = looked_at(f"{base}/dragoman", tmp_path / "browser")
-    assert f"ANTHROPIC_BASE_URL={base}" in seen
-    assert '"functionCall"' in seen  # the sample, in Gemini's dialect
-    assert "seal.dropped" in seen
-    assert "/messages/1/content/0" in seen
-    assert re.search(r"openai-chat\s+rehearsal/rules\s+rehearsal", seen)
+        page = watched.open(f"{base}/")
+        page.wait_for_selector(".pill.on")
+    page.wait_for_selector("#state:has-text('Is it still running?')")
+    with served("", tmp_path, "--port", base.rpartition(":")[2]) as again:
+        assert again == base
+        _, exchange = ask(base, *chat("rehearsal/rules", "before the page is back"))
+        page.wait_for_selector(".pill.on", timeout=30_000)
+        row_of(page, exchange).wait_for()
+    watched.close()
 
 
-@pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine: install Debian's package chromium")
-def test_the_page_asks_for_the_key_and_keeps_it_in_its_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOOR_KEYS", "sesame")
-    with (
-        served('[listen]\nkey_env = "DOOR_KEYS"\n', tmp_path) as base,
-        browser(BROWSER, QUIET[:-1], tmp_path / "browser") as tab,
-    ):
-        tab.open(f"{base}/dragoman")
-        closed = tab.seen("!document.querySelector('#door').hidden")
-        assert "needs a key" in closed
-        assert "Translate" not in closed
-        _unlock(tab, "simsim")
-        refused = tab.seen("document.querySelector('#refused').textContent.includes('not one')")
-        assert "not one of this gateway's" in refused
-        _unlock(tab, "sesame")
-        opened = tab.seen("document.querySelector('#losses').rows.length > 1")
-        assert "needs a key" not in opened
-        assert "seal.dropped" in opened
-        assert "$KEY" in opened
-        tab.run("location.reload()")
-        assert "seal.dropped" in tab.seen("document.querySelector('#losses')?.rows.length > 1")
-        assert tab.run("Object.keys(localStorage).length + document.cookie.length") == 0
-
-
-def _unlock(tab: Tab, key: str) -> None:
-    tab.run(f"document.querySelector('#key').value = '{key}'; document.querySelector('#unlock').requestSubmit()")
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, base: str) -> None:
+    watched = Watched(browser, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = live(watched, base)
+    _, exchange = ask(base, *claude("google/rehearsal/rules", CYCLE, stream=True))
+    row_of(page, exchange).click()
+    page.locator(".beside article").wait_for()
+    assert not page.locator(".rows").is_visible()
+    page.get_by_role("tab", name="Wire").click()
+    for view in ("live", f"live/{exchange}", "ask", "translate", "matrix", "numbers"):
+        page.goto(f"{base}/#{view}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+    watched.close()
+    assert watched.problems == []

@@ -184,6 +184,28 @@ def test_every_worker_tells_of_all_exchanges() -> None:
     assert found == {200, 404}
 
 
+def test_every_worker_streams_all_exchanges_and_a_stream_does_not_delay_the_end() -> None:
+    async def doing() -> tuple[set[str], set[str], int]:
+        async with serving("--workers", "2") as process, asyncio.timeout(30):
+            reader, writer = await process.open("/dragoman/live")
+            await reader.readuntil(b"event: hello")
+            names = set()
+            for _ in range(8):
+                told = await process.ask("/v1/messages", asking("anthropic"))
+                names.add(told.headers["dragoman-exchange"])
+            seen = set[str]()
+            while not names <= seen:
+                line = await reader.readuntil(b"\n")
+                seen |= set(re.findall(r'"id":"(ex_[0-9a-f]{32})"', line.decode("utf-8", "replace")))
+            process.tell(signal.SIGTERM)
+            await reader.readuntil(b"0\r\n\r\n")
+            writer.close()
+            return names, seen, await process.ended()
+
+    names, seen, code = run(doing())
+    assert (seen, code) == (names, 0)
+
+
 def test_workers_end_when_their_supervisor_is_gone() -> None:
     async def doing() -> None:
         async with serving("--workers", "2") as process:

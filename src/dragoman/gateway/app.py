@@ -28,13 +28,15 @@ from ..transport.proxy_settings import client
 from ..transport.secret_redaction import Redactor
 from .client_identity import Identities, apart, local, shown_keys
 from .config import Bounds, Config
+from .endpoints import live
 from .endpoints.endpoint_table import Call, EndpointTable
 from .endpoints.non_generation_requests import Answer, Handler, OtherRequests, nothing
 from .exchange.breaker import Breakers
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
 from .exchange.exchange_log import ExchangeLog
-from .exchange.exchange_report import report, summary
+from .exchange.exchange_report import report
+from .exchange.exchange_row import row
 from .exchange.gateway_secrets import print_failure, redactor
 from .exchange.memory_seal_vault import BoundedVault
 from .exchange.prepared_upstream_calls import UpstreamPlans
@@ -55,7 +57,7 @@ from .http.server import Gone, IncomingRequest, Reply
 from .services import Services
 
 _JSON = [("content-type", "application/json")]
-_FOR_ADMINS = frozenset({"exchanges", "responses", "conversations", "ready"})
+_FOR_ADMINS = frozenset({"exchanges", "live", "responses", "conversations", "ready"})
 """Verbs whose answer shows more to administrators."""
 _NAME = re.compile(r"ex_[0-9a-f]{32}")
 _UNKNOWN = (
@@ -92,7 +94,7 @@ class Gateway:
             **self._others.handlers,
         }
         declared = {name: endpoints(name) for name in installed()}
-        self._table = EndpointTable(declared, ("generate", *self._handlers))
+        self._table = EndpointTable(declared, ("generate", "live", *self._handlers))
         self._otherwise = self._table.timed | self._table.stored
         """Dialects for which the gateway does more than translate: it measures times, or it keeps responses."""
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
@@ -276,6 +278,8 @@ class Gateway:
                         outer = keeping = ResponseKeeping(reply, exchange, known, stored)
             relay = Relay(self._services, call, request, outer, exchange, earlier)
             self._under_way += 1
+            if self._exchanges.watchers:
+                self._exchanges.began(exchange)
             try:
                 if self._under_way > self._most_under_way:
                     why = f"more than {self._most_under_way} exchanges are under way, which is the limit"
@@ -308,6 +312,9 @@ class Gateway:
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
         try:
+            if call.verb == "live":
+                await self._live(request, reply)
+                return
             reply.send(*await self._handlers[call.verb](self._services, call, request))
         except Refused as refused:
             reply.send(*refused.reply(call.dialect))
@@ -350,6 +357,33 @@ class Gateway:
         found_json = await self._shown(viewer, name) or next(iter(others), b"")
         return (200, _JSON, found_json) if found_json else _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
+    async def _live(self, request: IncomingRequest, reply: Reply) -> None:
+        """The exchanges of a client as they pass, by the rule of `_show`. The stream ends with the configuration: keys
+        may have changed."""
+        viewer, admission = EVERYBODY if request.admin else request.owner, self._admission
+        foreign = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if foreign and "origin" not in request.headers:
+            # A foreign page can load this address as a picture. It reads nothing, but it would hold a place.
+            why = "another web page may not watch this gateway"
+            reply.send(*_json(403, {"error": {"message": why, "type": "permission_error"}}))
+        elif viewer == self._identities.nobody.owner:
+            reply.send(*_json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}}))
+        elif live.is_full(self._exchanges, viewer):
+            why = "too many pages watch this gateway. Close one of them, and try again."
+            reply.send(*_json(503, {"error": {"message": why, "type": "overloaded_error"}}))
+        elif request.method == "HEAD":
+            reply.send(200, [("content-type", "text/event-stream")], b"")
+        else:
+            peers = self.peers.ask if self.peers is not None else None
+            await live.watch(
+                self._exchanges,
+                viewer,
+                self._hidden,
+                reply,
+                lambda: self.ready and self._admission is admission,
+                peers,
+            )
+
     async def _shown(self, viewer: str, name: str) -> bytes:
         """The bytes of `exchanges_json`. A child process makes them where the exchanges are large."""
         found = self._exchanges.get(name) if name else self._exchanges
@@ -358,12 +392,16 @@ class Gateway:
         return await in_child(self._services.children, partial(self.exchanges_json, viewer, name))
 
     def exchanges_json(self, viewer: str, name: str) -> bytes:
-        """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), or the list of all
-        for "". `viewer` is the owner whose exchanges are shown, or EVERYBODY."""
+        """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), the list of all for
+        "", or the list of those that ended after a time for ">" and the time. `viewer` is the owner whose exchanges are
+        shown, or EVERYBODY."""
         keys = self._hidden()
-        if not name:
+        if not name or name.startswith(">"):
+            since = float(name[1:] or 0) if name else 0.0
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
-            return json_text.encode([summary(one, keys) for one in seen])
+            if name:  # another worker has a page that watches
+                seen = [one for one in seen if one.began + (one.seconds or 0.0) >= since][-live.MOST_OF_PEER :]
+            return json_text.encode([row(one, keys) for one in seen])
         found = self._exchanges.get(name)
         if found is None or viewer not in (EVERYBODY, found.request.owner):
             return b""

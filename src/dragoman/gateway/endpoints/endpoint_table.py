@@ -25,14 +25,21 @@ def _one_exchange(path: str, query: Query, decode: Callable[[str], str]) -> Call
     return Call("exchanges", "", rest=path.removeprefix("/dragoman/exchanges/"))
 
 
+def _page_file(path: str, query: Query, decode: Callable[[str], str]) -> Call:
+    return Call("home", "", rest=path.removeprefix("/dragoman/"))
+
+
 OWN = (
     Claim(("GET",), "/healthz", Call("health", "")),
     Claim(("GET",), "/readyz", Call("ready", "")),
     Claim(("GET",), "/dragoman/exchanges", Call("exchanges", "")),
     Claim(("GET",), "/dragoman/exchanges/", read=_one_exchange, verbs=("exchanges",)),
+    Claim(("GET",), "/dragoman/live", Call("live", "")),
+    Claim(("GET",), "/dragoman/matrix", Call("matrix", "")),
     Claim(("GET",), "/", Call("home", "")),
-    # served without a key, because the page itself asks for the key
+    # the page and its files are served without a key, because the page itself asks for the key
     Claim(("GET",), "/dragoman", Call("home", "", rest="page")),
+    Claim(("GET",), "/dragoman/page/", read=_page_file, verbs=("home",)),
     Claim(("GET",), "/dragoman/about", Call("page", "", rest="about")),
     Claim(("POST",), "/dragoman/translate", Call("page", "", rest="translate")),
 )

@@ -15,14 +15,15 @@ from ...codec import json_text
 from ...dialects import endpoints
 from ...transport.http_client import Headers
 from ..client_identity import apart
-from ..exchange.child_tasks import done
+from ..exchange.child_process import SMALL
+from ..exchange.child_tasks import done, in_child
 from ..exchange.refused_exchange import Refused, fault_reply
 from ..exchange.response_continuation import asked as refers
 from ..exchange.response_continuation import recall
 from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..services import Services
-from . import code_assist_session, page, responses_api
+from . import code_assist_session, feature_matrix, page, page_translation, responses_api
 from .endpoint_table import Call, EndpointTable
 from .model_list import Listing, entry, listed
 from .token_counts import count
@@ -51,7 +52,7 @@ def home(table: EndpointTable) -> bytes:
     lines = [f"dragoman {__version__} is running: a gateway between clients and models of these dialects.", ""]
     for dialect, places in table.shown.items():
         lines += [f"{dialect}:", *[f"  {place}" for place in places]]
-    lines += ["", "Recent exchanges: GET /dragoman/exchanges; for a browser: /dragoman", ""]
+    lines += ["", "Recent exchanges: GET /dragoman/exchanges. A browser gets a page at this address.", ""]
     return "\n".join(lines).encode()
 
 
@@ -61,6 +62,7 @@ class OtherRequests:
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self.listing = Listing()
+        self._matrix = b""
         self.handlers: dict[str, Handler] = {
             "models": self._models,
             "running": self._models,
@@ -75,6 +77,7 @@ class OtherRequests:
             "socket": _socket,
             "home": _home,
             "page": _page,
+            "matrix": self._feature_matrix,
         }
         """Handlers, by the verb that a dialect or the gateway declares for an address. Each raises Refused with the
         fault to send."""
@@ -123,6 +126,12 @@ class OtherRequests:
     async def _compact(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         return await responses_api.compact(services, ClientStored(self._stored, request.owner), request)
 
+    async def _feature_matrix(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        """The matrix of features. It takes half a second, so a child makes it, once."""
+        if not self._matrix:
+            self._matrix = await in_child(services.children, feature_matrix.feature_matrix)
+        return 200, _JSON, self._matrix
+
     def _seen(self, request: IncomingRequest) -> ClientStored:
         """The entries that the client may read. To continue an entry, a client needs the identity that owns the
         entry."""
@@ -134,13 +143,20 @@ async def _version(services: Services, call: Call, request: IncomingRequest) -> 
 
 
 async def _home(services: Services, call: Call, request: IncomingRequest) -> Answer:
-    if call.rest == "page" or "text/html" in request.headers.get("accept", ""):
-        return await _page(services, call, request)
+    """The page and its files for browsers, a short text for everybody else."""
+    if call.rest or "text/html" in request.headers.get("accept", ""):
+        return page.page_file(call.rest) or nothing(services.table, request)
     return 200, [("content-type", "text/plain; charset=utf-8")], home(services.table)
 
 
 async def _page(services: Services, call: Call, request: IncomingRequest) -> Answer:
-    return await done(services.children, request.body, partial(page.answer, call.rest, request, services.config))
+    if call.rest == "about":
+        return page.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
+    work = partial(page_translation.translate, request.body)
+    # Into seven dialects: seven times the work that `done` judges by the size of the document.
+    if len(request.body) > SMALL // 8:
+        return await in_child(services.children, work)
+    return await done(services.children, request.body, work)
 
 
 async def _socket(services: Services, call: Call, request: IncomingRequest) -> Answer:

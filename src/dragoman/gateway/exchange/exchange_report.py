@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
-from ...canon.events import Event, Finish, PartDelta, Start
+from ...canon.events import Event, Fault, Finish, PartDelta, Start
+from ...canon.fold import fold
+from ...canon.loss_codes import CODES
+from ...canon.losses import Loss
 from ...canon.response import Usage
 from ...context import Context
 from ...dialects import get, is_known
-from ...errors import WireError
+from ...errors import DragomanError, WireError
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
+from .joined_parts import Placed, joined, read
 from .recent_exchanges import Exchange, Recording, as_recording
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
@@ -58,6 +62,9 @@ def summary(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
 def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
     """All facts about one exchange."""
     hidden, request = _hidden(exchange, secrets), exchange.request
+    asked, sent = read(exchange.dialect, request.body), read(exchange.upstream_dialect, exchange.sent)
+    answered, delivered = _read_answer(exchange, "answered"), _read_answer(exchange, "delivered")
+    answer = answered or delivered
     out = {
         **summary(exchange),
         "path": f"{request.path}?{redacted_query(request.query)}" if request.query else request.path,
@@ -71,11 +78,16 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
             "total": exchange.seconds,
         },
         "usage": usage(exchange),
-        "losses": [msgspec.structs.asdict(loss) for loss in exchange.losses],
+        "stream_times": exchange.stream_times(),
+        "losses": [explained(loss) for loss in exchange.losses],
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
         "headers": redacted_headers(request.all_headers().items()),
         "request": shown(request.body),
-        "canon": canon(exchange),
+        "cut": exchange.shortened or len(request.body) > MAX_BODY,
+        "canon": as_plain(asked.document) if asked is not None else None,
+        "response": as_plain(answer.document) if answer is not None else None,
+        "joined": joined(asked, sent),
+        "joined_answer": joined(delivered, answered),
         "sent": shown(exchange.sent),
         "answer_status": exchange.answer_status,
         "answer_headers": redacted_headers(exchange.answer_headers),
@@ -92,15 +104,34 @@ def _clean(value: Any, secrets: Redactor) -> Any:
         return "nested too deeply to be shown"
 
 
-def canon(exchange: Exchange) -> Any:
-    """The request in canon; None when the request cannot be read, or was shortened."""
-    if not is_known(exchange.dialect):
+def _read_answer(exchange: Exchange, side: Literal["answered", "delivered"]) -> Placed | None:
+    """The answer in canon, as the upstream sent it or as the client got it. None: there is no answer, or its bytes
+    cannot be read, or their middle was not kept."""
+    taped = exchange.answered if side == "answered" else exchange.delivered
+    dialect = exchange.upstream_dialect if side == "answered" else exchange.dialect
+    if taped is None or not is_known(dialect) or exchange.status >= 400:
         return None
-    context = Context(exchange.dialect, exchange.dialect)
+    head, tail = as_recording(taped).parts()
+    if tail:
+        return None
+    if not is_stream(head):
+        return read(dialect, head, "response")
+    reader = get(dialect).reader(Context(dialect, dialect))
     try:
-        return msgspec.to_builtins(get(exchange.dialect).read_request(exchange.request.body, context), enc_hook=_plain)
-    except (WireError, RecursionError):
+        found = fold([*reader.feed(head), *reader.close()])
+    except (DragomanError, RecursionError):
         return None
+    return None if isinstance(found, Fault) else Placed(found, ())
+
+
+def as_plain(value: Any) -> Any:
+    """A canon value as plain JSON values."""
+    return msgspec.to_builtins(value, enc_hook=_plain)
+
+
+def explained(loss: Loss) -> dict[str, Any]:
+    """A loss with the meaning of its code."""
+    return {**msgspec.structs.asdict(loss), "meaning": CODES[loss.code].meaning}
 
 
 def _plain(value: Any) -> Any:
@@ -122,13 +153,13 @@ def usage(exchange: Exchange) -> dict[str, Any] | None:
     tape = as_recording(taped)
     head, tail = tape.parts()
     try:
-        found = _streamed_usage(head, tail, tape.size, dialect) if _is_stream(head) else _whole_usage(head, dialect)
+        found = _streamed_usage(head, tail, tape.size, dialect) if is_stream(head) else _whole_usage(head, dialect)
     except WireError:
         return None
     return {name: value for name, value in found.items() if value is not None} or None
 
 
-def _is_stream(head: bytes) -> bool:
+def is_stream(head: bytes) -> bool:
     """Whether bytes are a stream. Server-sent events begin with a word or a colon; a stream of JSON lines has
     several."""
     start = head.lstrip()
@@ -196,6 +227,12 @@ def _recorded(recorded: Recording | bytes | None) -> str:
     # Show whole lines only: half a line could hold half a secret, which no search would find.
     head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
     return f"{shown(head)}\n... ({tape.size - len(head) - len(tail)} bytes are not kept) ...\n{shown(tail)}"
+
+
+def clean_texts(value: dict[str, Any], exchange: Exchange, secrets: Iterable[str]) -> dict[str, Any]:
+    """Facts about an exchange without secrets."""
+    found: dict[str, Any] = clean(value, _hidden(exchange, secrets))
+    return found
 
 
 def _hidden(exchange: Exchange, secrets: Iterable[str]) -> Redactor:

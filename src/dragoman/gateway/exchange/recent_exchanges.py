@@ -10,7 +10,8 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -86,6 +87,29 @@ class Recording:
         self.head, self.tail = [head[:most]], None
 
 
+MOST_TIMES = 2000
+"""Pieces of a stream whose times are kept."""
+
+
+class TimedRecording(Recording):
+    """A recording that also keeps when each piece came. Used only while someone watches: a clock for each piece costs
+    time."""
+
+    __slots__ = ("_began", "times")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = monotonic()
+        self.times: list[tuple[float, int]] = []
+        """For each piece: seconds since the head of the answer, and bytes."""
+
+    def add(self, piece: bytes) -> None:
+        """Add a piece of a stream."""
+        if len(self.times) < MOST_TIMES:
+            self.times.append((round(monotonic() - self._began, 4), len(piece)))
+        super().add(piece)
+
+
 class Try(NamedTuple):
     """An attempt that failed."""
 
@@ -128,6 +152,10 @@ class Exchange:
     """The body that went to the client."""
     size: int = 0
     """Bytes that were counted for the exchange when it was kept."""
+    shortened: bool = False
+    """Only the beginnings of the bodies are kept."""
+    row: dict[str, Any] | None = None
+    """The exchange as one row of a list, once someone has looked (`exchange_row.py`)."""
 
     def __init__(self, name: str, began: float, dialect: str, request: IncomingRequest) -> None:
         self.id = name
@@ -141,6 +169,12 @@ class Exchange:
     def answered_by_us(self) -> bool:
         """Whether the upstream is a dragoman gateway."""
         return any(name == "dragoman-exchange" for name, _ in self.answer_headers)
+
+    def stream_times(self) -> list[tuple[float, int]] | None:
+        """When each piece of the stream came: seconds since the head of the answer, and bytes. None: nobody watched, so
+        no times were kept."""
+        taped = self.answered if self.answered is not None else self.delivered
+        return taped.times if isinstance(taped, TimedRecording) else None
 
     def kept(self) -> int:
         """Bytes that the exchange holds."""
@@ -156,6 +190,7 @@ class Exchange:
 
     def shorten(self, most: int) -> None:
         """Keep only the first `most` bytes of each body."""
+        self.shortened = True
         request, self.sent = self.request, self.sent[:most]
         self.request = msgspec.structs.replace(
             request, headers=request.all_headers(), body=request.body[:most], known=None
@@ -183,6 +218,36 @@ LAST_ANSWERS = 8
 """Number of an upstream's last answers that are searched for the header of a dragoman gateway."""
 
 
+MOST_RUNNING = 500
+"""Exchanges under way that are shown at most."""
+MOST_WAITING = 200
+"""Exchanges that wait to be shown to one watcher. Beyond that the oldest are left out, and counted."""
+
+
+class Watcher:
+    """Someone who watches exchanges as they pass. Only names wait here: the exchanges stay within their own limits."""
+
+    def __init__(self, viewer: str, everybody: str) -> None:
+        """`viewer` is the owner whose exchanges are shown, or `everybody`."""
+        self.viewer = viewer
+        self._all = viewer == everybody
+        self.waiting: deque[str] = deque()
+        self.missed = 0
+        """Exchanges that were left out since the last look."""
+
+    def may_see(self, exchange: Exchange) -> bool:
+        """Whether the exchange may be shown."""
+        return self._all or exchange.request.owner == self.viewer
+
+    def see(self, exchange: Exchange) -> None:
+        """Remember an exchange that has ended, if it may be shown."""
+        if self.may_see(exchange):
+            if len(self.waiting) >= MOST_WAITING:
+                self.waiting.popleft()
+                self.missed += 1
+            self.waiting.append(exchange.id)
+
+
 class Exchanges:
     """The recent exchanges, newest last."""
 
@@ -192,9 +257,22 @@ class Exchanges:
         self._kept: deque[Exchange] = deque()
         self.size = 0
         """Bytes that the exchanges hold."""
+        self.watchers: list[Watcher] = []
+        """Those who watch exchanges as they pass."""
+        self.running: dict[str, Exchange] = {}
+        """The exchanges under way that began while someone watched."""
+
+    def began(self, exchange: Exchange) -> None:
+        """Note an exchange that begins. Called only while someone watches."""
+        if len(self.running) < MOST_RUNNING:
+            self.running[exchange.id] = exchange
+
+    def recording(self) -> Recording:
+        """An empty recording of a stream; with times while someone watches."""
+        return TimedRecording() if self.watchers else Recording()
 
     def add(self, exchange: Exchange) -> None:
-        """Keep an exchange, and drop the oldest beyond the limits."""
+        """Keep an exchange, and drop the oldest beyond the limits. Those who watch learn of it."""
         most_bytes, kept = self.most_bytes, self._kept
         size = exchange.kept()
         if size * 8 > most_bytes:  # One request full of pictures must not push out all others.
@@ -208,6 +286,10 @@ class Exchanges:
         while size > most_bytes:
             size -= kept.popleft().size
         self.size = size
+        if self.watchers:
+            self.running.pop(exchange.id, None)
+            for watcher in self.watchers:
+                watcher.see(exchange)
 
     def bound(self, most: int, most_bytes: int) -> None:
         """Set other limits, which hold at once."""

@@ -488,7 +488,8 @@ class Relay:
                 streams = plan.streams(answer)
             if streams and self._stream_reply is not None:
                 translator = self._translator(plan, asked)
-                exchange.answered, exchange.delivered = answered, delivered = Recording(), Recording()
+                answered, delivered = self._services.exchanges.recording(), Recording()
+                exchange.answered, exchange.delivered = answered, delivered
                 self._stream_reply.watch = self._faults.watch(plan) if type(translator) is PassThrough else None
                 fault = await self._stream_reply.relay(answer, translator, answered, delivered, plan.choice.name)
                 exchange.losses += translator.losses
@@ -609,7 +610,7 @@ class Relay:
 
     def _delivered(self) -> Recording:
         if not isinstance(self._exchange.delivered, Recording):
-            self._exchange.delivered = Recording()
+            self._exchange.delivered = self._services.exchanges.recording()
         return self._exchange.delivered
 
     def refuse(self, refused: Refused) -> None:

@@ -18,7 +18,7 @@ from dragoman.gateway.http.allowed_origins import from_page
 DECLARED = {name: endpoints(name) for name in names()}
 VERBS = (
     *("generate", "count", "models", "model", "show", "version", "running", "assist", "responses", "conversations"),
-    *("compact", "socket", "health", "ready", "exchanges", "home", "page"),
+    *("compact", "socket", "health", "ready", "exchanges", "home", "page", "live", "matrix"),
 )
 TABLE = EndpointTable(DECLARED, VERBS)
 

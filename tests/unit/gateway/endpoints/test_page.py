@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dragoman.gateway
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Listen, checked
-from dragoman.gateway.endpoints.page import MAX_TRIED
+from dragoman.gateway.endpoints.page_translation import MAX_TRIED, kind_of
 from tests.unit.gateway.rig import Told, gateway
+
+PAGE = Path(dragoman.gateway.__file__).parent / "page"
 
 
 def ask(path: str, body: Any = None, headers: dict[str, str] | None = None) -> Told:
@@ -35,14 +40,53 @@ def test_clients_that_only_look_get_a_few_words() -> None:
     assert ask("/").headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_the_page_is_told_what_is_served_and_how_to_point_clients_at_it() -> None:
+def test_the_page_runs_only_its_own_files_and_reads_no_text_as_markup() -> None:
+    told = ask("/dragoman")
+    policy = told.headers["content-security-policy"]
+    assert "unsafe-inline" not in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert b"<style" not in told.body
+    assert b"<script>" not in told.body
+    assert b" style=" not in told.body
+
+
+def test_every_file_that_the_page_imports_is_served() -> None:
+    waiting, seen = ["/dragoman"], set[str]()
+    while waiting:
+        path = waiting.pop()
+        told = ask(path)
+        assert (told.status, told.headers["x-content-type-options"]) == (200, "nosniff"), path
+        seen.add(path)
+        found = re.findall(rb'(?:href|src)="(/dragoman/page/[^"]+)"|from "\./([^"]+)"', told.body)
+        names = [(one or b"/dragoman/page/" + other).decode() for one, other in found]
+        waiting += [name for name in names if name not in seen]
+    served = {f"/dragoman/page/{file.name}" for file in PAGE.iterdir() if file.suffix != ".html"}
+    assert seen - {"/dragoman"} == served
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "../app.py", "%2e%2e/app.py", "index.html/x", "main.js.map", "x" * 300])
+def test_other_files_are_not_served(name: str) -> None:
+    assert ask(f"/dragoman/page/{name}").status == 404
+
+
+def test_every_script_of_the_page_is_short_and_says_what_it_owns() -> None:
+    scripts = {file.name: file.read_text(encoding="utf-8") for file in PAGE.glob("*.js")}
+    assert len(scripts) > 20
+    assert [name for name, text in scripts.items() if not text.startswith("// Owns ")] == []
+    assert [name for name, text in scripts.items() if len(text.splitlines()) > 300] == []
+    markup = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|[a-z]Storage|cookie\b.*="
+    )
+    assert [name for name, text in scripts.items() if markup.search(text)] == []
+
+
+def test_the_page_learns_what_is_served_and_how_clients_are_pointed_at_it() -> None:
     about = ask("/dragoman/about").json()
     assert about["dialects"] == list(names())
+    assert about["paths"]["anthropic"] == ["/v1/messages", "/v1/messages"]
     assert about["upstreams"] == [{"name": "rehearsal", "dialect": "rehearsal", "models": ["*"]}]
-    assert {
-        "client": "Claude Code",
-        "line": "ANTHROPIC_BASE_URL=http://127.0.0.1 ANTHROPIC_AUTH_TOKEN=any claude",
-    } in (about["clients"])
+    line = "ANTHROPIC_BASE_URL=http://127.0.0.1 ANTHROPIC_AUTH_TOKEN=any claude"
+    assert {"client": "Claude Code", "line": line} in about["clients"]
 
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "seed": 7, "max_completion_tokens": 5}
@@ -57,6 +101,61 @@ def test_a_request_is_translated_with_its_losses() -> None:
     assert json.loads(got["body"])["model"] == "claude-opus-5"
     assert json.loads(got["body"])["messages"] == [{"role": "user", "content": "hi"}]
     assert [(loss["path"], loss["effect"]) for loss in got["losses"]] == [("/seed", "dropped")]
+
+
+def test_without_a_target_a_document_is_translated_into_all_dialects() -> None:
+    got = tried(body=json.dumps(CHAT), source="", target="", kind="").json()
+    assert (got["source"], got["kind"], got["reasons"]) == (
+        "openai-chat",
+        "request",
+        ["messages[]", "max_completion_tokens", "seed"],
+    )
+    assert list(got["targets"]) == list(names())
+    gemini = got["targets"]["gemini"]
+    assert json.loads(gemini["body"])["contents"] == [{"role": "user", "parts": [{"text": "hi"}]}]
+    assert gemini["joined"][0] == {"from": "/messages/0/content", "to": "/contents/0/parts/0", "what": "text"}
+    lost = got["targets"]["anthropic"]["losses"][-1]
+    assert (lost["code"], lost["path"]) == ("sampling.dropped", "/seed")
+    assert lost["meaning"]
+
+
+def test_findings_stand_beside_the_translations() -> None:
+    broken = {"model": "m", "messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]}
+    got = tried(body=json.dumps(broken), target="").json()
+    assert [finding["path"] for finding in got["findings"]] == ["/messages/0/tool_call_id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ('{"messages": []}', "request"),
+        ('{"choices": []}', "response"),
+        ("[{}]", "tools"),
+        ("data: {}", "stream"),
+        ('{"message": {}}\n{"done": true}', "stream"),
+        ("broken", "request"),
+    ],
+)
+def test_the_kind_of_a_document_is_found_by_its_bytes(body: str, kind: str) -> None:
+    assert kind_of(body) == kind
+
+
+def test_a_request_can_be_written_as_one_for_a_stream() -> None:
+    got = tried(body=json.dumps(CHAT), target="anthropic", stream=True).json()
+    assert json.loads(got["body"])["stream"] is True
+    got = tried(body=json.dumps(CHAT), target="gemini", stream=True).json()
+    assert "stream" not in json.loads(got["body"])
+
+
+def test_two_megabytes_are_translated_into_all_dialects() -> None:
+    long = {"model": "m", "messages": [{"role": "user", "content": "word " * 420_000}]}
+    got = tried(body=json.dumps(long), source="", target="", kind="").json()
+    assert all("error" not in one for one in got["targets"].values())
+
+
+def test_a_document_that_fits_no_dialect_is_refused_with_advice() -> None:
+    told = tried(body='{"nothing": 1}', source="")
+    assert (told.status, "by hand" in told.json()["error"]["message"]) == (400, True)
 
 
 def test_the_dialect_is_found_out() -> None:

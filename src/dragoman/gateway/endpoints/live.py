@@ -1,0 +1,142 @@
+"""The live stream: exchanges as server-sent events, as they begin and end, to everybody who watches.
+
+Nothing is made for a stream that nobody watches. For those who watch, rows are made for a fifth of the time at most, so
+a busy gateway stays quick: rows that come too fast are left out, and their number is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic, time
+from typing import Any
+
+from ...codec import json_text
+from ..exchange.exchange_row import row
+from ..exchange.recent_exchanges import Exchange, Exchanges, Watcher
+from ..http.exchanges_of_other_workers import EVERYBODY
+from ..http.server import Reply
+
+MOST_WATCHERS = 32
+"""Streams that one worker serves at once."""
+MOST_OF_ONE = 8
+"""Streams that one client may have of them."""
+TICK = 0.25
+"""Seconds between two looks for new exchanges."""
+BUSY = TICK / 5
+"""Seconds of one look in which rows are made."""
+BEAT = 15.0
+"""Seconds of silence, until a comment shows that the stream is alive."""
+MOST_OF_PEER = 50
+"""Rows that one worker sends to another for one question."""
+PEERS = 1.0
+"""Seconds between two questions to the other workers."""
+_HEADERS = [
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-cache, no-transform"),
+    ("x-accel-buffering", "no"),
+]
+
+AskPeers = Callable[[str, str], Awaitable[list[bytes]]]
+
+
+def is_full(exchanges: Exchanges, viewer: str) -> bool:
+    """Whether no more streams are served, to anybody or to this viewer."""
+    own = [one for one in exchanges.watchers if one.viewer == viewer]
+    return len(exchanges.watchers) >= MOST_WATCHERS or len(own) >= MOST_OF_ONE
+
+
+async def watch(
+    exchanges: Exchanges,
+    viewer: str,
+    keys: Callable[[], list[str]],
+    reply: Reply,
+    goes_on: Callable[[], bool],
+    peers: AskPeers | None = None,
+) -> None:
+    """Send rows until the viewer leaves, or until `goes_on` is false. `keys` gives the secrets of the gateway."""
+    watcher = Watcher(viewer, EVERYBODY)
+    exchanges.watchers.append(watcher)
+    reply.start(200, _HEADERS)
+    reply.write(_event("hello", {"sees": "all" if viewer == EVERYBODY else "own"}))
+    stream = _Stream(exchanges, watcher, keys, peers)
+    quiet = 0.0
+    try:
+        while goes_on():
+            out = await stream.next_events()
+            quiet = 0.0 if out else quiet + TICK
+            if quiet >= BEAT:
+                out, quiet = b": nothing happened\n\n", 0.0
+            reply.write(out)
+            await reply.drain()
+            await asyncio.sleep(TICK)
+        reply.end()
+    finally:
+        exchanges.watchers.remove(watcher)
+        if not exchanges.watchers:
+            exchanges.running.clear()
+
+
+class _Stream:
+    """The events for one watcher."""
+
+    def __init__(
+        self, exchanges: Exchanges, watcher: Watcher, keys: Callable[[], list[str]], peers: AskPeers | None
+    ) -> None:
+        self._exchanges = exchanges
+        self._watcher = watcher
+        self._keys = keys
+        self._peers = peers
+        self._announced: set[str] = set()
+        self._asked = time()
+        self._due = 0.0
+
+    async def next_events(self) -> bytes:
+        """The events since the last call."""
+        out = [self._begun(), *self._ended()]
+        if self._peers is not None and monotonic() >= self._due:
+            out += await self._elsewhere(self._peers)
+        if self._watcher.missed:
+            out.append(_event("missed", {"count": self._watcher.missed}))
+            self._watcher.missed = 0
+        return b"".join(out)
+
+    def _begun(self) -> bytes:
+        """Exchanges that have been under way for a moment. Shorter ones are shown when they have ended."""
+        running, now, keys = self._exchanges.running, time(), self._keys()
+        self._announced &= running.keys()
+        found = [
+            one
+            for one in running.values()
+            if one.id not in self._announced and now - one.began > TICK and self._watcher.may_see(one)
+        ]
+        self._announced.update([one.id for one in found])
+        return b"".join([_event("begun", _begun_row(one, keys)) for one in found])
+
+    def _ended(self) -> list[bytes]:
+        waiting, out = self._watcher.waiting, []
+        if waiting:
+            keys, end = self._keys(), monotonic() + BUSY
+            kept = {one.id: one for one in self._exchanges.all()}
+            while waiting and monotonic() < end:
+                exchange = kept.get(waiting.popleft())
+                if exchange is None:  # dropped meanwhile, by the limits of kept exchanges
+                    self._watcher.missed += 1
+                else:
+                    out.append(_event("row", row(exchange, keys)))
+        return out
+
+    async def _elsewhere(self, ask: AskPeers) -> list[bytes]:
+        """Rows of the other workers. A row may come twice: the page knows rows by their id."""
+        since, self._asked = self._asked - PEERS, time()
+        answers = await ask(self._watcher.viewer, f">{since:.3f}")
+        self._due = monotonic() + PEERS
+        return [_event("row", one) for answer in answers for one in json_text.decode(answer)]
+
+
+def _begun_row(exchange: Exchange, keys: list[str]) -> dict[str, Any]:
+    return {**row(exchange, keys), "running": True}
+
+
+def _event(name: str, value: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), json_text.encode(value))

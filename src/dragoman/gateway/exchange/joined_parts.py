@@ -1,0 +1,114 @@
+"""Finds the places of two requests, or of two answers, that hold the same thing: the same words, call, result, tool or
+setting.
+
+Both documents are read into canon, and every part has its place (`at`). Parts are joined in order, by kind and content.
+A part without a counterpart is joined with nothing: the losses tell why.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from ...canon.parts import Media, Part, Path, Reasoning, Text, ToolCall, ToolResult, pointer
+from ...canon.request import Request
+from ...canon.response import Response
+from ...canon.tools import Tool
+from ...context import Context
+from ...dialects import get, is_known
+from ...errors import DragomanError
+
+MOST = 2000
+"""Joined places of one pair of documents. The page shows no more."""
+
+
+class Placed(NamedTuple):
+    """A document in canon, and the path of the document inside the envelope of its dialect, if there is one."""
+
+    document: Request | Response
+    within: Path
+
+
+def read(dialect: str, body: bytes, kind: Literal["request", "response"] = "request") -> Placed | None:
+    """A document in canon; None when it cannot be read."""
+    if not is_known(dialect):
+        return None
+    context = Context(dialect, dialect)
+    try:
+        document: Request | Response
+        if kind == "request":
+            document = get(dialect).read_request(body, context)
+        else:
+            document = get(dialect).read_response(body, context)
+    except (DragomanError, RecursionError):
+        return None
+    return Placed(document, context.within)
+
+
+def joined(one: Placed | None, other: Placed | None) -> list[dict[str, Any]]:
+    """The places that belong together: `from` and `to` as JSON pointers, `what` is joined, and both `ids` of a call if
+    the call got another id."""
+    if one is None or other is None:
+        return []
+    waiting: dict[Any, deque[tuple[Path, str]]] = defaultdict(deque)
+    for key, path, name in _places(other.document):
+        waiting[key].append((path, name))
+    found = []
+    for key, path, name in _places(one.document):
+        if waiting.get(key):
+            place, other_name = waiting[key].popleft()
+            row: dict[str, Any] = {"from": pointer(one.within + path), "to": pointer(other.within + place)}
+            row["what"] = key[0]
+            if name != other_name:
+                row["ids"] = [name, other_name]
+            found.append(row)
+            if len(found) >= MOST:
+                break
+    return found
+
+
+def _places(document: Request | Response) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
+    """Everything that can be joined: what it is and contains, its place, and its id."""
+    if isinstance(document, Response):
+        yield from _of_parts(document.parts)
+        return
+    for turn in document.turns:
+        yield from _of_parts(turn.parts)
+    for tool in document.tools:
+        if isinstance(tool, Tool) and tool.at:
+            yield ("tool", tool.name), tool.at, ""
+    for name, path in document.settings.at.items():
+        value = getattr(document.settings, name, None)
+        if value not in (None, ()) and path:
+            yield ("setting", name), path, ""
+
+
+def _of_parts(parts: Iterable[Part]) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
+    for part in parts:
+        if not part.at:
+            continue
+        if isinstance(part, Text):
+            yield ("text", part.text), part.at, ""
+        elif isinstance(part, Reasoning):
+            yield ("thought", part.text), part.at, ""
+        elif isinstance(part, ToolCall):
+            yield ("call", part.name, _plain(part.arguments)), part.at, part.id
+        elif isinstance(part, ToolResult):
+            yield ("result", _words(part.parts)), part.at, part.call_id
+        elif isinstance(part, Media):
+            yield ("media", part.data or part.url or part.file), part.at, ""
+
+
+def _words(parts: Iterable[Part]) -> str:
+    return "".join([part.text for part in parts if isinstance(part, Text)])
+
+
+def _plain(arguments: str) -> str:
+    """Arguments in one spelling: dialects that hold arguments as objects lose the spaces between them."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(arguments or "{}"), order="sorted").decode()
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return arguments

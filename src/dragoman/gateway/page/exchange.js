@@ -1,0 +1,115 @@
+// Owns the panel of one exchange: its facts, and its views as conversation, wire, stream, tool cycle and headers.
+
+import {conversationView} from "./conversation.js";
+import {choices, copyButton, h, tabs} from "./dom.js";
+import {clock, duration, plural, tokens} from "./format.js";
+import {isStream} from "./frames.js";
+import {getJson, readPieces, send} from "./gateway.js";
+import {ladderView} from "./ladder.js";
+import {lossMark, tally} from "./marks.js";
+import {asCase, asCurl, asPython, whyNot} from "./snippets.js";
+import {stepsView} from "./stream_steps.js";
+import {timeline} from "./timeline.js";
+import {sideBySide} from "./wire.js";
+
+let lastTab = "Conversation";
+
+/** The panel of the exchange with this id. `about` has the upstreams to which it can be sent again. */
+export async function exchangePanel(id, about) {
+  const one = await getJson(`/dragoman/exchanges/${encodeURIComponent(id)}`);
+  const marks = one.losses.map(lossMark);
+  const panels = [
+    ["Conversation", () => conversationView(one.canon, one.response)],
+    ["Wire", () => wireView(one, marks)],
+    ...(isStream(one.told) ? [["Stream", () => stepsView(one.told, one.dialect)]] : []),
+    ["Tool cycle", () => ladderView(one.canon, one.response, one.joined)],
+    ["Facts", () => factsView(one)],
+  ];
+  const {bar, shown} = tabs("views of the exchange", panels, lastTab, name => { lastTab = name; });
+  return h("article", null, header(one, marks), actions(one, about), bar, shown);
+}
+
+function header(one, marks) {
+  const failed = one.status >= 400 || one.error;
+  const upstream = one.upstream ? `${one.upstream} (${one.upstream_dialect})` : "no upstream";
+  const facts = [
+    ["client", one.dialect], ["upstream", upstream],
+    ...(one.upstream_model && one.upstream_model !== one.model ? [["as", one.upstream_model]] : []),
+    ["tokens", tokens(one.usage) || "not counted"], ["cost", "unknown"], ["time", duration(one.seconds)],
+    ["attempts", one.attempts],
+  ];
+  return h("header", {class: "facts"}, h("h2", null, one.model || "(no model)"),
+    h("span", {class: failed ? "badge error" : "badge good"}, one.status || "broken off"),
+    h("span", {class: "dim"}, clock(one.began)),
+    h("dl", {class: "inline"}, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
+    one.error ? h("p", {class: "error"}, one.error) : null,
+    one.note ? h("p", {class: "dim"}, one.note) : null,
+    marks.length ? h("p", null, "Losses: ", tally(marks), h("span", {class: "dim"}, ". They stand at their lines under Wire.")) : null,
+    one.repairs.length ? h("p", null, plural(one.repairs.length, "repair"), ` of the history: ${one.repairs.map(it => it.name).join(", ")}`) : null,
+    timeline(one.timing, one.stream_times));
+}
+
+function wireView(one, marks) {
+  const inRequest = marks.filter(mark => mark.path === "" || hasPath(one.request, mark.path));
+  const inAnswer = marks.filter(mark => !inRequest.includes(mark));
+  const upstream = one.upstream_dialect || "none";
+  const box = h("div", null, h("h3", null, "Request"));
+  const sent = one.sent || (upstream === "rehearsal" ? "" : one.sent);
+  if (sent) {
+    box.append(sideBySide({title: "from the client", text: one.request, dialect: one.dialect, marks: inRequest},
+      {title: "to the upstream", text: sent, dialect: upstream}, one.joined));
+  } else {
+    box.append(h("p", {class: "dim"}, upstream === "rehearsal" ? "The rehearsal is built in: nothing was sent on." : "Nothing was sent to an upstream."),
+      sideBySide({title: "from the client", text: one.request, dialect: one.dialect, marks: inRequest},
+        {title: "to the client", text: one.told, dialect: one.dialect, marks: inAnswer}));
+    return box;
+  }
+  box.append(h("h3", null, "Answer"), sideBySide({title: "to the client", text: one.told, dialect: one.dialect},
+    {title: "from the upstream", text: one.answer, dialect: upstream, marks: inAnswer}, one.joined_answer));
+  return box;
+}
+
+/** Whether a document has the first step of a path: paths of answers point into another document. */
+function hasPath(text, path) {
+  try { return path.split("/")[1] in JSON.parse(text); } catch { return true; }
+}
+
+function factsView(one) {
+  const headers = (title, found) => h("section", null, h("h3", null, title), h("dl", {class: "table"},
+    Object.entries(found).map(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
+  return h("div", null,
+    h("p", null, h("span", {class: "dim"}, "id "), h("code", null, one.id), h("span", {class: "dim"}, " path "), h("code", null, one.path)),
+    one.tries.length ? h("section", null, h("h3", null, "Attempts that failed"),
+      h("ul", null, one.tries.map(it => h("li", null, `${it.upstream} ${it.model}: ${it.kind} ${it.status} ${it.message}`)))) : null,
+    headers("Headers of the client", one.headers), headers("Headers of the upstream's answer", one.answer_headers));
+}
+
+function actions(one, about) {
+  const cut = whyNot(one);
+  const result = h("div", {"aria-live": "polite"});
+  const chosen = h("select", {"aria-label": "upstream to send to"}, choices(about.upstreams.map(it => it.name), one.upstream));
+  const again = h("button", {type: "button", disabled: cut !== "", title: cut || null, onclick: async () => {
+    result.replaceChildren(h("p", {class: "dim"}, "sending…"));
+    try {
+      const [path, body] = aimed(one, chosen.value);
+      const reply = await send(path, {method: "POST", headers: {"content-type": "application/json"}, body});
+      await readPieces(reply, () => {});
+      const id = reply.headers.get("dragoman-exchange");
+      result.replaceChildren(h("p", null, "Answered: ", h("a", {href: `#live/${id}`}, "open the new exchange")));
+    } catch (error) {
+      result.replaceChildren(h("p", {class: "error"}, error.message));
+    }
+  }}, "Send again to");
+  return h("div", null, h("div", {class: "bar"}, copyButton("Copy as curl", () => asCurl(one)), copyButton("as Python", () => asPython(one)),
+    copyButton("as conformance case", () => asCase(one)), h("span", {class: "spread"}), again, chosen), result);
+}
+
+/** Address and body of a request for another upstream: the model is named `upstream/model`, where its dialect names it. */
+function aimed(one, upstream) {
+  const plain = one.upstream && one.model.startsWith(`${one.upstream}/`) ? one.model.slice(one.upstream.length + 1) : one.model;
+  const model = `${upstream}/${plain}`;
+  const path = one.path.replace(/\/models\/[^:?]+/, `/models/${encodeURIComponent(model)}`);
+  const body = JSON.parse(one.request);
+  if ("model" in body) body.model = model;
+  return [path, JSON.stringify(body)];
+}

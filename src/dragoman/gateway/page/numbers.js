@@ -1,0 +1,92 @@
+// Owns the view Numbers: requests, faults, losses, tokens and times over time, by upstream and by key, and the health of
+// the upstreams. Everything is counted from the exchanges that the gateway still keeps.
+
+import {choices, h} from "./dom.js";
+import {clock, count, duration, percentile, plural} from "./format.js";
+import {getJson} from "./gateway.js";
+import {onRows, sorted} from "./live.js";
+import {plot} from "./plot.js";
+
+const BUCKETS = 30;
+
+export class Numbers {
+  constructor() {
+    this.range = h("select", {"aria-label": "time range", onchange: () => this.draw()}, choices([["", "all that is kept"], ["900", "15 minutes"], ["3600", "1 hour"], ["86400", "1 day"]], ""));
+    this.said = h("p", {class: "dim"});
+    this.plots = h("div", {class: "plots"});
+    this.tables = h("div", {class: "tables"});
+    this.health = h("div");
+    this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Numbers"), h("div", {class: "bar"}, this.range, this.said), this.plots, this.tables, this.health);
+    onRows(() => { if (!this.element.hidden) this.draw(); });
+  }
+
+  async show() {
+    this.draw();
+    const {upstreams} = await getJson("/readyz").catch(() => ({upstreams: {}}));
+    const unwell = Object.entries(upstreams);
+    this.health.replaceChildren(h("h2", null, "Health of the upstreams"), unwell.length
+      ? h("ul", null, unwell.map(([name, facts]) => h("li", null, h("b", null, name), ` ${Object.entries(facts).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ")}`)))
+      : h("p", null, "No upstream is skipped: none has failed again and again."));
+  }
+
+  draw() {
+    const since = Number(this.range.value), now = Date.now() / 1000;
+    const rows = sorted().filter(row => !row.running && (!since || now - row.began <= since)).reverse();
+    this.said.textContent = rows.length ? `${plural(rows.length, "exchange")} since ${clock(rows[0].began)}` : "No exchanges yet.";
+    if (!rows.length) {
+      this.plots.replaceChildren();
+      this.tables.replaceChildren();
+      return;
+    }
+    this.#plots(rows);
+    this.tables.replaceChildren(table("By upstream", rows, row => row.upstream || "none"), table("By model", rows, row => row.model || "none"),
+      table("By key", rows, row => row.owner), table("By client", rows, row => row.agent || row.dialect));
+  }
+
+  #plots(rows) {
+    const first = rows[0].began, width = Math.max(0.2, (rows.at(-1).began - first) / BUCKETS + 1e-6);
+    const parts = Array.from({length: BUCKETS}, () => []);
+    for (const row of rows) parts[Math.min(BUCKETS - 1, Math.floor((row.began - first) / width))].push(row);
+    const names = parts.map((_, index) => clock(first + index * width));
+    const each = measure => parts.map(measure);
+    const times = each(part => part.map(row => row.seconds).filter(one => one !== null).sort((a, b) => a - b));
+    const firsts = each(part => part.filter(row => row.stream && row.first_byte).map(row => row.first_byte).sort((a, b) => a - b));
+    const sum = (part, name) => part.reduce((total, row) => total + (row.usage?.[name] ?? 0), 0);
+    const whole = value => count(Math.round(value));
+    this.plots.replaceChildren(
+      plot("Requests", names, [{name: "good", kind: "bar", class: "good", values: each(part => part.filter(isGood).length)},
+        {name: "failed", kind: "bar", class: "error", values: each(part => part.filter(row => !isGood(row)).length)}], whole),
+      plot("Time", names, [{name: "half are quicker", kind: "line", class: "accent", values: times.map(one => percentile(one, 0.5))},
+        {name: "95 of 100 are quicker", kind: "line", class: "warning", values: times.map(one => percentile(one, 0.95))},
+        {name: "first token, half", kind: "line", class: "info", values: firsts.map(one => percentile(one, 0.5))}], duration),
+      plot("Tokens", names, [{name: "in", kind: "bar", class: "info", values: each(part => sum(part, "input"))},
+        {name: "out", kind: "bar", class: "accent", values: each(part => sum(part, "output"))}], whole),
+      plot("Exchanges with losses", names, ["info", "warning", "error"].map(severity => ({name: severity, kind: "bar", class: severity,
+        values: each(part => part.filter(row => row.severity === severity).length)})), whole));
+  }
+}
+
+function isGood(row) { return row.status < 400 && row.status > 0 && !row.error; }
+
+function table(title, rows, key) {
+  const groups = grouped(rows, key);
+  const body = [...groups].sort((one, other) => other[1].length - one[1].length).slice(0, 12).map(([name, part]) => {
+    const times = part.map(row => row.seconds).filter(one => one !== null).sort((a, b) => a - b);
+    const all = [part.length, part.filter(row => !isGood(row)).length, part.filter(row => ["warning", "error"].includes(row.severity)).length,
+      count(part.reduce((total, row) => total + (row.usage?.input ?? 0), 0)), count(part.reduce((total, row) => total + (row.usage?.output ?? 0), 0)),
+      duration(percentile(times, 0.5)), duration(percentile(times, 0.95))];
+    return h("tr", null, h("th", {scope: "row"}, name), all.map(one => h("td", null, one)));
+  });
+  const heads = ["requests", "failed", "grave losses", "tokens in", "tokens out", "p50", "p95"];
+  return h("section", {class: "scroll", tabindex: "0", role: "region", "aria-label": title}, h("table", null, h("caption", null, title),
+    h("thead", null, h("tr", null, h("td"), heads.map(one => h("th", {scope: "col"}, one)))), h("tbody", null, body)));
+}
+
+function grouped(rows, key) {
+  const found = new Map();
+  for (const row of rows) {
+    if (!found.has(key(row))) found.set(key(row), []);
+    found.get(key(row)).push(row);
+  }
+  return found;
+}
