@@ -69,7 +69,7 @@ class Progress(Struct):
     """How far a conversion has come."""
 
     consumed: int
-    total: int
+    """Bytes of the input files, of `Conversion.total`."""
     summary: Summary
 
 
@@ -106,7 +106,7 @@ class Conversion:
             job.output.endswith(("/", os.sep)) or os.path.isdir(job.output)
         )
         self.targets = _targets(job.output, self.inputs, self.into_folder)
-        self._total = sum([item.size for item in self.inputs])
+        self.total = sum([item.size for item in self.inputs])
         beside = os.path.join(job.output, "") if self.into_folder else job.output
         self.bad_path = beside + ("lines.bad.jsonl" if self.into_folder else ".bad.jsonl")
         self._progress_path = beside + saved.SUFFIX
@@ -147,7 +147,7 @@ class Conversion:
         if self.job.dry_run:
             for end, result in self._results(done):
                 self._count(done, end, result)
-                progress(Progress(done.consumed, self._total, done.summary))
+                progress(Progress(done.consumed, done.summary))
             return done.summary
         for target in self.targets[: done.output]:
             put_in_place(target.path)
@@ -173,7 +173,7 @@ class Conversion:
                     bad.append(result.bad)
                 output.append(result.out)
                 self._count(done, end, result)
-                progress(Progress(done.consumed, self._total, done.summary))
+                progress(Progress(done.consumed, done.summary))
                 if time.monotonic() >= due and self._save(output, done, bad):
                     due = time.monotonic() + self.job.seconds
             while done.output < len(self.targets):
@@ -223,7 +223,7 @@ class Conversion:
 
     def _results(self, start: Checkpoint) -> Iterator[tuple[_End, Result]]:
         start, job = msgspec.structs.replace(start), self.job  # the caller moves its own checkpoint on
-        jobs = job.jobs or (cores() if self._total > _LARGE * job.chunk else 1)
+        jobs = job.jobs or (cores() if self.total > _LARGE * job.chunk else 1)
         in_order = _engine(job.engine)
         # All outputs of one conversion are compressed alike, unless the inputs of a folder are not.
         groups: dict[str, Settings] = {}
