@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from .. import __version__
 from ..canon.losses import Severity
 from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
@@ -120,7 +121,7 @@ class Conversion:
         files = [(item.path, item.size, item.changed, item.source, item.kind) for item in self.inputs]
         outputs = [(target.path, target.files) for target in self.targets]
         options = (job.target, job.model, job.tolerance, job.strict, job.chunk, job.max_line)
-        return hashlib.sha256(msgspec.json.encode((saved.VERSION, options, files, outputs))).hexdigest()
+        return hashlib.sha256(msgspec.json.encode((__version__, options, files, outputs))).hexdigest()
 
     def _prepare(self) -> None:
         paths = [target.path for target in self.targets]

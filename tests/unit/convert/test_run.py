@@ -308,6 +308,17 @@ def test_a_changed_input_does_not_continue(source: Path, tmp_path: Path) -> None
     assert questions(out) == EXPECTED
 
 
+def test_two_conversions_do_not_write_one_file(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+
+    def begin_another(progress: Any) -> None:
+        with pytest.raises(ConfigError, match="another conversion"):
+            Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run()
+
+    Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run(begin_another)
+    assert questions(out) == EXPECTED
+
+
 def test_a_file_of_unknown_format_asks_for_its_name(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"a": 1}\n')

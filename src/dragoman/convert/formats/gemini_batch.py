@@ -107,5 +107,6 @@ FORMAT = FileFormat(
     write,
     evidence,
     named=True,
+    id_member="key",
     has_model=False,
 )
