@@ -199,7 +199,7 @@ def _rebuild(
 
 
 _WORDS = {
-    "request": "a request",
+    "request": "a request or a conversation",
     "response": "an answer",
     "fault": "an error",
     "ended": "a request that never ran",
