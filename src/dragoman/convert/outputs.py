@@ -103,6 +103,15 @@ def compression_of(path: str) -> str:
     return "gz" if lowered.endswith(".gz") else "zst" if lowered.endswith(".zst") else ""
 
 
+def check_packages(path: str) -> None:
+    """Raise ConfigError if a file of this name needs a package that is not installed."""
+    if path.lower().endswith(".parquet"):
+        from .parquet import require_pyarrow  # late: needs pyarrow
+
+        require_pyarrow()
+    compress(b"", compression_of(path))
+
+
 def part_name(number: int) -> str:
     """The name of a part file of a Parquet output."""
     return f"part-{number:05d}.parquet"

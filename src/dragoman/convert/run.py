@@ -25,7 +25,7 @@ from .checkpoint import Checkpoint
 from .chunk import Chunk, Result, Settings
 from .formats import get_target
 from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
-from .outputs import PARTIAL, ByteOutput, Output, compression_of, is_part, put_in_place
+from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of, is_part, put_in_place
 from .record import Kind
 from .summary import Summary
 from .workers import cores
@@ -125,6 +125,8 @@ class Conversion:
 
     def _prepare(self) -> None:
         paths = [target.path for target in self.targets]
+        for path in paths:
+            check_packages(path)
         for item in self.inputs:
             if any(os.path.abspath(path) == item.path for path in paths):
                 raise ConfigError("output", item.name, problem="the file is also an input. Name another output")
