@@ -1,7 +1,7 @@
 """How many different requests of 6 KB does `dragoman convert` convert in a second on one core?
 
     python -m bench.convert                        # four pairs; about a minute
-    python -m bench.convert --lines 20000 --json build/convert.json
+    python -m bench.convert --no-peers --lines 20000 --json build/convert.json
 
 A file of different requests is read, converted and written, with the losses summed up and checkpoints saved: everything
 that the command does. Beside it, orjson reads and writes the same file (`loads` and `dumps` of each line), and each
@@ -122,6 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lines", type=int, default=4_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -130,7 +131,7 @@ def main() -> None:
         print(f"{'':46}{'KB':>5}{'lines/s':>10}{'x orjson':>10}" + "".join([f"{name:>14}" for name in PEERS]))
         for tools in (False, True):
             for source, target in PAIRS:
-                row = measure(path, out, source, target, tools, chosen.lines, chosen.rounds)
+                row = measure(path, out, source, target, tools, chosen)
                 rows.append(row)
                 shown = [f"{row['peers'][name]:,.0f}" if row["peers"][name] else "-" for name in PEERS]
                 label = f"{source} to {target}, {'other' if tools else 'same'} tools"
@@ -144,14 +145,15 @@ def main() -> None:
         chosen.json.write_text(json.dumps(rows, indent=2))
 
 
-def measure(path: Path, out: Path, source: str, target: str, tools: bool, lines: int, rounds: int) -> dict[str, Any]:
+def measure(path: Path, out: Path, source: str, target: str, tools: bool, chosen: argparse.Namespace) -> dict[str, Any]:
     """The best of some rounds. The rounds of all take turns, so that a busy second slows all of them."""
+    lines: int = chosen.lines
     write_file(path, source, lines, tools)
     best, floors = [], []
-    for _ in range(rounds):
+    for _ in range(chosen.rounds):
         best.append(ours(path, out, target))
         floors.append(floor(path, out))
-    peers = {name: peer(name, path, out, source, target) for name in PEERS}
+    peers = {name: None if chosen.no_peers else peer(name, path, out, source, target) for name in PEERS}
     return {
         "source": source,
         "target": target,

@@ -12,7 +12,9 @@ from dragoman.dialects import names
 SOURCE = Path(dragoman.__file__).parent
 LIMIT = 31
 """Names outside of the dialects on 2026-11-17; there were 253."""
-SERVED = ("gateway", "transport", "conform")
+FORMATS = "convert/formats/"
+"""File formats: a batch file or a fine-tuning set is the form of one provider, so its module names a dialect."""
+SERVED = ("gateway", "transport", "conform", "convert")
 """Packages that serve, ask and judge any dialect."""
 ONE_DIALECT = {
     "gateway/endpoints/responses_api.py": 1,  # what Responses keeps under an id
@@ -27,7 +29,7 @@ def found() -> Counter[str]:
     out: Counter[str] = Counter()
     for file in SOURCE.rglob("*.py"):
         place = file.relative_to(SOURCE).as_posix()
-        if not place.startswith("dialects/"):
+        if not place.startswith(("dialects/", FORMATS)):
             constants = [node.value for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
             out[place] += sum([value in known for value in constants if isinstance(value, str)])
     return +out

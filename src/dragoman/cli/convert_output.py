@@ -62,7 +62,7 @@ def run_with_bar(conversion: Conversion) -> Summary:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, lines=0, rate="", bad="")
+        task = bar.add_task("", total=conversion.total, lines=0, rate="", bad="")
         begun = conversion.start.summary.read
 
         def advance(seen: Seen) -> None:
@@ -70,7 +70,7 @@ def run_with_bar(conversion: Conversion) -> Summary:
             spent = bar.tasks[0].elapsed or 0.0
             rate = f"{(summary.read - begun) / spent:,.0f} lines/s" if spent else ""
             bad = f"[red]{summary.bad:,} bad[/red]" if summary.bad else ""
-            bar.update(task, total=seen.total, completed=seen.consumed, lines=summary.read, rate=rate, bad=bad)
+            bar.update(task, completed=seen.consumed, lines=summary.read, rate=rate, bad=bad)
 
         return conversion.run(advance)
 

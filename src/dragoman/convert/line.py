@@ -119,9 +119,9 @@ class LineConverter:
             notes.lose("field.dropped", _steps(place), severity="info")
         identity = record.id
         if target.named:
-            identity = _named(identity, name, target, notes)
+            identity = self._named(identity, name, notes)
         elif identity is not None:
-            notes.lose("field.dropped", ("custom_id",), "the target's lines have no id", severity="info")
+            notes.lose("field.dropped", (self._from.id_member,), "the target's lines have no id", severity="info")
         done = Record(record.kind, record.body, target.dialect, identity, status=record.status, ending=record.ending)
         if record.kind == "ended":
             return done, notes.losses.all()
@@ -145,6 +145,18 @@ class LineConverter:
                 "field.dropped", (*_steps(record.at), "model"), "name the model where the file is used", severity="info"
             )
         return done, (*losses, *notes.losses.all())
+
+    def _named(self, identity: str | None, name: str, notes: Context) -> str:
+        """The id of a line whose format needs one."""
+        if identity is None:
+            notes.lose("record.id.invented", (), name)
+            return name
+        if self._to.legal_id is None or self._to.legal_id(identity):
+            return identity
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        legal = "".join([letter if letter.isascii() and letter.isalnum() else "-" for letter in identity[:40]])
+        notes.lose("record.id.rewritten", (self._from.id_member,), f"{legal}-{digest}")
+        return f"{legal}-{digest}"
 
     def _answer(self, record: Record, done: Record, notes: Context) -> tuple[Record, tuple[Loss, ...]]:
         source, target = record.dialect.name, self._to.dialect.name
@@ -187,7 +199,7 @@ def _rebuild(
 
 
 _WORDS = {
-    "request": "a request",
+    "request": "a request or a conversation",
     "response": "an answer",
     "fault": "an error",
     "ended": "a request that never ran",
@@ -197,18 +209,6 @@ _WORDS = {
 
 def _listed(kinds: frozenset[str]) -> str:
     return " or ".join([words for kind, words in _WORDS.items() if kind in kinds])
-
-
-def _named(identity: str | None, name: str, target: FileFormat, notes: Context) -> str:
-    if identity is None:
-        notes.lose("record.id.invented", (), name)
-        return name
-    if target.legal_id is None or target.legal_id(identity):
-        return identity
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    legal = "".join([letter if letter.isascii() and letter.isalnum() else "-" for letter in identity[:40]])
-    notes.lose("record.id.rewritten", ("custom_id",), f"{legal}-{digest}")
-    return f"{legal}-{digest}"
 
 
 def _steps(pointer: str) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ Each output can name its state and go back to it, so that a conversion can conti
 from __future__ import annotations
 
 import os
-from typing import Protocol
+import sys
+from typing import IO, Protocol
 
 from ..errors import ConfigError
 from .chunk import compress
@@ -34,6 +35,22 @@ class Output(Protocol):
         ...
 
 
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def _lock(file: IO[bytes], path: str) -> None:
+    """Raise ConfigError if another conversion writes to the file. The lock ends with the file or the process."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ConfigError("output", path, problem="another conversion is writing the file. Wait for its end") from None
+
+
 class ByteOutput:
     """A file of lines, compressed or not. The state is the length of the file."""
 
@@ -43,7 +60,9 @@ class ByteOutput:
         folder = os.path.dirname(path)
         if folder:
             os.makedirs(folder, exist_ok=True)
-        self._file = open(self._path, "r+b" if state else "wb")  # noqa: SIM115 - closed by close and abandon
+        # Opened without emptying the file: another conversion may be writing to it.
+        self._file = os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666), "r+b")
+        _lock(self._file, self._path)
         size = os.fstat(self._file.fileno()).st_size
         if size < state:
             self._file.close()
@@ -82,6 +101,15 @@ def compression_of(path: str) -> str:
     """How a file of this name is compressed: "", "gz" or "zst"."""
     lowered = path.lower()
     return "gz" if lowered.endswith(".gz") else "zst" if lowered.endswith(".zst") else ""
+
+
+def check_packages(path: str) -> None:
+    """Raise ConfigError if a file of this name needs a package that is not installed."""
+    if path.lower().endswith(".parquet"):
+        from .parquet import require_pyarrow  # late: needs pyarrow
+
+        require_pyarrow()
+    compress(b"", compression_of(path))
 
 
 def part_name(number: int) -> str:

@@ -23,7 +23,8 @@ PART_CHUNKS = 64
 _MOST_ROWS = 4096
 
 
-def _pyarrow() -> Any:
+def require_pyarrow() -> Any:
+    """The package pyarrow. Raises ConfigError if it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -36,7 +37,7 @@ def _pyarrow() -> Any:
 
 def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
     """The rows of a file from row number `start` on, each as a line of JSON."""
-    pa = _pyarrow()
+    pa = require_pyarrow()
     try:
         file = pa.parquet.ParquetFile(item.path)
         text = _text_column(pa, file.schema_arrow)
@@ -86,7 +87,7 @@ class ParquetOutput:
     """A folder of part files. The state is the number of whole parts."""
 
     def __init__(self, path: str, state: int) -> None:
-        self._pa = _pyarrow()
+        self._pa = require_pyarrow()
         self._schema = self._pa.schema([(COLUMN, self._pa.string())])
         self._folder = path + PARTIAL
         self._parts = state

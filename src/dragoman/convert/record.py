@@ -72,6 +72,8 @@ class FileFormat(Struct, frozen=True, eq=False):
     """The kinds of lines that can be written."""
     named: bool = False
     """Every line needs an id."""
+    id_member: str = "custom_id"
+    """The member that holds the id."""
     legal_id: Callable[[str], bool] | None = None
     """Whether an id may stand in a line of the format. None: every id may."""
     has_model: bool = True

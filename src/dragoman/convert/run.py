@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from .. import __version__
 from ..canon.losses import Severity
 from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
@@ -24,7 +25,7 @@ from .checkpoint import Checkpoint
 from .chunk import Chunk, Result, Settings
 from .formats import get_target
 from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
-from .outputs import PARTIAL, ByteOutput, Output, compression_of, is_part, put_in_place
+from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of, is_part, put_in_place
 from .record import Kind
 from .summary import Summary
 from .workers import cores
@@ -69,7 +70,7 @@ class Progress(Struct):
     """How far a conversion has come."""
 
     consumed: int
-    total: int
+    """Bytes of the input files, of `Conversion.total`."""
     summary: Summary
 
 
@@ -106,7 +107,7 @@ class Conversion:
             job.output.endswith(("/", os.sep)) or os.path.isdir(job.output)
         )
         self.targets = _targets(job.output, self.inputs, self.into_folder)
-        self._total = sum([item.size for item in self.inputs])
+        self.total = sum([item.size for item in self.inputs])
         beside = os.path.join(job.output, "") if self.into_folder else job.output
         self.bad_path = beside + ("lines.bad.jsonl" if self.into_folder else ".bad.jsonl")
         self._progress_path = beside + saved.SUFFIX
@@ -120,10 +121,12 @@ class Conversion:
         files = [(item.path, item.size, item.changed, item.source, item.kind) for item in self.inputs]
         outputs = [(target.path, target.files) for target in self.targets]
         options = (job.target, job.model, job.tolerance, job.strict, job.chunk, job.max_line)
-        return hashlib.sha256(msgspec.json.encode((saved.VERSION, options, files, outputs))).hexdigest()
+        return hashlib.sha256(msgspec.json.encode((__version__, options, files, outputs))).hexdigest()
 
     def _prepare(self) -> None:
         paths = [target.path for target in self.targets]
+        for path in paths:
+            check_packages(path)
         for item in self.inputs:
             if any(os.path.abspath(path) == item.path for path in paths):
                 raise ConfigError("output", item.name, problem="the file is also an input. Name another output")
@@ -147,7 +150,7 @@ class Conversion:
         if self.job.dry_run:
             for end, result in self._results(done):
                 self._count(done, end, result)
-                progress(Progress(done.consumed, self._total, done.summary))
+                progress(Progress(done.consumed, done.summary))
             return done.summary
         for target in self.targets[: done.output]:
             put_in_place(target.path)
@@ -173,7 +176,7 @@ class Conversion:
                     bad.append(result.bad)
                 output.append(result.out)
                 self._count(done, end, result)
-                progress(Progress(done.consumed, self._total, done.summary))
+                progress(Progress(done.consumed, done.summary))
                 if time.monotonic() >= due and self._save(output, done, bad):
                     due = time.monotonic() + self.job.seconds
             while done.output < len(self.targets):
@@ -223,7 +226,7 @@ class Conversion:
 
     def _results(self, start: Checkpoint) -> Iterator[tuple[_End, Result]]:
         start, job = msgspec.structs.replace(start), self.job  # the caller moves its own checkpoint on
-        jobs = job.jobs or (cores() if self._total > _LARGE * job.chunk else 1)
+        jobs = job.jobs or (cores() if self.total > _LARGE * job.chunk else 1)
         in_order = _engine(job.engine)
         # All outputs of one conversion are compressed alike, unless the inputs of a folder are not.
         groups: dict[str, Settings] = {}

@@ -106,3 +106,15 @@ def test_the_formats_are_listed_with_their_sources(source: Path) -> None:
 def test_the_library_of_lines_loads_no_terminal_module() -> None:
     code = "import sys, dragoman.convert; sys.exit(bool({'click', 'rich', 'pyarrow', 'socket'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_terminal_shows_a_bar_with_lines_and_rate(source: Path) -> None:
+    pexpect = pytest.importorskip("pexpect")
+    source.write_text(f"{json.dumps(REQUEST)}\n" * 8_000)
+    words = ["-m", "dragoman", "convert", str(source), "--to", "openai-chat", "-o", "out.jsonl", "--chunk-size", "32K"]
+    child = pexpect.spawn(sys.executable, words, encoding="utf-8", dimensions=(30, 120), timeout=60)
+    child.expect(r"[\d,]+ lines\s+[\d,]+ lines/s")
+    child.expect("8,000 of 8,000 lines written to out.jsonl, 0 with losses")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +309,17 @@ def test_a_changed_input_does_not_continue(source: Path, tmp_path: Path) -> None
     assert questions(out) == EXPECTED
 
 
+def test_two_conversions_do_not_write_one_file(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+
+    def begin_another(progress: Any) -> None:
+        with pytest.raises(ConfigError, match="another conversion"):
+            Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run()
+
+    Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run(begin_another)
+    assert questions(out) == EXPECTED
+
+
 def test_a_file_of_unknown_format_asks_for_its_name(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"a": 1}\n')
@@ -326,6 +338,17 @@ def test_a_worker_that_dies_is_reported(source: Path, tmp_path: Path, monkeypatc
     monkeypatch.setattr("dragoman.convert.workers.COMMAND", ("-c", "raise SystemExit(3)"))
     with pytest.raises(WorkerError, match=r"code 3 at .*in\.jsonl, lines 1 to"):
         convert(source, out=tmp_path / "out.jsonl", jobs=2)
+
+
+@pytest.mark.parametrize(("name", "package"), [("out.parquet", "pyarrow"), ("out.jsonl.zst", "zstandard")])
+def test_a_missing_package_is_named_before_anything_is_written(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, "compression", None)
+    with pytest.raises(ConfigError, match=r"pip install 'dragoman\[convert\]'"):
+        convert(source, out=tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 def test_answers_are_detected_and_converted(tmp_path: Path) -> None:

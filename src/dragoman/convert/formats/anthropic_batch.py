@@ -18,6 +18,7 @@ from ...errors import WireError
 from ..record import Ending, FileFormat, Record, members, text_of, unread
 
 NAME = "anthropic-batch"
+DIALECT = get("anthropic")
 _INPUT = frozenset({"custom_id", "params"})
 _OUTPUT = frozenset({"custom_id", "result"})
 ENDINGS: dict[str | None, Ending] = {"canceled": "canceled", "expired": "expired"}
@@ -28,20 +29,19 @@ def read(line: bytes) -> Record:
     """Open one line of a batch's requests or results."""
     found = members(line, NAME)
     identity = text_of(found, "custom_id", NAME)
-    dialect = get("anthropic")
     if "params" in found:
-        return Record("request", bytes(found["params"]), dialect, identity, "/params", unread=unread(found, _INPUT))
+        return Record("request", bytes(found["params"]), DIALECT, identity, "/params", unread=unread(found, _INPUT))
     if "result" not in found:
         raise WireError(NAME, "", "params or result")
     result = members(bytes(found["result"]), NAME)
     kind, more = text_of(result, "type", NAME), unread(found, _OUTPUT)
     if kind == "succeeded" and "message" in result:
-        return Record("response", bytes(result["message"]), dialect, identity, "/result/message", unread=more)
+        return Record("response", bytes(result["message"]), DIALECT, identity, "/result/message", unread=more)
     if kind == "errored" and "error" in result:
         body = bytes(result["error"])
-        return Record("fault", body, dialect, identity, "/result/error", _status(body), unread=more)
+        return Record("fault", body, DIALECT, identity, "/result/error", _status(body), unread=more)
     if kind in ENDINGS:
-        return Record("ended", b"", dialect, identity, ending=ENDINGS[kind], unread=more)
+        return Record("ended", b"", DIALECT, identity, ending=ENDINGS[kind], unread=more)
     raise WireError(NAME, "/result/type", "succeeded, errored, canceled or expired", str(kind))
 
 
@@ -92,7 +92,7 @@ FORMAT = FileFormat(
     "Anthropic message batch",
     "https://platform.claude.com/docs/en/build-with-claude/batch-processing",
     "2026-11-18",
-    get("anthropic"),
+    DIALECT,
     read,
     write,
     evidence,

@@ -18,6 +18,7 @@ from ...errors import WireError
 from ..record import Ending, FileFormat, Record, members, text_of, unread
 
 NAME = "gemini-batch"
+DIALECT = get("gemini")
 _EMPTY = (Raw(b"null"), Raw(b"{}"))
 _INPUT = frozenset({"key", "request"})
 _OUTPUT = frozenset({"key", "response", "error"})
@@ -44,15 +45,15 @@ _ENDINGS: dict[int, Ending] = {_CANCELLED: "canceled", _DEADLINE: "expired"}
 def read(line: bytes) -> Record:
     """Open one line of a batch's input or output."""
     found = members(line, NAME)
-    identity, dialect = text_of(found, "key", NAME), get("gemini")
+    identity = text_of(found, "key", NAME)
     if "response" in found and found["response"] not in _EMPTY:
         more = unread(found, _OUTPUT)
-        return Record("response", bytes(found["response"]), dialect, identity, "/response", unread=more)
+        return Record("response", bytes(found["response"]), DIALECT, identity, "/response", unread=more)
     if "error" in found:
         return _failed(found, identity)
     if "request" not in found:
         raise WireError(NAME, "", "request, response or error")
-    return Record("request", bytes(found["request"]), dialect, identity, "/request", unread=unread(found, _INPUT))
+    return Record("request", bytes(found["request"]), DIALECT, identity, "/request", unread=unread(found, _INPUT))
 
 
 def _failed(found: dict[str, Raw], identity: str | None) -> Record:
@@ -62,11 +63,11 @@ def _failed(found: dict[str, Raw], identity: str | None) -> Record:
         raise WireError(NAME, "/error/code", "a whole number", repr(code))
     more = unread(found, _OUTPUT)
     if code in _ENDINGS:
-        return Record("ended", b"", get("gemini"), identity, ending=_ENDINGS[code], unread=more)
+        return Record("ended", b"", DIALECT, identity, ending=_ENDINGS[code], unread=more)
     name, http = CODES.get(code, ("INTERNAL", code if 400 <= code < 600 else 500))
     # The API answers with the HTTP status in `code`, and a batch with the number of google.rpc.Code.
     body = json_text.encode({"error": status | {"code": json_text.raw(http), "status": json_text.raw(name)}})
-    return Record("fault", body, get("gemini"), identity, "", http, unread=more)
+    return Record("fault", body, DIALECT, identity, "", http, unread=more)
 
 
 def write(record: Record) -> bytes:
@@ -101,10 +102,11 @@ FORMAT = FileFormat(
     "Gemini batch",
     "https://ai.google.dev/gemini-api/docs/batch-api",
     "2026-11-18",
-    get("gemini"),
+    DIALECT,
     read,
     write,
     evidence,
     named=True,
+    id_member="key",
     has_model=False,
 )

@@ -21,6 +21,7 @@ from ..record import FileFormat, Record, conversation_dialect, members, text_of
 from ._training import only, strip
 
 NAME = "huggingface"
+_CHAT = get("openai-chat")
 _MEMBERS = frozenset({"messages", "tools"})
 _EMPTY = (Raw(b"null"), Raw(b'""'), Raw(b"[]"))
 
@@ -34,7 +35,7 @@ def read_request(body: bytes, context: Context) -> Request:
         if tools not in _EMPTY:
             found["tools"] = Raw(_list_in_text(tools))
         body = json_text.encode(found)
-    return get("openai-chat").read_request(body, context)
+    return _CHAT.read_request(body, context)
 
 
 def _list_in_text(tools: Raw) -> bytes:
@@ -48,7 +49,7 @@ def _list_in_text(tools: Raw) -> bytes:
 
 def write_request(request: Request, context: Context) -> bytes:
     """Write a conversation."""
-    body = get("openai-chat").write_request(strip(request, context), context)
+    body = _CHAT.write_request(strip(request, context), context)
     kept = only(body, _MEMBERS, context)
     named: dict[str, str] = {}
     messages = [_message(json_text.fields(raw), named) for raw in _items(kept["messages"])]
@@ -96,7 +97,7 @@ def evidence(document: Mapping[str, Any]) -> str:
     return ""
 
 
-_DIALECT = conversation_dialect(NAME, "Hugging Face chat", read_request, write_request, ("openai-chat",))
+_DIALECT = conversation_dialect(NAME, "Hugging Face chat", read_request, write_request, (_CHAT.name,))
 
 FORMAT = FileFormat(
     NAME,
@@ -107,7 +108,7 @@ FORMAT = FileFormat(
     read=lambda line: Record("request", line, _DIALECT),
     write=lambda record: record.body,
     evidence=evidence,
-    kinds=frozenset({"request", "exchange"}),
+    kinds=frozenset({"request"}),
     has_model=False,
     trains=True,
 )

@@ -18,7 +18,8 @@ from ...errors import WireError
 from ..record import Ending, FileFormat, Record, members, text_of, unread
 
 NAME = "openai-batch"
-PATHS = {"/v1/chat/completions": "openai-chat", "/v1/responses": "openai-responses"}
+CHAT, RESPONSES = get("openai-chat"), get("openai-responses")
+PATHS = {"/v1/chat/completions": CHAT, "/v1/responses": RESPONSES}
 _INPUT = frozenset({"custom_id", "method", "url", "body"})
 _OUTPUT = frozenset({"custom_id", "response", "error"})
 _NULL, _EMPTY = Raw(b"null"), Raw(b'""')
@@ -42,7 +43,7 @@ def read(line: bytes) -> Record:
         return Record(
             "request",
             bytes(found["body"]),
-            get(PATHS[url]),
+            PATHS[url],
             text_of(found, "custom_id", NAME),
             "/body",
             unread=unread(found, _INPUT),
@@ -59,9 +60,9 @@ def _result(found: dict[str, Raw]) -> Record:
         error = members(bytes(found["error"]), NAME) if found.get("error", _NULL) != _NULL else {}
         code = text_of(error, "code", NAME) or ""
         if code in ENDINGS:
-            return Record("ended", b"", get("openai-chat"), identity, ending=ENDINGS[code], unread=more)
+            return Record("ended", b"", CHAT, identity, ending=ENDINGS[code], unread=more)
         body = json_text.encode({"error": found.get("error", _NULL)})
-        return Record("fault", body, get("openai-chat"), identity, "", 500, unread=more)
+        return Record("fault", body, CHAT, identity, "", 500, unread=more)
     inner = members(bytes(response), NAME)
     if "body" not in inner:
         raise WireError(NAME, "/response/body", "the body of an answer")
@@ -70,9 +71,9 @@ def _result(found: dict[str, Raw]) -> Record:
     if type(status) is not int:
         raise WireError(NAME, "/response/status_code", "a whole number", repr(status))
     body = bytes(inner["body"])
-    dialect = "openai-responses" if _is_responses(body) else "openai-chat"
+    dialect = RESPONSES if _is_responses(body) else CHAT
     return Record(
-        "response" if status < 400 else "fault", body, get(dialect), identity, "/response/body", status, unread=more
+        "response" if status < 400 else "fault", body, dialect, identity, "/response/body", status, unread=more
     )
 
 
@@ -117,7 +118,7 @@ FORMAT = FileFormat(
     "OpenAI batch, for Chat Completions",
     "https://platform.openai.com/docs/guides/batch",
     "2026-11-18",
-    get("openai-chat"),
+    CHAT,
     read,
     line_writer("/v1/chat/completions"),
     evidence,

@@ -61,7 +61,7 @@ FORMAT = FileFormat(
     read=lambda line: Record("request", line, _DIALECT),
     write=lambda record: record.body,
     evidence=evidence,
-    kinds=frozenset({"request", "exchange"}),
+    kinds=frozenset({"request"}),
     has_model=False,
     trains=True,
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialects import get
 from ..record import FileFormat
-from .openai_batch import line_writer, read
+from .openai_batch import RESPONSES, line_writer, read
 
 
 def evidence(document: Mapping[str, Any]) -> str:
@@ -22,7 +21,7 @@ FORMAT = FileFormat(
     "OpenAI batch, for Responses",
     "https://platform.openai.com/docs/guides/batch",
     "2026-11-18",
-    get("openai-responses"),
+    RESPONSES,
     read,
     line_writer("/v1/responses"),
     evidence,
