@@ -53,12 +53,8 @@ def log(
         fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(installed())}", 2)
     if id is None and (dialect or as_json or forget):
         raise click.UsageError("this option needs the ID of a conversation. `dragoman log` lists them.")
-    try:
-        from . import log_kept_conversations
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
-        ) from None
+    from . import log_kept_conversations
+
     if searched is not None:
         log_kept_conversations.search(searched, here, most)
     elif id is None:

@@ -92,12 +92,8 @@ def serve(
         listen = msgspec.structs.replace(config.listen, **options)
         return msgspec.structs.replace(config, listen=listen, log=log_format or config.log)
 
-    try:
-        from ..gateway.http.start_and_stop import serve as run
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[gateway]'"
-        ) from None
+    from ..gateway.http.start_and_stop import serve as run
+
     try:
         sys.exit(run(read, environment, announce))
     except ConfigError as error:
