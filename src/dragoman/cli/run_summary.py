@@ -56,7 +56,7 @@ class Account:
             self.last_failure = error or f"status {status}"
         if not upstream:
             return
-        self.models[f"{upstream}/{model}"] += 1
+        self.models[model if model.startswith(f"{upstream}/") else f"{upstream}/{model}"] += 1
         if status >= 400:
             return  # a request that was refused costs nothing
         if not tokens or "input" not in tokens or "output" not in tokens:
