@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .canon.repair_codes import Repair
 
 
+VALID_JSON = "valid JSON"
+"""What a WireError expects where the bytes are not JSON at all."""
+
+
 class DragomanError(Exception):
     """Base of every exception that this package raises on purpose."""
 
@@ -35,7 +39,10 @@ class WireError(DragomanError):
         self.got = got
         where = f" at {path}" if path else ""
         found = f", got {got}" if got else ""
-        super().__init__(f"not {dialect}{where}: expected {expected}{found}")
+        words = f"not {dialect}{where}: expected {expected}{found}"
+        if expected == VALID_JSON:  # true of no dialect, so none is named
+            words = f"not valid JSON{where}" + (f": {got}" if got else "")
+        super().__init__(words)
 
 
 class LossError(DragomanError):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 GROUP = "dragoman.dialects"
 
+ALIASES = {"claude": "anthropic", "google": "gemini", "openai": "openai-chat"}
+"""Names that people try first, for the command line and the configuration. The library takes the exact names only."""
+
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
@@ -32,6 +35,12 @@ def installed() -> tuple[str, ...]:
     from importlib.metadata import entry_points
 
     return tuple(dict.fromkeys([*names(), *sorted([point.name for point in entry_points(group=GROUP)])]))
+
+
+def named(word: str) -> str:
+    """The name of the dialect that a person means: an alias, capitals and underscores are accepted."""
+    plain = word.strip().lower().replace("_", "-")
+    return word if is_known(word) else ALIASES.get(plain, plain)
 
 
 def is_known(name: str) -> bool:

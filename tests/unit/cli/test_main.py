@@ -83,3 +83,10 @@ def test_without_click_the_command_says_what_it_needs(
     assert capsys.readouterr().err == (
         "dragoman: the package click is missing. Install dragoman again: pip install dragoman\n"
     )
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
+def test_a_number_that_is_no_port_is_refused(port: str) -> None:
+    done = CliRunner().invoke(main, ["serve", "--port", port])
+    assert done.exit_code == 2
+    assert "--port" in done.stderr

@@ -139,9 +139,13 @@ def test_ctrl_c_ends_the_client_and_leaves_no_process_and_no_file(place: Path) -
 
 def test_a_client_that_handles_ctrl_c_goes_on_and_keeps_its_gateway(place: Path) -> None:
     script = f"""import signal
-signal.signal(signal.SIGINT, lambda *_: print("noted", flush=True))
+import time
+noted = []
+signal.signal(signal.SIGINT, lambda *_: noted.append(1))
 print("up", flush=True)
-signal.pause()
+while not noted:
+    time.sleep(0.02)
+print("noted", flush=True)
 {ASK}"""
     program(place, "claude", f"#!{sys.executable}\n{script}")
     child = pexpect.spawn(
