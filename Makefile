@@ -10,7 +10,7 @@ JOBS ?= 2
 # of their own, and each of them would compile the whole package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help setup run show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older test-wheel clean changes release coverage
+.PHONY: help setup run demo show test lint types layers unit unit-without-memory format conform golden docs agents bench bench-gateway bench-peers bench-recorded doubling facts same soak e2e-older test-wheel clean changes release coverage
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -35,6 +35,9 @@ $(RUNS): pyproject.toml
 
 run: $(RUNS)  ## Start the gateway on the built-in rehearsal: clients can be pointed at it, browsers too
 	@$(BIN)/dragoman serve
+
+demo: $(RUNS)  ## Play one tool cycle between all pairs of dialects, without a key
+	@$(BIN)/dragoman demo
 
 show: $(RUNS)  ## Show one agent conversation in all dialects, with its losses
 	@$(BIN)/dragoman show

@@ -12,6 +12,7 @@ from ..errors import ConfigError
 from ..gateway.toml_file import written as toml_text
 from . import client_rows
 from .client_rows import ClientRow, Facts, filled
+from .completion import complete_models
 from .run import USUAL_GATEWAY
 from .settings_files import SettingsEdits, expanded, merged, old_text
 from .terminal_output import fail
@@ -19,7 +20,14 @@ from .terminal_output import fail
 
 @click.command(epilog="Example: dragoman connect claude --model gemini/gemini-3-pro --write")
 @click.argument("client", type=click.Choice(client_rows.names()))
-@click.option("-m", "--model", default="", metavar="UPSTREAM/MODEL", help="The model that the client uses.")
+@click.option(
+    "-m",
+    "--model",
+    default="",
+    metavar="UPSTREAM/MODEL",
+    shell_complete=complete_models,
+    help="The model that the client uses.",
+)
 @click.option("--gateway", default=USUAL_GATEWAY, show_default=True, metavar="URL", help="The gateway's address.")
 @click.option(
     "--key-env", metavar="VAR", help="Variable with the key for the gateway. Default: the gateway needs none."

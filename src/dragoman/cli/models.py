@@ -24,6 +24,7 @@ from ..transport.client_interface import Client, Limits
 from ..transport.google_credentials import Tokens
 from ..transport.proxy_settings import client
 from ..transport.upstream import REHEARSAL, Upstream, own_host
+from .completion import complete_upstreams
 from .model_aliases import read_aliases
 from .terminal_output import fail, visible
 from .user_config import user_config
@@ -48,7 +49,7 @@ class ListedRow(Struct, frozen=True, omit_defaults=True):
 
 
 @click.command(epilog="Example: dragoman models openai")
-@click.argument("upstream", required=False)
+@click.argument("upstream", required=False, shell_complete=complete_upstreams)
 @click.option(
     "--config",
     "file",

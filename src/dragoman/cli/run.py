@@ -25,6 +25,7 @@ from ..transport.proxy_settings import client as http_client
 from ..transport.upstream import REHEARSAL, wanting
 from . import client_rows
 from .client_rows import ANY, ClientRow, Facts
+from .completion import complete_clients, complete_models
 from .model_aliases import model_of
 from .model_facts import ModelFacts
 from .run_session import Client, run_client, run_with_gateway, session_config
@@ -48,13 +49,14 @@ class _Run(click.Command):
 
 
 @click.command(cls=_Run, epilog="Example: dragoman run claude --model gemini/gemini-3-pro -- -p 'Say hello'")
-@click.argument("client", required=False, metavar="[CLIENT] [-- ARGUMENTS...]")
+@click.argument("client", required=False, metavar="[CLIENT] [-- ARGUMENTS...]", shell_complete=complete_clients)
 @click.option(
     "-m",
     "--model",
     default="",
     envvar="DRAGOMAN_MODEL",
     metavar="UPSTREAM/MODEL",
+    shell_complete=complete_models,
     help="The model, or an alias of yours. Default: DRAGOMAN_MODEL, else the client's own names are routed as usual.",
 )
 @click.option(

@@ -34,6 +34,8 @@ class Checked(Struct, frozen=True):
     words: str
     advice: str = ""
     models: tuple[ListedModel, ...] = ()
+    date: str = ""
+    """The header `date` of the answer."""
 
     def model(self, name: str) -> ListedModel | None:
         """The listed model of this name."""
@@ -62,14 +64,18 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
         return Checked("bad", f"{where}: {visible(str(error))}", _address_advice(name))
     except ConfigError as error:
         return Checked("bad", str(error))
+    date = answer.header("date")
     if answer.status in (401, 403) and upstream.auth != "client":
         return Checked(
-            "bad", f"{where} refused the key (status {answer.status})", _key_advice(name, upstream, refused=True)
+            "bad",
+            f"{where} refused the key (status {answer.status})",
+            _key_advice(name, upstream, refused=True),
+            date=date,
         )
     if answer.status != 200 or not path or not upstream.list_models:
-        return Checked("unknown", f"{where} answers, and gives no list of models (status {answer.status})")
+        return Checked("unknown", f"{where} answers, and gives no list of models (status {answer.status})", date=date)
     found = tuple(read_list(body, lists))
-    return Checked("good", f"{where} accepts the key, and lists {len(found)} models", models=found)
+    return Checked("good", f"{where} accepts the key, and lists {len(found)} models", models=found, date=date)
 
 
 def _key_advice(name: str, upstream: Upstream, *, refused: bool = False) -> str:
