@@ -20,6 +20,8 @@ from ..errors import FaultError
 from ..translate import Translation, translate_request, translate_response
 from ..translate.tool_calls import tool_calls, tool_results
 
+SOURCE = "anthropic"
+"""The dialect of the bundled documents."""
 QUESTION: dict[str, Any] = {
     "model": "m",
     "max_tokens": 1024,
@@ -49,7 +51,7 @@ def play(client: str, upstream: str) -> Played:
     """Play the cycle between a client's dialect and an upstream's."""
     losses: list[Loss] = []
     model = endpoints(client).example_model
-    asked = translate_request(QUESTION, source="anthropic", target=client, model=model).json()
+    asked = translate_request(QUESTION, source=SOURCE, target=client, model=model).json()
     answer = _exchange(asked, client, upstream, losses)
     calls = tool_calls(answer, dialect=client)
     if [(call.name, call.input) for call in calls] != [("get_weather", {"city": "Paris"})]:
