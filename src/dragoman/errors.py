@@ -5,6 +5,7 @@
     ├── LossError       a translation lost more than the caller's tolerance allows: losses
     ├── RepairError     a history is broken, and the caller wants no repair: repairs
     ├── FaultError      the upstream answered with a Fault: fault, body
+    ├── ArgumentsError  the arguments of a tool call are no JSON, or not whole: the call must not be run
     ├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
     └── ConfigError     an unknown name or option, or one that cannot be used: the problem, and the valid values
 
@@ -15,6 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .canon.base_error import ArgumentsError as ArgumentsError
+from .canon.base_error import DragomanError as DragomanError
+
 if TYPE_CHECKING:
     from .canon.events import Fault
     from .canon.losses import Loss
@@ -23,10 +27,6 @@ if TYPE_CHECKING:
 
 VALID_JSON = "valid JSON"
 """What a WireError expects where the bytes are not JSON at all."""
-
-
-class DragomanError(Exception):
-    """Base of every exception that this package raises on purpose."""
 
 
 class WireError(DragomanError):

@@ -84,7 +84,7 @@ def check_files(wheel: Path) -> str:
         assert "dragoman/py.typed" in names
         assert json.loads(packed.read("dragoman/build-facts.json")).get("commit") or not (ROOT / ".git").exists()
     assert suite.filename.endswith(".zip") and suite.file_size < MOST_SUITE, suite.file_size
-    text = facts.get_payload()
+    text = str(facts.get_payload())
     assert re.findall(r"\]\((?!https?:|#)[^)]*\)", text) == [], "a link that leads nowhere on a package index"
     assert text.startswith("# dragoman") and facts["License-Expression"] == "Apache-2.0"
     print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {len(names)} files, suite {suite.file_size:,} bytes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 import msgspec
@@ -15,7 +15,13 @@ from ..translate.detect import detect, is_ambiguous
 from .terminal_output import fail
 
 
-class DialectType(click.ParamType):
+if TYPE_CHECKING:
+    TextType = click.ParamType[str]
+else:
+    TextType = click.ParamType  # click 8.1 has no type parameter
+
+
+class DialectType(TextType):
     """The name of a dialect, or an alias of one."""
 
     name = "dialect"

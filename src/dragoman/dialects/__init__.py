@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..dialect import Dialect
 from ..errors import ConfigError
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from ..endpoints.records import Endpoints
 
 GROUP = "dragoman.dialects"
+
+DialectName = (
+    Literal["anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter"] | str
+)
+"""The type of parameters that name a dialect: editors offer the built-in ones, and an installed one is accepted."""
 
 ALIASES = {"claude": "anthropic", "google": "gemini", "openai": "openai-chat"}
 """Names that people try first, for the command line and the configuration. The library takes the exact names only."""
