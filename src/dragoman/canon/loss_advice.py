@@ -1,4 +1,5 @@
-"""Owns the advice for each loss: what a caller can do about it. A row holds for its code and for all codes below it."""
+"""Owns the advice for each loss: what a caller can do about it. A row holds for its code, or
+for all codes of its group."""
 
 from __future__ import annotations
 
@@ -35,10 +36,10 @@ _ADVICE = {
     "reasoning": "Nothing has to be done: the model thinks again. Stay on one upstream to keep its thoughts.",
     "refusal": "Read the text of the answer: it is the refusal.",
     "result": "Repair the history with dragoman.repair, so that each call has one result behind it.",
-    "result.error": "Nothing has to be done: the text says that the call failed.",
-    "result.media": "Nothing has to be done: the media follow the result.",
-    "result.structured": "Nothing has to be done: the text is the same JSON.",
-    "result.texts": "Nothing has to be done: the text is the same.",
+    "result.error.*": "Nothing has to be done: the text says that the call failed.",
+    "result.media.*": "Nothing has to be done: the media follow the result.",
+    "result.structured.*": "Nothing has to be done: the text is the same JSON.",
+    "result.texts.*": "Nothing has to be done: the text is the same.",
     "sampling": "Leave the setting out, or choose a model that takes it.",
     "schema": "Write the schema with the keywords that the target takes. `dragoman lint --kind tools` names them.",
     "seal": "Nothing has to be done: a seal is of use to its own provider only. Stay on one upstream to use it.",
@@ -48,9 +49,9 @@ _ADVICE = {
     "thoughts": "Leave the setting out, or choose a model that shows its thoughts.",
     "tier": "Choose the tier at the upstream itself.",
     "tool": "Declare the tool in the form that the target takes. `dragoman lint --kind tools` names what it refuses.",
-    "tool.custom": "Nothing has to be done: calls come back as free text.",
-    "tool.hosted": "Offer a function of your own for it, pass stand_ins=True, or use an upstream that runs the tool.",
-    "tool.namespace": "Nothing has to be done: calls come back with their own names.",
+    "tool.custom.*": "Nothing has to be done: calls come back as free text.",
+    "tool.hosted.*": "Offer a function of your own for it, pass stand_ins=True, or use an upstream that runs the tool.",
+    "tool.namespace.*": "Nothing has to be done: calls come back with their own names.",
     "tool.renamed": "Nothing has to be done: calls come back with their own names.",
     "turn": "Repair the history with dragoman.repair.",
     "usage": "Count with the figures that are there, or ask the upstream for its own count.",
@@ -61,6 +62,13 @@ _ADVICE = {
 
 def advice_for(code: str) -> str:
     """What a caller can do about a loss with this code."""
-    while code not in _ADVICE:
-        code = code.rpartition(".")[0]
-    return _ADVICE[code]
+    return _ADVICE[row_for(code)]
+
+
+def row_for(code: str) -> str:
+    """The row that holds for a code: the code itself, else the nearest group above it."""
+    group = code
+    while group and code not in _ADVICE:
+        group = group.rpartition(".")[0]
+        code = f"{group}.*" if "." in group else group
+    return code

@@ -92,9 +92,10 @@ def conform(
     try:
         loaded = suite.load(place or suite.latest())
         chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)
-        if expected_file is None and base_url is None:
-            expected_file = loaded.place / suite.EXPECTED
-        expected = suite.expected_failures(expected_file) if expected_file else {}
+        failures: suite.Folder | None = expected_file
+        if failures is None and base_url is None:
+            failures = loaded.place / suite.EXPECTED
+        expected = suite.expected_failures(failures) if failures is not None else {}
     except ConfigError as error:
         fail(str(error), 2)
     unknown = strangers(expected, {case.id for case in loaded.cases})

@@ -14,7 +14,6 @@ from ..dialects import ALIASES, installed, named
 from ..translate.detect import detect, is_ambiguous
 from .terminal_output import fail
 
-
 if TYPE_CHECKING:
     TextType = click.ParamType[str]
 else:
