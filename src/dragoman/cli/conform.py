@@ -12,7 +12,7 @@ from ..conform.expected_failures import strangers, verdicts
 from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
 from ..errors import ConfigError
-from ..transport.redaction import redacted_url
+from ..transport.secret_redaction import redacted_url
 from .dialect_option import DIALECT
 from .terminal_output import fail
 

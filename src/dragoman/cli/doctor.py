@@ -22,7 +22,7 @@ from ..gateway.config import REHEARSAL, Config, advice
 from ..store.secret import installation_secret
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.upstream_keys import UpstreamKeys
-from ..transport.client_interface import Limits
+from ..transport.http_client_interface import Limits
 from ..transport.proxy_settings import client as http_client
 from .build_facts import version, version_lines
 from .missing_packages import BASE, EXTRAS, install_command

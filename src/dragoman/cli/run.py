@@ -20,7 +20,7 @@ import msgspec
 from ..errors import ConfigError, DragomanError
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
-from ..transport.client_interface import Limits
+from ..transport.http_client_interface import Limits
 from ..transport.proxy_settings import client as http_client
 from ..transport.upstream import REHEARSAL, wanting
 from . import client_rows

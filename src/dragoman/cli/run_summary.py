@@ -13,7 +13,7 @@ from ..gateway.config import Config
 from ..gateway.exchange.exchange_log import ExchangeLog
 from ..gateway.exchange.exchange_report import clean, secrets_of, usage
 from ..gateway.exchange.recent_exchanges import Exchange
-from ..transport.redaction import Redactor
+from ..transport.secret_redaction import Redactor
 from .model_facts import ModelFacts
 from .terminal_output import visible
 

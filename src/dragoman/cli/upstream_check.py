@@ -13,10 +13,10 @@ from msgspec import Struct
 from ..dialects import endpoints
 from ..endpoints.listed_models import ListedModel, read_list
 from ..errors import ConfigError, TransportError
-from ..transport import addressing
-from ..transport.client_interface import Client
+from ..transport import upstream_address
 from ..transport.google_credentials import Tokens
-from ..transport.redaction import redacted_url
+from ..transport.http_client_interface import Client
+from ..transport.secret_redaction import redacted_url
 from ..transport.upstream import REHEARSAL, Upstream
 from .terminal_output import visible
 
@@ -52,11 +52,11 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path
     try:
-        token = await Tokens(time.time).get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
-        headers = addressing.headers(upstream, environment, token)
-        place = addressing.place(upstream, path or "/")
+        token = await Tokens(time.time).get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
+        headers = upstream_address.headers(upstream, environment, token)
+        place = upstream_address.place(upstream, path or "/")
         async with asyncio.timeout(SECONDS):
-            async with await net.request(addressing.address(upstream), "GET", place, headers, b"") as answer:
+            async with await net.request(upstream_address.address(upstream), "GET", place, headers, b"") as answer:
                 body = await answer.read(_LARGEST)
     except TimeoutError:
         return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))

@@ -35,7 +35,7 @@ from ..errors import ConfigError
 from ..store import Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
-from ..transport.client_interface import Limits as Waits
+from ..transport.http_client_interface import Limits as Waits
 from ..transport.proxy_settings import client
 from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt

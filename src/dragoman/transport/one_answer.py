@@ -9,15 +9,15 @@ from collections.abc import Mapping
 import msgspec
 
 from ..canon.losses import Severity
-from ..codec.json_body import Body
+from ..codec.document_to_json_bytes import Body
 from ..dialects import get, is_known
 from ..errors import ConfigError, FaultError, TransportError
 from ..translate import Translation, translate_fault, translate_request, translate_response
-from . import addressing
-from .client_interface import Answer, Client, Limits
+from . import upstream_address
 from .google_credentials import Tokens
+from .http_client_interface import Answer, Client, Limits
 from .proxy_settings import client
-from .redaction import Redactor, upstream_secrets
+from .secret_redaction import Redactor, upstream_secrets
 from .upstream import Upstream, addressed, from_environment, is_address, known_environments, wanting
 
 _LARGEST = 256 * 1024 * 1024
@@ -62,7 +62,7 @@ async def ask(
     timeout: float,
 ) -> Translation:
     """Send one request, and translate its answer."""
-    host = addressing.host(upstream)
+    host = upstream_address.host(upstream)
     sent = translate_request(
         request, source=dialect, target=upstream.dialect, model=model, tolerance=tolerance, host=host
     )
@@ -87,12 +87,12 @@ async def ask(
 async def _post(
     sent: Translation, upstream: Upstream, model: str, environment: Mapping[str, str], net: Client
 ) -> tuple[int, dict[str, str], bytes]:
-    token = await Tokens(time.time).get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
-    headers = addressing.beside(addressing.headers(upstream, environment, token), sent.headers)
-    place = addressing.target(upstream, model, stream=False)
+    token = await Tokens(time.time).get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
+    headers = upstream_address.beside(upstream_address.headers(upstream, environment, token), sent.headers)
+    place = upstream_address.target(upstream, model, stream=False)
     answer: Answer
     async with await net.request(
-        addressing.address(upstream), "POST", place, headers, addressing.fitted(upstream, sent.body)
+        upstream_address.address(upstream), "POST", place, headers, upstream_address.fitted(upstream, sent.body)
     ) as answer:
         return answer.status, dict(answer.headers), await answer.read(_LARGEST)
 
