@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+RUNS := $(VENV)/.runs
 JOBS ?= 2
 
 # Compiled modules are kept, also where the environment forbids it: tests start the gateway and the commands as processes
@@ -16,17 +17,29 @@ help:  ## Show this list
 
 setup: $(READY)  ## Create .venv with the package and what its development needs
 
-$(READY): pyproject.toml
+define a_python
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "dragoman needs Python 3.11 or later; say which with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	  { echo "dragoman needs Python 3.11 or later. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+endef
+
+$(READY): pyproject.toml
+	$(a_python)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(RUNS)
+
+$(RUNS): pyproject.toml
+	$(a_python)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-run: $(READY)  ## Start the gateway on the built-in rehearsal: clients can be pointed at it, browsers too
+run: $(RUNS)  ## Start the gateway on the built-in rehearsal: clients can be pointed at it, browsers too
 	@$(BIN)/dragoman serve
 
-show: $(READY)  ## Show one agent conversation in all dialects, with its losses
+demo: $(RUNS)  ## Play one tool cycle between all pairs of dialects, without a key
+	@$(BIN)/dragoman demo
+
+show: $(RUNS)  ## Show one agent conversation in all dialects, with its losses
 	@$(BIN)/dragoman show
 
 test: lint types layers unit unit-without-memory  ## Set up, then lint, types, layers and tests
@@ -68,7 +81,7 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-conform: $(READY)  ## Run the conformance cases against the library
+conform: $(RUNS)  ## Run the conformance cases against the library
 	$(BIN)/dragoman conform
 
 golden: $(READY)  ## Rewrite the conformance cases from their sources, the golden files and the matrix; review the diff
@@ -121,6 +134,9 @@ bench-peers:  ## Install what the benchmarks compare with: .venv-bench, and with
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r bench/peers.txt
 	if command -v npm >/dev/null; then npm install --prefix build/peers --no-audit --no-fund --silent @portkey-ai/gateway@1.15.2; fi
+
+test-wheel:  ## Build sdist and wheel; install, upgrade, try and remove them on every Python of this machine
+	$(PYTHON) -m tests.repo.wheel_check
 
 e2e-older: $(READY)  ## Install one older major of each SDK into an environment of its own, and run the sessions with them too
 	$(PYTHON) -m venv .venv-older

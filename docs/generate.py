@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from dragoman.canon.events import Fault, FaultKind
+from dragoman.canon.loss_advice import advice_for
 from dragoman.canon.loss_codes import CODES
 from dragoman.canon.repair_codes import REPAIRS
 from dragoman.codec.faults import status_of_kind
@@ -74,7 +75,7 @@ def losses() -> str:
     ]
     for code, known in CODES.items():
         out += [f"## {code}", "", f"*{known.effect}, {known.severity}.* {known.meaning}", ""]
-        out += [f"Example: {known.example}", ""]
+        out += [f"Example: {known.example}", "", f"What to do: {advice_for(code)}", ""]
     return "\n".join(out)
 
 

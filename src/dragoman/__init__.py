@@ -3,8 +3,18 @@
 from .canon.losses import Loss
 from .canon.parts import Media, Text, ToolCall, ToolResult
 from .canon.repair_codes import Repair
+from .complete import acomplete, complete
 from .context import Resolver
-from .errors import ConfigError, DragomanError, FaultError, LossError, RepairError, WireError
+from .errors import (
+    ArgumentsError,
+    ConfigError,
+    DragomanError,
+    FaultError,
+    LossError,
+    RepairError,
+    TransportError,
+    WireError,
+)
 from .lint import lint, lint_conversation
 from .repair import Repaired, repair
 from .rules.rule import Finding
@@ -24,6 +34,7 @@ from .translate.tool_calls import tool_calls, tool_results
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArgumentsError",
     "ConfigError",
     "DragomanError",
     "FaultError",
@@ -42,9 +53,12 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Translation",
+    "TransportError",
     "Vault",
     "WireError",
     "__version__",
+    "acomplete",
+    "complete",
     "detect",
     "lint",
     "lint_conversation",

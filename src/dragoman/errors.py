@@ -5,6 +5,7 @@
     ├── LossError       a translation lost more than the caller's tolerance allows: losses
     ├── RepairError     a history is broken, and the caller wants no repair: repairs
     ├── FaultError      the upstream answered with a Fault: fault, body
+    ├── ArgumentsError  the arguments of a tool call are no JSON, or not whole: the call must not be run
     ├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
     └── ConfigError     an unknown name or option, or one that cannot be used: the problem, and the valid values
 
@@ -15,14 +16,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .canon.base_error import ArgumentsError as ArgumentsError
+from .canon.base_error import DragomanError as DragomanError
+
 if TYPE_CHECKING:
     from .canon.events import Fault
     from .canon.losses import Loss
     from .canon.repair_codes import Repair
 
 
-class DragomanError(Exception):
-    """Base of every exception that this package raises on purpose."""
+VALID_JSON = "valid JSON"
+"""What a WireError expects where the bytes are not JSON at all."""
 
 
 class WireError(DragomanError):
@@ -35,7 +39,10 @@ class WireError(DragomanError):
         self.got = got
         where = f" at {path}" if path else ""
         found = f", got {got}" if got else ""
-        super().__init__(f"not {dialect}{where}: expected {expected}{found}")
+        words = f"not {dialect}{where}: expected {expected}{found}"
+        if expected == VALID_JSON:  # true of no dialect, so none is named
+            words = f"not valid JSON{where}" + (f": {got}" if got else "")
+        super().__init__(words)
 
 
 class LossError(DragomanError):

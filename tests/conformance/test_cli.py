@@ -107,7 +107,7 @@ def test_cases_can_be_listed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--dialect", "klingon"), "unknown dialect"),
+        (("--dialect", "klingon"), "there is no dialect"),
         (("--base-url", "http://127.0.0.1:9"), "--dialect"),
         (("--base-url", "127.0.0.1:9", "--dialect", "anthropic"), "no address"),
         (("--key-env", "NO_SUCH_VARIABLE"), "NO_SUCH_VARIABLE"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -162,3 +164,14 @@ def test_a_file_with_fewer_cases_than_its_manifest_says_is_refused(tmp_path: Pat
     (tmp_path / "suite.json").write_text(json.dumps({"date": "2026-11-15", "cases": 1, "files": [listed]}))
     with pytest.raises(ConfigError, match="number of cases"):
         suite.load(tmp_path)
+
+
+def test_a_packed_suite_is_the_same_suite(tmp_path: Path) -> None:
+    """The wheel has the suite as an archive."""
+    place = SUITES[-1]
+    archive = shutil.make_archive(str(tmp_path / place.name), "zip", place)
+    packed, plain = suite.load(zipfile.Path(archive)), suite.load(place)
+    assert (packed.date, packed.cases, packed.plain) == (plain.date, plain.cases, plain.plain)
+    assert suite.expected_failures(packed.place / suite.EXPECTED) == suite.expected_failures(place / suite.EXPECTED)
+    with pytest.raises(ConfigError):
+        suite.load(zipfile.Path(archive, "cases/"))

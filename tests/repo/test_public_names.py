@@ -16,6 +16,10 @@ from dragoman import runtime
 
 FUNCTIONS = {
     "StreamTranslator": "*, source, target, answers=None, created=0, seals='auto', vault=None, host=None",
+    "acomplete": (
+        "request, *, dialect, upstream, base_url='', key='', tolerance=None, environment=None, timeout=600.0"
+    ),
+    "complete": ("request, *, dialect, upstream, base_url='', key='', tolerance=None, environment=None, timeout=600.0"),
     "detect": "body",
     "lint": "body, *, dialect, kind='request', model=None, headers=None, request=None, rule_sets=()",
     "lint_conversation": "documents, *, dialect, model=None, headers=None, rule_sets=()",
@@ -35,7 +39,7 @@ FUNCTIONS = {
 ATTRIBUTES = {
     "FaultTranslation": "body headers json losses source status target",
     "Finding": "fix message path rule severity",
-    "Loss": "code detail effect path severity",
+    "Loss": "advice code detail effect meaning path severity",
     "Media": "data detail file kind mime name url",
     "MemoryVault": "get put",
     "Repair": "detail name path",
@@ -48,11 +52,13 @@ ATTRIBUTES = {
     "Vault": "get put",
 }
 ERRORS = {
+    "ArgumentsError": "DragomanError",
     "ConfigError": "DragomanError",
     "DragomanError": "Exception",
     "FaultError": "DragomanError",
     "LossError": "DragomanError",
     "RepairError": "DragomanError",
+    "TransportError": "DragomanError",
     "WireError": "DragomanError",
 }
 RUNTIME = {

@@ -118,3 +118,12 @@ def test_errors_are_of_one_family() -> None:
     assert isinstance(caught.value, WireError)
     assert_type(caught.value.dialect, str)
     assert_type(caught.value.path, str)
+
+
+def test_dialects_of_other_packages_type_check_too() -> None:
+    """Editors offer the built-in names; any other text is accepted, too."""
+
+    def asked(own: str) -> Translation:
+        return dragoman.translate_request(ASKED, source=own, target="anthropic")
+
+    assert_type(asked("openai-chat"), Translation)

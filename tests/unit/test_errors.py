@@ -17,7 +17,7 @@ def _loss(n: int) -> Loss:
     ("error", "message"),
     [
         (WireError("gemini", "/contents/0", "array", "str"), "not gemini at /contents/0: expected array, got str"),
-        (WireError("gemini", "", "valid JSON"), "not gemini: expected valid JSON"),
+        (WireError("gemini", "", "valid JSON", "it is empty"), "not valid JSON: it is empty"),
         (LossError("info", (_loss(1),)), "1 losses beyond tolerance 'info': n.dropped at /n/1"),
         (
             LossError("info", (Loss("n.dropped", "dropped", "warning", ""), *[_loss(n) for n in range(6)])),

@@ -31,6 +31,18 @@ class Loss(Struct, frozen=True, gc=False):
     path: str
     detail: str = ""
 
+    @property
+    def meaning(self) -> str:
+        """What the loss means, in a sentence."""
+        return CODES[self.code].meaning
+
+    @property
+    def advice(self) -> str:
+        """What a caller can do about the loss."""
+        from .loss_advice import advice_for  # late: few callers read it
+
+        return advice_for(self.code)
+
     def __str__(self) -> str:
         return f"{self.severity}: {self.code} at {self.path or '/'}" + (f": {self.detail}" if self.detail else "")
 

@@ -12,6 +12,8 @@ from typing import Any, Literal, final
 import msgspec
 from msgspec import Raw, Struct
 
+from .base_error import ArgumentsError
+
 Path = tuple[str | int, ...]
 """Steps from the root of the source document to a value."""
 
@@ -131,12 +133,17 @@ class ToolCall(Part, frozen=True, gc=False):
 
     @property
     def input(self) -> Any:
-        """The decoded arguments; blank text gives an empty object. Raises ValueError for broken JSON and for a call
-        that was cut.
+        """The decoded arguments; blank text gives an empty object. Raises ArgumentsError (a ValueError) for broken JSON
+        and for a call that was cut.
         """
         if self.custom:
             return self.arguments
-        return msgspec.json.decode(self.arguments) if self.arguments.strip() else {}
+        try:
+            return msgspec.json.decode(self.arguments) if self.arguments.strip() else {}
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            raise ArgumentsError(
+                f"the arguments of the call {self.id!r} of {self.name} are not JSON: {error}. Do not run the call"
+            ) from None
 
 
 class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
@@ -151,8 +158,8 @@ class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
 
     @property
     def input(self) -> Any:
-        """Always raises ValueError: the arguments are not whole."""
-        raise ValueError(
+        """Always raises ArgumentsError: the arguments are not whole."""
+        raise ArgumentsError(
             f"the call {self.id!r} of {self.name} is truncated: the answer ended before the arguments were whole. "
             "Do not run the call; ask again, with a larger token limit if the limit was reached"
         )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from .attachments import check_attachments
+from .completion import complete_models
 from .model_settings import EFFORTS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,6 +21,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--model",
         default="",
         metavar="UPSTREAM/MODEL",
+        shell_complete=complete_models,
         help="The model, or an alias of yours. Default: DRAGOMAN_MODEL.",
     ),
     click.option("-t", "--template", metavar="NAME", help="Ask with this template (dragoman template list)."),

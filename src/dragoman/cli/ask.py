@@ -35,10 +35,6 @@ def ask(**given: Any) -> None:
     With --schema standard output gets the checked JSON and nothing else. An answer that does not fit is asked for once
     more; then the exit code is 1.
     """
-    try:
-        from .ask_run import AskOptions, run
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
-        ) from None
+    from .ask_run import AskOptions, run
+
     run(AskOptions(**given))

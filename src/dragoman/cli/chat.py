@@ -22,11 +22,7 @@ def chat(**given: Any) -> None:
     line. Ctrl-C stops the answer, Ctrl-D ends the chat. /help lists the commands of the chat. `@FILE` adds a file to a
     message, `!COMMAND` runs a command of your own. Where standard input is no terminal, each line is a message.
     """
-    try:
-        from .ask_run import AskOptions
-        from .chat_run import run
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
-        ) from None
+    from .ask_run import AskOptions
+    from .chat_run import run
+
     run(AskOptions(**given))

@@ -11,9 +11,9 @@ from ..conform import library_runner, suite
 from ..conform.expected_failures import strangers, verdicts
 from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
-from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..transport.secret_redaction import redacted_url
+from .dialect_option import DIALECT
 from .terminal_output import fail
 
 
@@ -21,9 +21,18 @@ from .terminal_output import fail
     epilog="Example: dragoman conform --base-url http://127.0.0.1:8080 --dialect anthropic --upstream-port 9009"
 )
 @click.option("--base-url", metavar="URL", help="The gateway to test. Default: this library.")
-@click.option("--dialect", metavar="DIALECT", help="Only cases with a client of this dialect. Needed with --base-url.")
 @click.option(
-    "--upstream", multiple=True, metavar="DIALECT", help="Only cases with an upstream of this dialect. May be repeated."
+    "--dialect",
+    type=DIALECT,
+    metavar="DIALECT",
+    help="Only cases with a client of this dialect. Needed with --base-url.",
+)
+@click.option(
+    "--upstream",
+    multiple=True,
+    type=DIALECT,
+    metavar="DIALECT",
+    help="Only cases with an upstream of this dialect. May be repeated.",
 )
 @click.option(
     "--upstream-port", type=click.IntRange(0, 65535), help="Serve the scripted upstream on this port of 127.0.0.1."
@@ -76,9 +85,6 @@ def conform(
     Exit 0: all results are as expected. 1: a case failed, could not be tested, or passed though it was expected to
     fail. 2: wrong usage.
     """
-    for name in (dialect, *upstream):
-        if name is not None and not is_known(name):
-            fail(f"unknown dialect {name!r}. Known dialects: {', '.join(installed())}", 2)
     if base_url is not None and dialect is None:
         fail("--base-url needs --dialect: the dialect in which the gateway is tested", 2)
     if key_env is not None and key_env not in os.environ:
@@ -86,9 +92,10 @@ def conform(
     try:
         loaded = suite.load(place or suite.latest())
         chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)
-        if expected_file is None and base_url is None:
-            expected_file = loaded.place / suite.EXPECTED
-        expected = suite.expected_failures(expected_file) if expected_file else {}
+        failures: suite.Folder | None = expected_file
+        if failures is None and base_url is None:
+            failures = loaded.place / suite.EXPECTED
+        expected = suite.expected_failures(failures) if failures is not None else {}
     except ConfigError as error:
         fail(str(error), 2)
     unknown = strangers(expected, {case.id for case in loaded.cases})

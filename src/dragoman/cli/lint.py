@@ -10,12 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from .. import lint as library
-from ..dialects import get, is_known
+from ..dialects import get
 from ..errors import WireError
-from ..lint.runner import MCP, RULE_SETS, linted
+from ..lint.runner import MCP, RULE_SETS
 from ..repair import repair
 from ..rules.rule import Finding, Kind
 from ..translate.detect import detect
+from .dialect_option import DialectType
 from .finding_formats import FORMATS, Found
 from .json_line_numbers import lines_of
 from .terminal_output import fail
@@ -40,7 +41,10 @@ class Job(Struct):
 
 @click.command(epilog="Example: dragoman lint --format github requests/*.json")
 @click.option(
-    "--dialect", metavar="DIALECT", help="Dialect of the documents, or mcp. Default: detected for each document."
+    "--dialect",
+    type=DialectType(MCP),
+    metavar="DIALECT",
+    help="Dialect of the documents, or mcp. Default: detected for each document.",
 )
 @click.option(
     "--kind",
@@ -78,8 +82,6 @@ def lint(
 
     Exit 0: no findings. 1: findings. 2: a file or a dialect that cannot be used.
     """
-    if dialect is not None and dialect not in linted() and not is_known(dialect):
-        fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(linted())}", 2)
     if dialect == MCP and kind == "stream":
         fail("mcp has no streams. Use --kind request, response or tools.", 2)
     job = Job(dialect, kind, model, fix, rule_sets)

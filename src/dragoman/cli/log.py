@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import click
 
-from ..dialects import installed, is_known
-from .terminal_output import fail
+from .dialect_option import DIALECT
 
 
 @click.command(epilog="Example: dragoman log search broken pipe")
 @click.argument("words", nargs=-1, metavar="[ID | search WORDS...]")
-@click.option("--to", "dialect", metavar="DIALECT", help="Write the conversation as a request of this dialect.")
+@click.option(
+    "--to", "dialect", type=DIALECT, metavar="DIALECT", help="Write the conversation as a request of this dialect."
+)
 @click.option("--model", default="", metavar="NAME", help="The model for that request.")
 @click.option("--json", "as_json", is_flag=True, help="Write the stored conversation as JSON.")
 @click.option("--here", is_flag=True, help="List only conversations of this folder.")
@@ -49,16 +50,10 @@ def log(
     if searched is not None and not any(word.strip() for word in searched):
         raise click.UsageError("name at least one word to search for.")
     id = words[0] if words and searched is None else None
-    if dialect is not None and not is_known(dialect):
-        fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(installed())}", 2)
     if id is None and (dialect or as_json or forget):
         raise click.UsageError("this option needs the ID of a conversation. `dragoman log` lists them.")
-    try:
-        from . import stored_conversations
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
-        ) from None
+    from . import stored_conversations
+
     if searched is not None:
         stored_conversations.search(searched, here, most)
     elif id is None:

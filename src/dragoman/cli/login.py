@@ -11,6 +11,7 @@ import click
 from ..errors import ConfigError
 from ..store.upstream_keys import UpstreamKeys
 from ..transport.upstream import known_environments
+from .completion import complete_upstreams
 from .terminal_output import fail
 from .user_config import user_config
 
@@ -24,7 +25,7 @@ _config = click.option(
 
 
 @click.command(epilog="Example: dragoman login openai")
-@click.argument("upstream", required=False)
+@click.argument("upstream", required=False, shell_complete=complete_upstreams)
 @_config
 def login(upstream: str | None, file: Path | None) -> None:
     """Store the key of an UPSTREAM, so that no variable needs to hold the key. Without an UPSTREAM: list them.
@@ -51,7 +52,7 @@ def login(upstream: str | None, file: Path | None) -> None:
 
 
 @click.command(epilog="Example: dragoman logout openai")
-@click.argument("upstream")
+@click.argument("upstream", shell_complete=complete_upstreams)
 @_config
 def logout(upstream: str, file: Path | None) -> None:
     """Forget the stored key of an UPSTREAM."""

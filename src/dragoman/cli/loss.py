@@ -6,6 +6,7 @@ import difflib
 
 import click
 
+from ..canon.loss_advice import advice_for
 from ..canon.loss_codes import CODES
 from .terminal_output import COLOURS, fail
 
@@ -29,3 +30,4 @@ def loss(code: str | None) -> None:
         )
     known = CODES[code]
     click.echo(f"{code}: {known.effect}, {known.severity}\n\n{known.meaning}\n\nExample: {known.example}")
+    click.echo(f"\nWhat to do: {advice_for(code)}")

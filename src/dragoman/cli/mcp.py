@@ -218,12 +218,8 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _need() -> None:
-    try:
-        import mcp as sdk  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
-        ) from None
+    import mcp as sdk  # noqa: F401  (main.py names the command that adds a missing package)
+
     hush()
 
 

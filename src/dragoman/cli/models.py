@@ -25,6 +25,7 @@ from ..transport.http_client_interface import Client, Limits
 from ..transport.known_models import window_and_prices
 from ..transport.proxy_settings import client
 from ..transport.upstream import REHEARSAL, Upstream, own_host
+from .completion import complete_upstreams
 from .model_aliases import read_aliases
 from .terminal_output import fail, visible
 from .user_config import user_config
@@ -52,7 +53,7 @@ class ListedRow(Struct, frozen=True, omit_defaults=True):
 
 
 @click.command(epilog="Example: dragoman models openai")
-@click.argument("upstream", required=False)
+@click.argument("upstream", required=False, shell_complete=complete_upstreams)
 @click.option(
     "--config",
     "file",

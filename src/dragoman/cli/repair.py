@@ -8,15 +8,14 @@ from io import BufferedReader
 import click
 
 from ..canon.repair_codes import REPAIRS
-from ..dialects import installed, is_known
 from ..errors import DragomanError
 from ..repair import repair as repaired
-from ..translate.detect import detect
+from .dialect_option import DIALECT, detected_dialect
 from .terminal_output import REPAIR_COLOURS, fail, print_repairs
 
 
 @click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > repaired.json")
-@click.option("--dialect", metavar="DIALECT", help="Dialect of the input. Default: detected.")
+@click.option("--dialect", type=DIALECT, metavar="DIALECT", help="Dialect of the input. Default: detected.")
 @click.option("--model", metavar="NAME", help="The model, where the body does not name one.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if something needs repair.")
 @click.option(
@@ -34,14 +33,9 @@ def repair(dialect: str | None, model: str | None, check: bool, form: str, listi
     if listing:
         _list()
         return
-    if dialect is not None and not is_known(dialect):
-        fail(f"unknown dialect {dialect!r}. Known dialects: {', '.join(installed())}", 2)
     body = file.read()
     if dialect is None:
-        dialect, reasons = detect(body)
-        if not dialect:
-            fail("the dialect could not be detected. Name it with --dialect.", 2)
-        click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
+        dialect = detected_dialect(body, "--dialect")
     try:
         done = repaired(body, dialect=dialect, model=model)
     except DragomanError as error:

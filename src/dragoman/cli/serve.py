@@ -9,9 +9,9 @@ from typing import Literal
 import click
 import msgspec
 
-from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
+from .dialect_option import DIALECT
 from .serve_banner import lines
 from .untrusted_file_effects import CONFIG_FILE
 from .untrusted_files import FolderFile
@@ -36,12 +36,12 @@ def _workers(value: str) -> int | Literal["auto"]:
     help="Configuration file. Default: DRAGOMAN_CONFIG, else a trusted dragoman.toml in this folder.",
 )
 @click.option("--host", help="Address to listen on. Any address but loopback lets other machines connect.")
-@click.option("--port", type=int, help="Port to listen on; 0: the system chooses one.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: the system chooses one.")
 @click.option(
     "--workers", type=_workers, metavar="N|auto", help="Processes that share the port; auto: one for each core."
 )
 @click.option("--upstream", metavar="URL", help="Send every model to this one upstream.")
-@click.option("--dialect", metavar="D", help="The dialect of --upstream.")
+@click.option("--dialect", type=DIALECT, metavar="DIALECT", help="The dialect of --upstream.")
 @click.option(
     "--upstream-key-env",
     metavar="VAR",
@@ -80,8 +80,6 @@ def serve(
 
     def read() -> Config:
         if upstream and dialect:
-            if not is_known(dialect):
-                raise ConfigError("dialect", dialect, installed())
             config = checked(one_upstream(upstream, dialect, upstream_key_env), "the command line")
         elif file is None and (data := folder_file.read()) is not None:
             config = parse(data, str(folder_file.path), environment)
@@ -92,12 +90,8 @@ def serve(
         listen = msgspec.structs.replace(config.listen, **options)
         return msgspec.structs.replace(config, listen=listen, log=log_format or config.log)
 
-    try:
-        from ..gateway.http.start_and_stop import serve as run
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"the package {error.name} is missing. Run pip install 'dragoman[gateway]'"
-        ) from None
+    from ..gateway.http.start_and_stop import serve as run
+
     try:
         sys.exit(run(read, environment, announce))
     except ConfigError as error:

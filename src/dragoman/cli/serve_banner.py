@@ -17,7 +17,11 @@ def lines(config: Config, port: int) -> Iterator[str]:
     listen = config.listen
     host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    yield f"dragoman listens on {base}"
+    if host == listen.host:
+        yield f"dragoman listens on {base}"
+    else:
+        shown = f"[{listen.host}]" if ":" in listen.host else listen.host
+        yield f"dragoman listens on all addresses of this machine: http://{shown}:{port}"
     for name, upstream in config.upstreams.items():
         if name != REHEARSAL or "*" in upstream.models:
             models = ", ".join(upstream.models) or f"{name}/MODEL"

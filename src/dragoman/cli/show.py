@@ -15,8 +15,8 @@ from rich.text import Text
 from ..dialects import endpoints, get, installed
 from ..translate import Translation, translate_request
 from .terminal_output import COLOURS
+from .tool_cycle import SOURCE
 
-SOURCE = "anthropic"
 NARROWEST = 46
 """Columns that a dialect needs to be readable."""
 
@@ -36,8 +36,12 @@ def conversation() -> dict[str, Any]:
 @click.command()
 @click.option("--width", type=click.IntRange(40), help="Columns of the output. Default: the terminal's width.")
 def show(width: int | None) -> None:
-    """Show one agent conversation in all dialects, step by step, with its losses."""
-    console = Console(width=width)
+    """Show one agent conversation in all dialects, step by step, with its losses. `dragoman demo` plays one live."""
+    print_conversation(Console(width=width))
+
+
+def print_conversation(console: Console) -> None:
+    """Print the conversation in all dialects."""
     # The source comes first: everything else is made from it.
     dialects = [SOURCE, *[name for name in installed() if name != SOURCE]]
     at_once = max(1, min(len(dialects), console.width // NARROWEST))

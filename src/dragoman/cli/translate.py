@@ -11,18 +11,17 @@ import click
 import msgspec
 
 from ..canon.losses import Loss, Severity
-from ..dialects import installed, is_known
 from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
-from ..translate.detect import detect, is_ambiguous
+from .dialect_option import DIALECT, detected_dialect
 from .terminal_output import fail, print_losses, print_repairs
 
 CHUNK = 64 * 1024
 
 
 @click.command(epilog="Example: dragoman translate --from anthropic --to gemini < request.json > out.json")
-@click.option("--from", "source", metavar="DIALECT", help="Dialect of the input. Default: detected.")
-@click.option("--to", "target", metavar="DIALECT", required=True, help="Dialect of the output.")
+@click.option("--from", "source", type=DIALECT, metavar="DIALECT", help="Dialect of the input. Default: detected.")
+@click.option("--to", "target", type=DIALECT, metavar="DIALECT", required=True, help="Dialect of the output.")
 @click.option(
     "--kind",
     type=click.Choice(["request", "response", "tools", "fault"]),
@@ -88,15 +87,12 @@ def translate(
     file: BufferedReader,
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
-    for name in (source, target):
-        if name is not None and not is_known(name):
-            fail(f"unknown dialect {name!r}. Known dialects: {', '.join(installed())}", 2)
     try:
         if stream:
             _stream(file, source, target, host, form, strict)
             return
         body = file.read()
-        source = source or _detected(body)
+        source = source or detected_dialect(body, "--from")
         kind = kind or kind_of_body(body)
         tolerance: Severity | None = "info" if strict else None
         if kind == "request":
@@ -136,7 +132,7 @@ def translate(
 
 def _stream(file: BufferedReader, source: str | None, target: str, host: str | None, form: str, strict: bool) -> None:
     first = file.read1(CHUNK)
-    translator = StreamTranslator(source=source or _detected(first), target=target, host=host)
+    translator = StreamTranslator(source=source or detected_dialect(first, "--from"), target=target, host=host)
     chunk = first
     held: list[bytes] = []
     while chunk:
@@ -156,18 +152,6 @@ def _stream(file: BufferedReader, source: str | None, target: str, host: str | N
 def _write(data: bytes) -> None:
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
-
-
-def _detected(body: bytes) -> str:
-    dialect, reasons = detect(body)
-    if not dialect:
-        fail("the dialect could not be detected. Name it with --from.", 2)
-    click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
-    if is_ambiguous(reasons):
-        click.echo(
-            f"warning: the dialect is ambiguous. Use --from {dialect}, or --from with another dialect.", err=True
-        )
-    return dialect
 
 
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "promptFeedback"})

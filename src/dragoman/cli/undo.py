@@ -14,8 +14,6 @@ def undo(id: str | None) -> None:
     A file that has changed since is not touched; then nothing is taken back. The effects of commands stay: the commands
     are listed.
     """
-    try:
-        from . import stored_conversations
-    except ModuleNotFoundError as error:
-        raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
+    from . import stored_conversations
+
     stored_conversations.undo(id)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from ..errors import WireError
+from ..errors import ConfigError, WireError
 
-Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
-"""A document: JSON text, or the decoded value."""
+
+@runtime_checkable
+class Model(Protocol):
+    """An object of pydantic, such as the SDKs of providers give. pydantic itself is not needed."""
+
+    def model_dump(self, *, mode: str, by_alias: bool, exclude_unset: bool) -> dict[str, Any]:
+        """The object as JSON values."""
+        ...
+
+
+Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any] | Model
+"""A document: JSON text, the decoded value, or an object of an SDK."""
 
 
 def as_bytes(body: Body, dialect: str) -> bytes:
@@ -18,6 +28,14 @@ def as_bytes(body: Body, dialect: str) -> bytes:
     document = loose_bytes(body, dialect)
     check_text(document, dialect)
     return document
+
+
+def stream_bytes(chunk: Any) -> bytes:
+    """A piece of a stream as bytes. ConfigError for text: a stream is cut anywhere, also inside a character."""
+    if isinstance(chunk, bytes | bytearray | memoryview):
+        return bytes(chunk)
+    problem = "a piece of a stream is bytes. Encode text first: chunk.encode()"
+    raise ConfigError("chunk", type(chunk).__name__, problem=problem)
 
 
 def check_text(document: bytes, dialect: str) -> None:
@@ -43,7 +61,7 @@ def loose_bytes(body: Body, dialect: str) -> bytes:
         raise WireError(dialect, "", "a JSON value", str(error)) from None
 
 
-def _escaped(body: Mapping[str, Any] | list[Any] | str, dialect: str) -> bytes:
+def _escaped(body: Mapping[str, Any] | list[Any] | str | Model, dialect: str) -> bytes:
     """The same for text with lone surrogates, which UTF-8 cannot hold: they become JSON escapes."""
     if isinstance(body, str):
         return body.encode("utf-8", "backslashreplace")  # this handler writes a surrogate like a JSON escape
@@ -58,6 +76,8 @@ def _escaped(body: Mapping[str, Any] | list[Any] | str, dialect: str) -> bytes:
 def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, Model):  # an object of an SDK. A field that nobody set was not on the wire.
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 

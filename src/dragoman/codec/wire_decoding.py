@@ -27,7 +27,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.parts import Path, pointer
-from ..errors import WireError
+from ..errors import VALID_JSON, WireError
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -126,6 +126,7 @@ class Admitter(Generic[T]):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
         if len(body) > MAX_BODY:
             raise WireError(self._dialect, "", f"at most {MAX_BODY} bytes", f"{len(body)}") from None
+        whole = body
         if body[:1] in b" \t\r\n":
             body = body.lstrip()
         shape = _shape(self._type)
@@ -152,10 +153,10 @@ class Admitter(Generic[T]):
                     if cut is None:
                         # If the removed field is required, the error about its value is more helpful than "missing".
                         cause = before if before is not None and "missing required" in str(misfit) else misfit
-                        raise self._error(cause, base) from None
+                        raise self._error(cause, base, whole) from None
                     body, before = cut, misfit
         except _REFUSED as refused:
-            raise self._error(refused, base) from None
+            raise self._error(refused, base, whole) from None
         raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
 
     def _with_few_cuts(
@@ -190,12 +191,14 @@ class Admitter(Generic[T]):
             return value, unknown, {}
         return None
 
-    def _error(self, refusal: Exception, base: Path) -> WireError:
+    def _error(self, refusal: Exception, base: Path, body: bytes) -> WireError:
         message = str(refusal)
         if isinstance(refusal, RecursionError):
             return WireError(self._dialect, "", "JSON nested less deeply", "too many levels")
         if not isinstance(refusal, msgspec.ValidationError):
-            return WireError(self._dialect, "", "valid JSON", message)
+            from .json_mistakes import json_mistake  # late: only for messages
+
+            return WireError(self._dialect, "", VALID_JSON, json_mistake(body, message))
         said = _SAID.match(message)
         path = pointer(base + _steps(message))
         if said:

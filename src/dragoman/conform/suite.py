@@ -1,7 +1,11 @@
-"""Owns the cases as data: the record of a case, and the reading of a frozen suite."""
+"""Owns the cases as data: the record of a case, and the reading of a frozen suite.
+
+A suite is a folder. The wheel has the newest suite as an archive of that folder, which is read in place.
+"""
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +15,8 @@ from msgspec import Struct
 from ..errors import ConfigError
 from .json_paths import Number
 
+Folder = Path | zipfile.Path
+"""A folder on the disk, or one in an archive."""
 Kind = Literal["request", "response", "stream", "fault", "tools", "conversation", "count"]
 FROM_CLIENT = ("request", "tools", "conversation", "count")
 """Kinds of cases whose input is the client's request. The input of the other kinds is the upstream's response."""
@@ -92,23 +98,25 @@ class Suite(Struct, frozen=True):
 
     date: str
     cases: tuple[Case, ...]
-    place: Path
+    place: Folder
     plain: dict[str, Plain]
 
 
 _cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
 
 
-def latest() -> Path:
+def latest() -> Folder:
     """The newest suite: from the package, or from the project around the current folder."""
-    for folder in (Path(__file__).with_name("suites"), Path(__file__).parents[3] / "conformance"):
-        found = sorted([path.parent for path in folder.glob(f"*/{MANIFEST}")])
-        if found:
-            return found[-1]
+    packed = sorted(Path(__file__).with_name("suites").glob("*.zip"))
+    if packed:
+        return zipfile.Path(packed[-1])
+    found = sorted([path.parent for path in (Path(__file__).parents[3] / "conformance").glob(f"*/{MANIFEST}")])
+    if found:
+        return found[-1]
     raise ConfigError("suite", "", ("--suite DIR",), "none was found")
 
 
-def load(place: Path) -> Suite:
+def load(place: Folder) -> Suite:
     """Read the suite in a directory."""
     try:
         manifest = msgspec.json.decode((place / MANIFEST).read_bytes(), type=Manifest)
@@ -119,12 +127,12 @@ def load(place: Path) -> Suite:
                 raise ConfigError(f"number of cases in {listed.file}", str(len(found)), (str(listed.cases),))
             cases += found
         plain = msgspec.json.decode((place / PLAIN).read_bytes(), type=dict[str, Plain])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, KeyError, msgspec.DecodeError) as error:  # KeyError: an archive without the file
         raise ConfigError("suite", str(place), ("a directory with a suite.json",), str(error)) from None
     return Suite(manifest.date, tuple(cases), place, plain)
 
 
-def expected_failures(file: Path) -> dict[str, str]:
+def expected_failures(file: Folder) -> dict[str, str]:
     """The ids of the expected failures, each with its reason."""
     if not file.exists():
         return {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..dialect import Dialect
 from ..errors import ConfigError
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from ..endpoints.records import Endpoints
 
 GROUP = "dragoman.dialects"
+
+DialectName = (
+    Literal["anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter"] | str
+)
+"""The type of parameters that name a dialect: editors offer the built-in ones, and an installed one is accepted."""
+
+ALIASES = {"claude": "anthropic", "google": "gemini", "openai": "openai-chat"}
+"""Names that people try first, for the command line and the configuration. The library takes the exact names only."""
 
 
 @lru_cache(maxsize=1)
@@ -32,6 +40,12 @@ def installed() -> tuple[str, ...]:
     from importlib.metadata import entry_points
 
     return tuple(dict.fromkeys([*names(), *sorted([point.name for point in entry_points(group=GROUP)])]))
+
+
+def named(word: str) -> str:
+    """The name of the dialect that a person means: an alias, capitals and underscores are accepted."""
+    plain = word.strip().lower().replace("_", "-")
+    return word if is_known(word) else ALIASES.get(plain, plain)
 
 
 def is_known(name: str) -> bool:

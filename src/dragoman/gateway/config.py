@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
-from ..dialects import installed
+from ..dialects import installed, named
 from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
@@ -241,8 +241,11 @@ def checked(config: Config, file: str, text: str = "") -> Config:
     """
     upstreams = {REHEARSAL: Upstream(REHEARSAL, models=("rehearsal/*", "rehearsal")), **config.upstreams}
     known = (*installed(), REHEARSAL)
-    for name, upstream in config.upstreams.items():
+    for name, given in config.upstreams.items():
         at = ("upstreams", name)
+        upstream = given
+        if given.dialect not in known and named(given.dialect) in known:  # an alias, such as openai
+            upstream = msgspec.structs.replace(given, dialect=named(given.dialect))
         if upstream.dialect not in known:
             problem = f"there is no dialect {upstream.dialect!r}"
             raise FileError(file, text, (*at, "dialect"), problem, upstream.dialect, known)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..codec.document_to_json_bytes import Body
+    from ..dialects import DialectName
     from ..rules.rule import Finding, Kind
 
 
 def lint(
     body: Body,
     *,
-    dialect: str,
+    dialect: DialectName,
     kind: Kind = "request",
     model: str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -36,7 +37,7 @@ def lint(
 def lint_conversation(
     documents: Iterable[tuple[Kind, Body]],
     *,
-    dialect: str,
+    dialect: DialectName,
     model: str | None = None,
     headers: Mapping[str, str] | None = None,
     rule_sets: Collection[str] = (),

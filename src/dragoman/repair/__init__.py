@@ -10,7 +10,7 @@ from ..codec import json_text
 from ..codec.document_to_json_bytes import Body, as_bytes
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..context import Context
-from ..dialects import get
+from ..dialects import DialectName, get
 from ..errors import WireError
 
 
@@ -36,7 +36,7 @@ class Repaired:
         return f"<Repaired {self.dialect}: {len(self.body)} bytes, {len(self.repairs)} repairs>"
 
 
-def repair(body: Body, *, dialect: str, model: str | None = None) -> Repaired:
+def repair(body: Body, *, dialect: DialectName, model: str | None = None) -> Repaired:
     """Mend the history of a request, so that the upstreams of its dialect take the request. Every repair has a name.
 
     `body` is a request, or only its list of messages. A body that needs no repair comes back byte for byte, so a second

@@ -28,6 +28,10 @@ class Finding(Struct, frozen=True):
     message: str
     fix: str = ""
 
+    def __str__(self) -> str:
+        fix = f" Fix: {self.fix}" if self.fix else ""
+        return f"{self.severity}: {self.rule} at {self.path or '/'}: {self.message}{fix}"
+
 
 class Breach(Struct, frozen=True):
     """One breach, as a rule yields it: path, problem, fix. `severity` is set if it differs from the rule's severity."""

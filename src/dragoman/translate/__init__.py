@@ -16,7 +16,7 @@ from ..codec.hosted_tools import cross
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve
 from ..context import Context, Resolver
-from ..dialects import get
+from ..dialects import DialectName, get
 from ..errors import WireError
 from ..facts import profiles
 from ..seals.strategy import Strategy
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def translate_request(
     body: Body,
     *,
-    source: str,
-    target: str,
+    source: DialectName,
+    target: DialectName,
     model: str | None = None,
     tolerance: Severity | None = None,
     binary: Binary = "native",
@@ -79,8 +79,8 @@ def translate_request(
 def translate_response(
     body: Body,
     *,
-    source: str,
-    target: str,
+    source: DialectName,
+    target: DialectName,
     answers: Translation | None = None,
     tolerance: Severity | None = None,
     created: int = 0,
@@ -104,8 +104,8 @@ def translate_fault(
     body: Body,
     *,
     status: int,
-    source: str,
-    target: str,
+    source: DialectName,
+    target: DialectName,
     headers: Mapping[str, str] | None = None,
 ) -> FaultTranslation:
     """Translate an error answer: body, status and headers (retry-after is kept)."""
@@ -131,8 +131,8 @@ def translate_fault(
 def translate_tools(
     tools: Body,
     *,
-    source: str,
-    target: str,
+    source: DialectName,
+    target: DialectName,
     tolerance: Severity | None = None,
     model: str | None = None,
     stand_ins: bool = False,

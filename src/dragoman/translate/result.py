@@ -68,6 +68,12 @@ class Translation(Struct, eq=False, weakref=True):
         """
         return json_text.plain(Raw(self.body))
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from .notebook_html import translation_html  # late: only notebooks need it
+
+        return translation_html(f"{self.source} to {self.target}", self.body, self.losses)
+
     def __repr__(self) -> str:
         return f"<Translation {self.source} to {self.target}: {len(self.body)} bytes, {len(self.losses)} losses>"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -11,13 +12,14 @@ from ..canon.losses import Loss
 from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
+from ..codec.document_to_json_bytes import stream_bytes
 from ..codec.faults import unsaid
 from ..codec.sse_frame_reader import FrameMatcher, FrameReader, Lane, Mended, Template
 from ..codec.sse_splitter import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter
-from ..dialects import get
+from ..dialects import DialectName, get
 from ..seals.outbound_stream import SealStream
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
@@ -42,8 +44,8 @@ class StreamTranslator:
     def __init__(
         self,
         *,
-        source: str,
-        target: str,
+        source: DialectName,
+        target: DialectName,
         answers: Translation | None = None,
         created: int = 0,
         seals: Strategy = "auto",
@@ -92,6 +94,8 @@ class StreamTranslator:
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send for these bytes; b"" if nothing is ready."""
+        if type(chunk) is not bytes:
+            chunk = stream_bytes(chunk)
         lane = self._lane
         if lane is not None:
             out = lane(chunk)
@@ -116,6 +120,22 @@ class StreamTranslator:
         rest = frames.pop()
         whole = [frame + blank for frame in frames]
         return self._several([*whole, rest] if rest else whole, framed)
+
+    def translate(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The client's bytes for a whole stream, as its chunks arrive. The end of the stream is written, too."""
+        for chunk in chunks:
+            if out := self.feed(chunk):
+                yield out
+        if out := self.close():
+            yield out
+
+    async def atranslate(self, chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+        """The same for `async for`."""
+        async for chunk in chunks:
+            if out := self.feed(chunk):
+                yield out
+        if out := self.close():
+            yield out
 
     def _several(self, frames: list[bytes], framed: FrameReader) -> bytes:
         """The client's bytes for frames that came together. The last frame may be incomplete."""

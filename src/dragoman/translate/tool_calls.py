@@ -16,7 +16,7 @@ from ..codec.document_to_json_bytes import Body, as_bytes
 from ..codec.surrogates.documents import without_surrogates
 from ..context import Context
 from ..dialect import Dialect
-from ..dialects import get
+from ..dialects import DialectName, get
 from ..errors import ConfigError, WireError
 from ..facts import profiles
 from ..seals.strategy import marked
@@ -31,10 +31,10 @@ _CUT: frozenset[StopReason] = frozenset(
 _UNFINISHED_ITEMS = (b'"incomplete"', b'"in_progress"')
 
 
-def tool_calls(response: Body, *, dialect: str, strict: bool = False) -> list[ToolCall]:
+def tool_calls(response: Body, *, dialect: DialectName, strict: bool = False) -> list[ToolCall]:
     """The calls that a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded).
 
-    A call at which the answer was cut has `complete` False, and its `.input` raises ValueError: it must not be run.
+    A call at which the answer was cut has `complete` False, and its `.input` raises ArgumentsError: it must not be run.
     With `strict`, the finish reason must agree with the calls in dialects that have a reason for calls (`tool_calls` in
     Chat and OpenRouter, `tool_use` in Messages), and every call must be complete; else WireError is raised.
     """
@@ -103,7 +103,7 @@ def tool_results(
     calls: list[ToolCall] | tuple[ToolCall, ...] | Body,
     outputs: Mapping[str, Any] | Sequence[Any],
     *,
-    dialect: str,
+    dialect: DialectName,
     model: str = "",
 ) -> list[Any]:
     """The complete continuation of a tool turn: the list to append to the next request's messages, contents or input.

@@ -19,6 +19,7 @@ class FakeUpstream:
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []
         self.port = 0
+        self.status = 200
 
     @property
     def address(self) -> str:
@@ -63,7 +64,7 @@ def fake_upstream(*answers: str) -> Iterator[FakeUpstream]:
         def _reply(self) -> None:
             upstream.keys.append(self.headers.get("authorization", ""))
             body = json.dumps(upstream.answer(self.path)).encode()
-            self.send_response(200)
+            self.send_response(upstream.status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

@@ -165,4 +165,4 @@ def test_without_the_extra_it_says_what_is_missing(tmp_path: Path, words: list[s
         command, capture_output=True, text=True, env={"HOME": str(tmp_path)}, stdin=subprocess.DEVNULL, timeout=30
     )
     assert done.returncode == code
-    assert ("pip install 'dragoman[runtime]'" in done.stderr) is bool(code), done.stderr
+    assert ("pip install 'dragoman[ask]'" in done.stderr) is bool(code), done.stderr

@@ -52,7 +52,7 @@ def test_check_names_the_mistake_and_fails() -> None:
     done = config("check", "own.toml")
     assert done.exit_code == 1
     assert done.stderr.startswith(
-        "Error: own.toml, line 2: upstreams.a.dialect: there is no dialect 'gemni'; did you mean gemini?"
+        "dragoman: own.toml, line 2: upstreams.a.dialect: there is no dialect 'gemni'; did you mean gemini?"
     )
     assert config("check", "none.toml").exit_code == 1
 

@@ -13,7 +13,8 @@ def test_a_loss_is_explained() -> None:
     done = CliRunner().invoke(main, ["loss", "n.dropped"])
     assert (done.exit_code, done.stdout) == (
         0,
-        "n.dropped: dropped, warning\n\nThe target gives one answer only.\n\nExample: n: 3 to anthropic.\n",
+        "n.dropped: dropped, warning\n\nThe target gives one answer only.\n\nExample: n: 3 to anthropic.\n"
+        "\nWhat to do: Send the request once for each wanted answer.\n",
     )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import dragoman
 from dragoman.cli.main import main
+from dragoman.cli.missing_packages import BASE, EXTRAS, install_command
+from tests.repo.test_version import PROJECT
 
 
 def test_help_names_the_verbs() -> None:
@@ -18,12 +22,52 @@ def test_help_names_the_verbs() -> None:
     assert all(f"  {verb} " in done.stdout for verb in ("translate", "dialects", "loss", "show"))
 
 
-def test_the_version_is_the_packages() -> None:
-    assert CliRunner().invoke(main, ["--version"]).stdout == f"dragoman, version {dragoman.__version__}\n"
+def test_the_version_comes_with_the_facts_of_a_bug_report() -> None:
+    lines = CliRunner().invoke(main, ["--version"]).stdout.splitlines()
+    assert lines[0].startswith(f"dragoman {dragoman.__version__}")
+    assert [line.partition(" ")[0] for line in lines[1:]] == ["Python", "System", "Packages", "Extras"]
+    assert f"msgspec {metadata.version('msgspec')}" in lines[3]
 
 
-def test_an_unknown_verb_is_misuse() -> None:
-    assert CliRunner().invoke(main, ["conjure"]).exit_code == 2
+def test_an_unknown_verb_is_misuse_and_the_nearest_is_named() -> None:
+    done = CliRunner().invoke(main, ["translte"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[0] == "dragoman: there is no command 'translte'. Did you mean translate?"
+    assert "Did you mean" not in CliRunner().invoke(main, ["xyzzy"]).stderr
+
+
+def test_every_failure_has_the_same_form() -> None:
+    for words in (["--colour"], ["translate"], ["translate", "--tto", "gemini"], ["rule", "NO-1"], ["loss", "no"]):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 2
+        assert done.stderr.startswith("dragoman: "), done.stderr
+    assert "--to" in CliRunner().invoke(main, ["translate", "--tto", "gemini"]).stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ((), "pip install 'dragoman[ask]'"),
+        (("uv-receipt.toml",), "uv tool install --force 'dragoman[ask]'"),
+        (("pipx_metadata.json",), "pipx install --force 'dragoman[ask]'"),
+    ],
+)
+def test_the_command_that_adds_an_extra_fits_the_installation(
+    tmp_path: Path, files: tuple[str, ...], command: str
+) -> None:
+    for name in files:
+        (tmp_path / name).touch()
+    assert install_command("ask", tmp_path) == command
+    assert install_command("ask", Path("cache", "uv", "archive-v0", "abc")) == "uvx --from 'dragoman[ask]' dragoman"
+
+
+def test_every_extra_of_the_message_exists_and_has_the_package() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    base = " ".join(PROJECT["project"]["dependencies"])
+    assert all(name in base for name in BASE)
+    for module, extra in EXTRAS.items():
+        listed = " ".join(extras[extra]).replace("-", "_")
+        assert module in listed, (module, extra)
 
 
 def test_without_click_the_command_says_what_it_needs(
@@ -36,6 +80,13 @@ def test_without_click_the_command_says_what_it_needs(
     with pytest.raises(SystemExit) as left:
         found.loader.exec_module(importlib.util.module_from_spec(found))
     assert left.value.code == 2
-    assert (
-        capsys.readouterr().err == "dragoman: the command line needs click and rich. Run pip install 'dragoman[cli]'\n"
+    assert capsys.readouterr().err == (
+        "dragoman: the package click is missing. Install dragoman again: pip install dragoman\n"
     )
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
+def test_a_number_that_is_no_port_is_refused(port: str) -> None:
+    done = CliRunner().invoke(main, ["serve", "--port", port])
+    assert done.exit_code == 2
+    assert "--port" in done.stderr

@@ -52,7 +52,8 @@ def test_keys_of_clients_stand_in_the_lines() -> None:
 def test_an_open_door_is_said() -> None:
     told = said(Config(listen=Listen(host="0.0.0.0")))
     assert [one for one in told if one.startswith("Everybody who can reach this address")]
-    assert told[0] == f"dragoman listens on {BASE}"
+    assert told[0] == "dragoman listens on all addresses of this machine: http://0.0.0.0:8484"
+    assert "http://127.0.0.1:8484" in line(told, "Claude Code")
 
 
 def test_a_password_in_an_address_is_not_printed() -> None:

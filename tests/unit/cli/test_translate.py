@@ -162,20 +162,36 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
 @pytest.mark.parametrize(
     ("arguments", "body", "code", "message"),
     [
-        (("--from", "openai-chat", "--to", "anthropic"), b"{", 1, "dragoman: not openai-chat: expected valid JSON"),
+        (
+            ("--from", "openai-chat", "--to", "anthropic"),
+            b"{",
+            1,
+            "dragoman: not valid JSON: it ends too early, at line 1, column 2",
+        ),
         (("--from", "openai-chat", "--to", "anthropic"), b"\xff", 1, "dragoman: not openai-chat: expected UTF-8"),
         (("--from", "openai-chat", "--to", "anthropic"), b'"x"', 1, "dragoman: not openai-chat: expected object"),
         (
             ("--from", "chat", "--to", "anthropic"),
             b"{}",
             2,
-            "dragoman: unknown dialect 'chat'. Known dialects: anthropic, code-assist",
+            "dragoman: Invalid value for '--from': there is no dialect 'chat'. ",
         ),
-        (("--from", "openai-chat", "--to", "claude"), b"{}", 2, "dragoman: unknown dialect 'claude'"),
+        (
+            ("--to", "claud"),
+            b"{}",
+            2,
+            "dragoman: Invalid value for '--to': there is no dialect 'claud'. Did you mean claude?",
+        ),
+        (
+            ("--to", "claude"),
+            b'{"a":\n x}',
+            1,
+            "dragoman: not valid JSON: expecting value, found 'x' at line 2, column 2",
+        ),
         (("--to", "anthropic"), b"{}", 2, "dragoman: the dialect could not be detected. Name it with --from."),
-        (("--to", "anthropic", "--stream"), b"", 2, "dragoman: the dialect could not be detected"),
-        (("--from", "openai-chat"), b"{}", 2, "Usage:"),
-        (("--to", "anthropic", "--losses", "xml"), b"{}", 2, "Usage:"),
+        (("--to", "anthropic", "--stream"), b"", 1, "dragoman: not valid JSON: it is empty"),
+        (("--from", "openai-chat"), b"{}", 2, "dragoman: "),
+        (("--to", "anthropic", "--losses", "xml"), b"{}", 2, "dragoman: "),
     ],
 )
 def test_failures_and_misuse(arguments: tuple[str, ...], body: bytes, code: int, message: str) -> None:
@@ -273,3 +289,11 @@ def test_an_ambiguous_dialect_is_read_with_a_warning() -> None:
 def test_a_clear_dialect_is_read_without_a_warning() -> None:
     done = run("--to", "anthropic", "--losses", "none", body=CHAT)
     assert "warning" not in done.stderr
+
+
+@pytest.mark.parametrize(("alias", "name"), [("openai", "openai-chat"), ("claude", "anthropic"), ("Google", "gemini")])
+def test_aliases_of_dialects_are_accepted(alias: str, name: str) -> None:
+    body = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}'
+    done = run("--from", "anthropic", "--to", alias, body=body)
+    assert done.exit_code == 0
+    assert done.stdout == run("--from", "anthropic", "--to", name, body=body).stdout

@@ -18,18 +18,18 @@ from dragoman.gateway.http.server import Server
 from .rig import DIALECTS, Behind, Front, between, path_of, read_answer, run, whole
 
 BROKEN = {
-    b"{bad": "The request body is not JSON (byte 1:",
+    b"{bad": "at line 1, column 2",
     b"": "The request body is empty.",
     b" \n": "The request body is empty.",
-    b'{"model":"chat-x","messages":[}': "The request body is not JSON (byte 30:",
-    b'{"model":"chat-x","messages":[': "The request body is not JSON (byte 30:",
-    b'{"model":"m"} {}': "The request body is not JSON (byte 15:",
+    b'{"model":"chat-x","messages":[}': "at line 1, column 31",
+    b'{"model":"chat-x","messages":[': "it ends too early, at line 1, column 31",
+    b'{"model":"m"} {}': "at line 1, column 15",
 }
 
 
 @pytest.mark.parametrize("body", sorted(BROKEN))
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_body_that_is_no_json_is_answered_with_the_byte_where_it_breaks(dialect: str, body: bytes) -> None:
+def test_a_body_that_is_no_json_is_answered_with_the_place_where_it_breaks(dialect: str, body: bytes) -> None:
     async def inner() -> None:
         behind = Behind(whole(dialect), dialect=dialect)
         async with between(behind) as front:

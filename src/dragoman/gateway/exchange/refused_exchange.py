@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault
+from ...codec.json_mistakes import json_mistake
 from ...dialects import endpoints, get
 from ...errors import LossError, RepairError, WireError
 from ...transport.upstream import wanting
@@ -37,24 +37,19 @@ def nested() -> Fault:
 
 
 def not_json(body: bytes) -> Fault | None:
-    """The fault for a request body that is no JSON, with the byte of the mistake; None for any JSON."""
+    """The fault for a request body that is no JSON, with the line and column of the mistake; None for any JSON."""
     if not body.strip():
         return Fault("invalid_request", "The request body is empty. Send a JSON object.", 400, "invalid_json")
     try:
         _skimmed(body)
-    except msgspec.DecodeError as error:
-        found = _AT_BYTE.search(str(error))
-        at, why = (found[1], str(error)[: found.start()].strip()) if found else (len(body), str(error))
-        return Fault("invalid_request", f"The request body is not JSON (byte {at}: {why}).", 400, "invalid_json")
-    except UnicodeDecodeError as error:
-        why = f"The request body is not JSON (byte {error.start}: not UTF-8)."
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = f"The request body is not valid JSON: {json_mistake(body, str(error))}."
         return Fault("invalid_request", why, 400, "invalid_json")
     except RecursionError:
         return nested()
     return None
 
 
-_AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _skimmed = msgspec.json.Decoder(Raw).decode
 
 

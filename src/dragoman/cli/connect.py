@@ -1,0 +1,102 @@
+"""`dragoman connect`: shows or writes the settings with which a client uses a gateway that runs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+import click
+import msgspec
+
+from ..errors import ConfigError
+from ..gateway.toml_file import written as toml_text
+from . import client_rows
+from .client_rows import ClientRow, Facts, filled
+from .completion import complete_models
+from .run import USUAL_GATEWAY
+from .settings_files import SettingsEdits, expanded, merged, old_text
+from .terminal_output import fail
+
+
+@click.command(epilog="Example: dragoman connect claude --model gemini/gemini-3-pro --write")
+@click.argument("client", type=click.Choice(client_rows.names()))
+@click.option(
+    "-m",
+    "--model",
+    default="",
+    metavar="UPSTREAM/MODEL",
+    shell_complete=complete_models,
+    help="The model that the client uses.",
+)
+@click.option("--gateway", default=USUAL_GATEWAY, show_default=True, metavar="URL", help="The gateway's address.")
+@click.option(
+    "--key-env", metavar="VAR", help="Variable with the key for the gateway. Default: the gateway needs none."
+)
+@click.option("--write", is_flag=True, help="Write the settings into the client's own files, with a backup.")
+@click.option("--undo", is_flag=True, help="Give the client's files their old content back.")
+def connect(client: str, model: str, gateway: str, key_env: str | None, write: bool, undo: bool) -> None:
+    """Show the settings that lead a CLIENT to a gateway that runs, or write them.
+
+    Without --write nothing is changed. --write changes only the named settings; --undo takes the change back, unless
+    the file was changed since. For one session, `dragoman run CLIENT` needs no change at all.
+    """
+    row = client_rows.rows()[client]
+    if write and undo:
+        raise click.UsageError("use --write or --undo, not both.")
+    if key_env is not None and not os.environ.get(key_env):
+        fail(f"the variable {key_env} is not set", 2)
+    if not row.connect and (write or undo):
+        fail(
+            f"{row.title} has no settings file for this. Set the variables in your shell: dragoman connect {client}", 2
+        )
+    try:
+        if undo:
+            _undo(row)
+            return
+        if row.needs_model and not model:
+            raise click.UsageError(f"{row.title} needs --model. `dragoman models` lists models.")
+        key = os.environ[key_env] if key_env and write else f"${key_env}" if key_env else "any"
+        name = row.client_model if row.only_known_models else model
+        facts = Facts(gateway.rstrip("/"), key, key_env or "", name)
+        if write:
+            _write(row, facts)
+        else:
+            _show(row, facts)
+    except (ConfigError, OSError) as error:
+        fail(str(error), 1)
+
+
+def _show(row: ClientRow, facts: Facts) -> None:
+    for one in row.connect:
+        content = filled(one.content, facts)
+        click.echo(f"# {one.path}")
+        if one.form == "json":
+            click.echo(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())
+        elif one.form == "toml":
+            click.echo(toml_text(content).rstrip())
+        else:
+            click.echo("\n".join([f"{name}={value}" for name, value in content.items()]))
+    if not row.connect:
+        for name, value in client_rows.environment(row, facts).items():
+            click.echo(f"export {name}={shlex.quote(value)}")
+
+
+def _write(row: ClientRow, facts: Facts) -> None:
+    texts = []
+    for one in row.connect:  # all files are read before the first is written
+        file = expanded(one.path)
+        texts.append((file, merged(old_text(file), one.form, filled(one.content, facts), file)))
+    edits = SettingsEdits(os.environ)
+    for file, text in texts:
+        backup = edits.write(file, text)
+        click.echo(f"{file} is written" + (f"; the old content is in {backup}" if backup is not None else ""))
+    click.echo(f"{row.title} now uses {facts.base}. Take it back with --undo.")
+
+
+def _undo(row: ClientRow) -> None:
+    edits = SettingsEdits(os.environ)
+    done = [file for file in [expanded(one.path) for one in row.connect] if edits.undo(file)]
+    if not done:
+        fail(f"dragoman has not written any settings of {row.title}", 1)
+    for file in done:
+        click.echo(f"{file} is as it was before")

@@ -1,0 +1,75 @@
+"""Owns dialects on the command line: names and their aliases, advice about a wrong name, completion, detection."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+import msgspec
+from click.shell_completion import CompletionItem
+
+from ..codec.json_mistakes import json_mistake
+from ..dialects import ALIASES, installed, named
+from ..translate.detect import detect, is_ambiguous
+from .terminal_output import fail
+
+if TYPE_CHECKING:
+    TextType = click.ParamType[str]
+else:
+    TextType = click.ParamType  # click 8.1 has no type parameter
+
+
+class DialectType(TextType):
+    """The name of a dialect, or an alias of one."""
+
+    name = "dialect"
+
+    def __init__(self, *more: str) -> None:
+        self._more = more
+        """Names beside the dialects that the option takes, too."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        known = (*installed(), *self._more)
+        found = named(value)
+        if found not in known:
+            self._refuse(value, known, param, ctx)
+        return found
+
+    def _refuse(
+        self, value: str, known: tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> NoReturn:
+        near = difflib.get_close_matches(value.lower(), [*known, *ALIASES], 1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        self.fail(f"there is no dialect {value!r}. {hint}Dialects: {', '.join(known)}.", param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in (*installed(), *self._more) if name.startswith(incomplete)]
+
+
+DIALECT = DialectType()
+
+
+def detected_dialect(body: bytes, option: str) -> str:
+    """The dialect of a document or stream, with a line about the reasons on standard error. `option`: the option that
+    names the dialect instead."""
+    dialect, reasons = detect(body)
+    if not dialect:
+        _fail_for_no_json(body)
+        fail(f"the dialect could not be detected. Name it with {option}.", 2)
+    click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
+    if is_ambiguous(reasons):
+        words = f"warning: the dialect is ambiguous. Use {option} {dialect}, or {option} with another dialect."
+        click.echo(words, err=True)
+    return dialect
+
+
+def _fail_for_no_json(body: bytes) -> None:
+    if body.lstrip()[:6].startswith((b"event:", b"data:", b":")):
+        return
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        fail(f"not valid JSON: {json_mistake(body, str(error))}", 1)
+    except RecursionError:
+        fail("the JSON is nested too deeply", 1)

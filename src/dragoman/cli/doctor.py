@@ -1,0 +1,194 @@
+"""`dragoman doctor`: checks the installation, the configuration and every upstream, and names the next step."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import socket
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Literal
+
+import click
+from msgspec import Struct
+
+from ..errors import ConfigError
+from ..gateway.config import REHEARSAL, Config, advice
+from ..store.secret import installation_secret
+from ..store.sqlite import SqliteStore, usual_file
+from ..store.upstream_keys import UpstreamKeys
+from ..transport.http_client_interface import Limits
+from ..transport.proxy_settings import client as http_client
+from .build_facts import version, version_lines
+from .missing_packages import BASE, EXTRAS, install_command
+from .terminal_output import visible
+from .upstream_check import Checked, check_upstream
+from .user_config import user_config
+from .user_environment import user_environment
+
+MAX_SKEW = 60
+"""Seconds that the clock may differ from the clock of an upstream. Signed logins fail with much more."""
+
+
+class Line(Struct, frozen=True):
+    """One finding."""
+
+    state: Literal["good", "note", "bad"]
+    what: str
+    words: str
+    advice: str = ""
+
+
+_MARKS = {"good": ("ok", "green"), "note": ("note", "cyan"), "bad": ("wrong", "red")}
+
+
+@click.command(epilog="Example: dragoman doctor")
+@click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    envvar="DRAGOMAN_CONFIG",
+    help="File with upstreams. Default: DRAGOMAN_CONFIG, else a trusted dragoman.toml in this folder.",
+)
+@click.option("--offline", is_flag=True, help="Do not contact the upstreams.")
+def doctor(file: Path | None, offline: bool) -> None:
+    """Check Python, packages, configuration, store, port, clock, and each upstream with its key.
+
+    Every problem comes with its next step. The upstreams are asked for their lists of models, which costs nothing.
+    Exit 1 if something is wrong.
+    """
+    wrong = False
+    for line in _lines(file, offline):
+        word, colour = _MARKS[line.state]
+        wrong = wrong or line.state == "bad"
+        click.echo(f"{click.style(f'{word:5}', fg=colour)}  {line.what}: {visible(line.words)}")
+        if line.advice:
+            click.echo(f"       {visible(line.advice)}")
+    raise SystemExit(1 if wrong else 0)
+
+
+def _lines(file: Path | None, offline: bool) -> Iterator[Line]:
+    yield Line("good", "dragoman", next(version_lines()).removeprefix("dragoman "))
+    yield _python()
+    yield from _packages()
+    yield from _store(os.environ)
+    try:
+        environment = user_environment()
+        config = user_config(file, environment)
+    except ConfigError as error:
+        yield Line("bad", "configuration", str(error), "Correct the file; `dragoman config check` checks it again.")
+        return
+    own = [name for name in config.upstreams if name != REHEARSAL]
+    yield Line("good", "configuration", f"{len(own)} upstreams, {len(config.routes)} routes")
+    for words in advice(config, environment):
+        yield Line("note", "configuration", words)
+    yield _port(config)
+    if not own:
+        words = "none is configured, so the built-in rehearsal answers everything"
+        yield Line("note", "upstreams", words, "Set a key, such as OPENAI_API_KEY, or run: dragoman login openai")
+    elif not offline:
+        yield from _upstreams(config, environment)
+
+
+def _python() -> Line:
+    words = f"{platform.python_version()} at {sys.executable}"
+    return Line("good" if sys.version_info >= (3, 11) else "bad", "Python", words)
+
+
+def _packages() -> Iterator[Line]:
+    missing = [name for name in BASE if not version(name)]
+    for name in missing:
+        state: Literal["note", "bad"] = "note" if name == "uvloop" else "bad"
+        words = f"{name} is missing" + (" (the gateway is slower without it)" if name == "uvloop" else "")
+        yield Line(state, "packages", words, f"Run: {install_command('')}")
+    if not missing:
+        yield Line("good", "packages", ", ".join([f"{name} {version(name)}" for name in BASE]))
+    for extra in sorted(set(EXTRAS.values())):
+        absent = [name for name, of in EXTRAS.items() if of == extra and not version(name)]
+        if absent:
+            words = f"{extra} is not installed ({', '.join(absent)} missing)"
+            yield Line("note", "extra", words, f"If you need it, run: {install_command(extra)}")
+
+
+def _store(environment: Mapping[str, str]) -> Iterator[Line]:
+    file = usual_file(environment)
+    try:
+        if file.exists():
+            SqliteStore(file).close()
+            yield Line("good", "store", str(file))
+        else:
+            yield Line("good", "store", f"{file} (made when it is needed)")
+        stored = UpstreamKeys(environment).places()
+        yield Line("good", "stored keys", ", ".join(stored) or "none")
+        warnings: list[str] = []
+        installation_secret(environment, warnings.append)
+        for words in warnings:
+            yield Line("note", "secret", words)
+    except ConfigError as error:
+        yield Line("bad", "store", str(error))
+
+
+def _port(config: Config) -> Line:
+    listen = config.listen
+    host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
+    if listen.port == 0:
+        return Line("good", "port", "the system chooses one")
+    if _is_gateway(host, listen.port):
+        return Line("good", "port", f"a gateway runs on {host}:{listen.port}")
+    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as claim:
+            claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            claim.bind((listen.host, listen.port))
+    except OSError as error:
+        words = f"{listen.host}:{listen.port} cannot be used: {error.strerror or error}"
+        return Line("bad", "port", words, "Use another one: dragoman serve --port 0, or listen.port in dragoman.toml.")
+    return Line("good", "port", f"{listen.host}:{listen.port} is free")
+
+
+def _is_gateway(host: str, port: int) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"http://{host}:{port}/healthz", timeout=2) as answer:
+            return bool(answer.read(100) == b'{"status":"ok"}')
+    except (OSError, ValueError):
+        return False
+
+
+def _upstreams(config: Config, environment: Mapping[str, str]) -> Iterator[Line]:
+    checked = asyncio.run(_check_all(config, environment))
+    for name, one in checked.items():
+        state: Literal["good", "note", "bad"] = "note" if one.state == "unknown" else one.state
+        yield Line(state, f"upstream {name}", one.words, one.advice)
+    yield from _clock([one.date for one in checked.values() if one.date], time.time())
+
+
+def _clock(dates: list[str], now: float) -> Iterator[Line]:
+    for date in dates:
+        try:
+            skew = now - parsedate_to_datetime(date).timestamp()
+        except (ValueError, TypeError):
+            continue
+        if abs(skew) > MAX_SKEW:
+            side = "ahead of" if skew > 0 else "behind"
+            yield Line(
+                "bad", "clock", f"{abs(skew):.0f} seconds {side} the upstreams", "Set the clock of this machine."
+            )
+        else:
+            yield Line("good", "clock", "agrees with the upstreams")
+        return
+
+
+async def _check_all(config: Config, environment: Mapping[str, str]) -> dict[str, Checked]:
+    asked = {name: one for name, one in config.upstreams.items() if one.dialect != REHEARSAL}
+    net = http_client(Limits(), environment)
+    try:
+        found = await asyncio.gather(*[check_upstream(name, one, net, environment) for name, one in asked.items()])
+    finally:
+        net.close()
+    return dict(zip(asked, found, strict=True))

@@ -1,0 +1,89 @@
+"""Owns the check of one upstream: is there a key, does the upstream answer, does it accept the key, which models does
+it list. `dragoman run` and `dragoman doctor` use it. The check reads a list, so it costs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from ..dialects import endpoints
+from ..endpoints.listed_models import ListedModel, read_list
+from ..errors import ConfigError, TransportError
+from ..transport import upstream_address
+from ..transport.google_credentials import Tokens
+from ..transport.http_client_interface import Client
+from ..transport.secret_redaction import redacted_url
+from ..transport.upstream import REHEARSAL, Upstream
+from .terminal_output import visible
+
+SECONDS = 10.0
+"""Seconds to wait for the list."""
+_LARGEST = 16 * 1024 * 1024
+
+State = Literal["good", "unknown", "bad"]
+
+
+class Checked(Struct, frozen=True):
+    """What a check found. `unknown`: the upstream answers, and the check could not prove that it accepts the key."""
+
+    state: State
+    words: str
+    advice: str = ""
+    models: tuple[ListedModel, ...] = ()
+    date: str = ""
+    """The header `date` of the answer."""
+
+    def model(self, name: str) -> ListedModel | None:
+        """The listed model of this name."""
+        return next((one for one in self.models if one.name == name), None)
+
+
+async def check_upstream(name: str, upstream: Upstream, net: Client, environment: Mapping[str, str]) -> Checked:
+    """Check an upstream by its list of models."""
+    if upstream.dialect == REHEARSAL:
+        return Checked("good", "built in: no model, deterministic answers")
+    where = redacted_url(upstream.base_url)
+    if upstream.key_env and not environment.get(upstream.key_env):
+        return Checked("bad", f"the variable {upstream.key_env} is empty", _key_advice(name, upstream))
+    lists = endpoints(upstream.dialect).models
+    path = (lists.project_path if upstream.project else "") or lists.path
+    try:
+        token = await Tokens(time.time).get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
+        headers = upstream_address.headers(upstream, environment, token)
+        place = upstream_address.place(upstream, path or "/")
+        async with asyncio.timeout(SECONDS):
+            async with await net.request(upstream_address.address(upstream), "GET", place, headers, b"") as answer:
+                body = await answer.read(_LARGEST)
+    except TimeoutError:
+        return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))
+    except TransportError as error:
+        return Checked("bad", f"{where}: {visible(str(error))}", _address_advice(name))
+    except ConfigError as error:
+        return Checked("bad", str(error))
+    date = answer.header("date")
+    if answer.status in (401, 403) and upstream.auth != "client":
+        return Checked(
+            "bad",
+            f"{where} refused the key (status {answer.status})",
+            _key_advice(name, upstream, refused=True),
+            date=date,
+        )
+    if answer.status != 200 or not path or not upstream.list_models:
+        return Checked("unknown", f"{where} answers, and gives no list of models (status {answer.status})", date=date)
+    found = tuple(read_list(body, lists))
+    return Checked("good", f"{where} accepts the key, and lists {len(found)} models", models=found, date=date)
+
+
+def _key_advice(name: str, upstream: Upstream, *, refused: bool = False) -> str:
+    if not upstream.key_env:
+        return f"Set upstreams.{name}.key_env to the variable that holds the key."
+    word = "another key" if refused else "a key"
+    return f"Set {upstream.key_env} to {word}, or run: dragoman login {name}"
+
+
+def _address_advice(name: str) -> str:
+    return f"Check the network, or set upstreams.{name}.base_url to the right address."

@@ -1,0 +1,38 @@
+"""`dragoman demo`: one tool cycle through every pair of dialects."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from dragoman.cli import demo, tool_cycle
+from dragoman.cli.main import main
+from dragoman.cli.tool_cycle import Played
+from dragoman.dialects import names
+
+
+def test_every_pair_plays_the_whole_cycle() -> None:
+    done = CliRunner().invoke(main, ["demo", "--width", "120"])
+    assert done.exit_code == 0, done.output
+    assert f"{len(names()) ** 2} of {len(names()) ** 2} pairs" in done.stdout
+    assert all(name.partition("-")[0] in done.stdout for name in names())
+
+
+def test_a_cycle_that_loses_the_result_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        demo, "play", lambda client, upstream: Played(client, upstream, (), "the result did not arrive")
+    )
+    done = CliRunner().invoke(main, ["demo", "--width", "120"])
+    assert done.exit_code == 1
+    assert "anthropic -> gemini: the result did not arrive" in done.stdout
+
+
+def test_the_cycle_notices_a_result_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_cycle, "tool_results", lambda *_, **__: [])
+    assert tool_cycle.play("openai-chat", "gemini").problem == "the result did not arrive"
+
+
+def test_the_conversation_of_show_is_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "play", lambda client, upstream: Played(client, upstream, ()))
+    done = CliRunner().invoke(main, ["demo", "--conversation", "--width", "200"])
+    assert "nothing lost" in done.stdout and "settings" in done.stdout

@@ -1,0 +1,26 @@
+"""The gateway names the place of a mistake in a request that is not JSON, in the client's dialect."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.gateway.config import Config, Upstream, checked
+
+from .rig import DIALECTS, Behind, between, message_of, path_of, run, whole
+
+
+@pytest.mark.parametrize("upstream", ["anthropic", "gemini"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_place_of_a_mistake_is_named(dialect: str, upstream: str) -> None:
+    async def ask() -> None:
+        async with between(Behind(whole(upstream), dialect=upstream)) as front:
+            told = await front.ask(path_of(dialect), b'{"model": "m",\n "messages": [}')
+            assert told.status == 400
+            assert "not valid JSON: expecting value, found '}' at line 2, column 15" in message_of(dialect, told.body)
+
+    run(ask())
+
+
+def test_an_alias_of_a_dialect_is_accepted_in_the_configuration() -> None:
+    config = checked(Config(upstreams={"o": Upstream("openai", "http://127.0.0.1:1/v1")}), "test")
+    assert config.upstreams["o"].dialect == "openai-chat"
