@@ -81,6 +81,10 @@ class Confirmation(Struct, frozen=True):
     hidden: bool = False
     """True if the call may run programs that are not visible. Then allowed entries do not cover a command, and an edit
     needs a person even in the mode `edits`."""
+    sandbox: str = ""
+    """For a command: the sandbox that it runs in. "": none."""
+    network: bool = False
+    """For a command in a sandbox: it wants to use the network."""
     urls: tuple[str, ...] = ()
     """The addresses that the tool will fetch."""
     server: str = ""
