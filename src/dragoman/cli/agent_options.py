@@ -75,6 +75,13 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Deny a tool. A denied tool stays denied, even if it is allowed too.",
     ),
     click.option(
+        "--sandbox",
+        type=click.Choice(["auto", "off", "bubblewrap", "landlock", "sandbox-exec"]),
+        default="auto",
+        show_default=True,
+        help="Where commands run. auto: in the first sandbox that works here; off: in none.",
+    ),
+    click.option(
         "--attach",
         "--image",
         "media",

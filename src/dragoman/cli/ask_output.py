@@ -222,6 +222,7 @@ class Approver:
         teller.say(asked.title)
         if asked.command:
             teller.say(f"$ {asked.command}")
+            teller.say(_sandbox_line(asked))
         for url in asked.urls:
             teller.say(url)
         if asked.diff is not None:
@@ -236,6 +237,16 @@ class Approver:
         """The approval in an answer; None where it is no answer."""
         word, _, why = line.strip().partition(" ")
         return _approval(word.lower(), why, asked)
+
+
+def _sandbox_line(asked: Confirmation) -> str:
+    """Where a command will run."""
+    if not asked.sandbox:
+        return "sandbox: none, so the command can do what you can do"
+    files = f"sandbox: {asked.sandbox}; writes only in the workspace"
+    if not asked.network:
+        return f"{files}; no network"
+    return f"{files}; WITH the network (always: the network too, for commands that you allow)"
 
 
 def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:

@@ -70,6 +70,7 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     approve: Mode
     allow: tuple[str, ...]
     deny: tuple[str, ...]
+    sandbox: str
     media: tuple[str, ...]
     going_on: bool
     session: str | None
@@ -232,6 +233,7 @@ def make_agent(
         limits=Limits(wish.turns, wish.seconds, wish.budget_tokens or wish.tokens),
         save=keep,
         journal=EditJournal(store) if store is not None else None,
+        sandbox=wish.sandbox,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
         environment=environment,
@@ -252,6 +254,7 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, task.cancel)
     async with agent:
+        say_sandbox(agent, teller.say)
         for status in agent.servers.status() if agent.servers is not None else ():
             if not status.connected:
                 teller.say(f"MCP server {status.name}: {status.failure}")
@@ -275,6 +278,12 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
                     teller.answer(document)
                 return True
         return False
+
+
+def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
+    """State that commands run without a sandbox, where the user wanted the first that works and none works."""
+    if agent.sandbox is not None and agent.sandbox.why:
+        say(f"commands run without a sandbox, because none works here ({agent.sandbox.why})")
 
 
 async def _shown(run: AsyncGenerator[Happening, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:

@@ -35,7 +35,16 @@ from ..runtime.tool_interface import Confirmation
 from ..runtime.toolbox import Approval
 from ..store.secret import data_folder
 from .ask_output import Approver
-from .ask_run import AskOptions, at_a_terminal, make_agent, open_store, remember_allowed, template_of, templated
+from .ask_run import (
+    AskOptions,
+    at_a_terminal,
+    make_agent,
+    open_store,
+    remember_allowed,
+    say_sandbox,
+    template_of,
+    templated,
+)
 from .attachments import attachment, takes_standard_input
 from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
@@ -106,6 +115,7 @@ class _Chat:
         async with self._agent as agent:
             await agent.check()
             self._output.say(f"{agent.model} in {self._folder}. /help lists the commands, Ctrl-D ends the chat.")
+            say_sandbox(agent, self._output.say)
             for status in agent.servers.status() if agent.servers is not None else ():
                 if not status.connected:
                     self._output.say(f"MCP server {status.name}: {status.failure}")

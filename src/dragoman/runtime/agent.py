@@ -41,6 +41,7 @@ from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt
 from .builtin_tools import tools as builtin_tools
 from .builtin_tools import works_in_folder
+from .builtin_tools.run_shell_command import RunShellCommand
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
@@ -50,6 +51,8 @@ from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
+from .sandbox_interface import Sandbox
+from .sandboxes import AUTO, Choice, choose
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
@@ -103,6 +106,7 @@ class Agent:
         after_call: AfterCall | None = None,
         save: Callable[[Session], None] = unsaved,
         journal: EditJournal | None = None,
+        sandbox: Sandbox | str = AUTO,
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
         environment: Mapping[str, str] | None = None,
@@ -111,7 +115,8 @@ class Agent:
         asked, else the rehearsal. `tools` are functions and tools; without it all built-in tools. `system` follows our
         own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
-        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
+        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `sandbox`
+        confines commands: `auto` (the first that works here), `off`, a name, or a sandbox of your own. `before_call`
         sees each call and may refuse it; `after_call` sees each result and may replace it."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
@@ -126,6 +131,9 @@ class Agent:
         self._telemetry = OpenTelemetry() if telemetry == "otel" else telemetry
         self._format: Format | None = None
         self._save, self._journal = save, journal
+        self._sandbox = sandbox
+        self.sandbox: Choice | None = None
+        """The sandbox for commands. None: the agent is not open, or has no tool that runs commands."""
         found = self._stored(session, store)
         self.session = found or Session(id=secrets.token_hex(8))
         if model or not self.session.model:
@@ -285,7 +293,9 @@ class Agent:
             self.session.system = system_prompt.system(remembered(config), self._system, tools=self._works)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
-            self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)
+            tools = builtin_tools() if self._tools is None else self._tools
+            await self._confine(tools)
+            self.toolbox = Toolbox(tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
                 from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
@@ -310,6 +320,19 @@ class Agent:
             )
             self._stack = stack.pop_all()
         return self
+
+    async def _confine(self, tools: Iterable[Tool]) -> None:
+        """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it has a thread."""
+        commands = [tool for tool in tools if isinstance(tool, RunShellCommand)]
+        if not commands:
+            return
+        if isinstance(self._sandbox, str):
+            self.sandbox = await asyncio.to_thread(choose, self._sandbox, self._environment)
+        else:
+            self.sandbox = Choice(self._sandbox)
+        for tool in commands:
+            if self.sandbox.sandbox is not None and tool.sandbox is None:
+                tool.use_sandbox(self.sandbox.sandbox)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -340,6 +363,7 @@ class Agent:
             limits=self._limits,
             before_call=self._hooks[0],
             after_call=self._hooks[1],
+            sandbox=self._sandbox,
             telemetry=self._telemetry,
             upstreams=self._upstreams,
             environment=self._environment,
