@@ -14,6 +14,7 @@ from dragoman.runtime import sandboxes
 from dragoman.runtime.agent import Agent
 from dragoman.runtime.builtin_tools import builtin
 from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
+from dragoman.runtime.sandboxes.landlock import Landlock
 from dragoman.runtime.tool_interface import Confirmation
 from tests.unit.cli.conftest import Runs
 
@@ -74,10 +75,10 @@ def test_the_approval_shows_the_sandbox(sandbox: str, network: bool, line: str) 
 
 
 def test_an_agent_gives_its_sandbox_to_a_tool_that_has_none(tmp_path: Path) -> None:
-    class Walls(sandboxes.Landlock):
+    class Walls(Landlock):
         name = "walls"
 
-    own = RunShellCommand(sandbox=sandboxes.Landlock())
+    own = RunShellCommand(sandbox=Landlock())
 
     async def opened(*tools: RunShellCommand) -> list[str]:
         async with Agent(folder=tmp_path, tools=tools, sandbox=Walls(), environment={}) as agent:
