@@ -33,6 +33,7 @@ from ..canon.request import Format, Settings
 from ..canon.response import Usage
 from ..errors import ConfigError
 from ..store import Store
+from ..store.logins import Logins
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.client_interface import Limits as Waits
@@ -56,12 +57,13 @@ from .sandboxes import AUTO, Choice, choose
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
-from .tool_interface import FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
 from .upstreams import Net, Upstreams, usual_model
 
 if TYPE_CHECKING:
     from .mcp.config import ServerConfig
+    from .mcp.server_requests import Elicit
     from .mcp.servers import Servers
 
 
@@ -107,6 +109,7 @@ class Agent:
         save: Callable[[Session], None] = unsaved,
         journal: EditJournal | None = None,
         sandbox: Sandbox | str = AUTO,
+        elicit: Elicit | None = None,
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
         environment: Mapping[str, str] | None = None,
@@ -116,7 +119,8 @@ class Agent:
         own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
         may name another model for it. `journal` keeps edits of files, so that they can be taken back. `sandbox`
-        confines commands: `auto` (the first that works here), `off`, a name, or a sandbox of your own. `before_call`
+        confines commands: `auto` (the first that works here), `off`, a name, or a sandbox of your own. `elicit` asks
+        the person the questions of MCP servers; without it the questions are declined. `before_call`
         sees each call and may refuse it; `after_call` sees each result and may replace it."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
@@ -131,7 +135,7 @@ class Agent:
         self._telemetry = OpenTelemetry() if telemetry == "otel" else telemetry
         self._format: Format | None = None
         self._save, self._journal = save, journal
-        self._sandbox = sandbox
+        self._sandbox, self._elicit = sandbox, elicit
         self.sandbox: Choice | None = None
         """The sandbox for commands. None: the agent is not open, or has no tool that runs commands."""
         found = self._stored(session, store)
@@ -298,9 +302,12 @@ class Agent:
             self.toolbox = Toolbox(tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
-                from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
+                from .mcp.server_requests import ServerRequests  # imported late: the SDK takes most of a second to load
+                from .mcp.servers import Servers
 
-                self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
+                requests = ServerRequests(self._elicit, self._permits)
+                servers = Servers(self._mcp, self._workspace, requests, Logins(self._environment))
+                self.servers = await stack.enter_async_context(servers)
                 self.servers.join(self.toolbox)
             passed = self.policy.passed(self._environment)
             around = ToolEnvironment(self._workspace, passed, config=config, edited=self._edited)
@@ -320,6 +327,17 @@ class Agent:
             )
             self._stack = stack.pop_all()
         return self
+
+    async def _permits(self, name: str, asked: Confirmation) -> bool:
+        """Whether an MCP server may send a request to the model. Only an entry for exactly this counts: `server/*` is
+        about tools."""
+        exact = [entry for entry in self.policy.allow if entry == f"{asked.server}/{name}"]
+        verdict = Policy(self.policy.mode, exact, self.policy.deny).judge(name, "other", asked)
+        if verdict.word != "ask" or self._approve is None:
+            return verdict.word == "run"
+        approval = await self._approve(asked)
+        self.policy.remember(name, asked, approval.said)
+        return approval.said != "no"
 
     async def _confine(self, tools: Iterable[Tool]) -> None:
         """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it has a thread."""
@@ -364,6 +382,7 @@ class Agent:
             before_call=self._hooks[0],
             after_call=self._hooks[1],
             sandbox=self._sandbox,
+            elicit=self._elicit,
             telemetry=self._telemetry,
             upstreams=self._upstreams,
             environment=self._environment,

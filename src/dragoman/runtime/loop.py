@@ -152,8 +152,12 @@ class Loop:
         around = msgspec.structs.replace(self._around, spend=spent.append)
         if around.ask is None:
             model = self._models(session.model)
-            aside = SideQuestion(lambda request: self._whole(session, model, request, lost, None), spent.append)
-            around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
+
+            async def answer(request: Request) -> Response:
+                return await self._whole(session, model, request, lost, None)
+
+            aside = SideQuestion(answer, spent.append)
+            around = msgspec.structs.replace(around, ask=aside, answer=answer, hosted=model.hosted)
         calling = CallRunner(session, self._desk, around, deadline)
         try:
             async with aclosing(calling.run()) as happenings:

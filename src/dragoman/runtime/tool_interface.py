@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from ..canon.parts import Media, Text
+from ..canon.request import Request
 from ..canon.response import Response, Usage
 from ..errors import DragomanError
 
@@ -134,6 +135,8 @@ class ToolEnvironment(Struct):
     report: Callable[[str], None] = lambda text: None
     """Takes the output so far, for a person who watches; at most once a second."""
     ask: Asker | None = None
+    answer: Callable[[Request], Awaitable[Response]] | None = None
+    """Asks the session's model a whole request, outside the conversation. DragomanError: there is no answer."""
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools of the model behind `ask`."""
     spend: Callable[[Usage], None] = lambda usage: None
