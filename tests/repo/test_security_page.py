@@ -16,6 +16,7 @@ DIFF = FileDiff("a", "/a", "", "x", "y")
 GIT = Confirmation("", "run", command="git status", roots=("git",), sandbox="landlock")
 FETCH = Confirmation("", "run", command="git status", roots=("git",), sandbox="landlock", network=True)
 SERVER = Confirmation("", "other", server="files", tool="read")
+SAMPLING = Confirmation("", "other", server="files", tool="sampling")
 
 CALLS: dict[str, tuple[str, Kind, Confirmation | None, list[str], list[str]]] = {
     "reads files of the workspace": ("read_file", "read", None, [], []),
@@ -38,6 +39,7 @@ CALLS: dict[str, tuple[str, Kind, Confirmation | None, list[str], list[str]]] = 
         *("read", "other", Confirmation("", "other", server="files", tool="read", trusted=True)),
         *([], []),
     ),
+    "asks the model for an MCP server (`samplingTokens`)": ("sampling", "other", SAMPLING, [], []),
     "matches an entry of `deny`": ("run_shell_command", "run", GIT, ["run_shell_command"], ["run_shell_command(git)"]),
 }
 WORDS = {"run": "runs", "ask": "asks", "refuse": "refused"}

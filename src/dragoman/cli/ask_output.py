@@ -209,12 +209,18 @@ class Approver:
 
     async def __call__(self, asked: Confirmation) -> Approval:
         self.show(asked)
-        _forget_typed()
         while True:
-            click.echo(self.words(asked), nl=False, err=True)
-            found = self.read(await _line(), asked)
+            found = self.read(await self.question(self.words(asked)), asked)
             if found is not None:
                 return found
+
+    async def question(self, words: str) -> str:
+        """The line that the person types behind some words."""
+        return await asked_line(words)
+
+    def say(self, words: str) -> None:
+        """Show a line of a question."""
+        self._teller.say(words)
 
     def show(self, asked: Confirmation) -> None:
         """Show what the approval is about."""
@@ -272,7 +278,14 @@ def _forget_typed() -> None:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
-async def _line() -> str:
+async def asked_line(words: str) -> str:
+    """The line that the person types behind some words."""
+    _forget_typed()
+    click.echo(words, nl=False, err=True)
+    return await typed_line()
+
+
+async def typed_line() -> str:
     """A line from the terminal. The event loop waits for it, because a waiting thread could not be stopped."""
     loop = asyncio.get_running_loop()
     came: asyncio.Future[str] = loop.create_future()

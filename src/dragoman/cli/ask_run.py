@@ -41,6 +41,7 @@ from .attachments import attachment, takes_standard_input
 from .model_aliases import model_of
 from .model_settings import own_options, read_pairs, settings_of
 from .prompt_templates import Template, read_template
+from .server_questions import ServerQuestions
 from .terminal_output import fail, hush
 from .user_config import user_config
 from .user_environment import user_environment
@@ -234,6 +235,7 @@ def make_agent(
         save=keep,
         journal=EditJournal(store) if store is not None else None,
         sandbox=wish.sandbox,
+        elicit=ServerQuestions(approve.say, approve.question) if isinstance(approve, Approver) else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
         environment=environment,

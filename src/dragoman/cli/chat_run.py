@@ -31,8 +31,6 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.agent import Agent
 from ..runtime.conversation_store import ConversationStore
 from ..runtime.events import Finished
-from ..runtime.tool_interface import Confirmation
-from ..runtime.toolbox import Approval
 from ..store.secret import data_folder
 from .ask_output import Approver
 from .ask_run import (
@@ -137,8 +135,8 @@ class _Chat:
             elif text.startswith("!"):
                 await self._command(text[1:].strip())
             else:
-                parts = [*self._waiting, *message_parts(text, self._folder)]
-                self._waiting = []
+                parts = [*self._waiting, *self._commands.waiting, *message_parts(text, self._folder)]
+                self._waiting, self._commands.waiting = [], []
                 await self._answer(parts)
         except DragomanError as error:
             self._output.say(str(error))
@@ -243,9 +241,6 @@ class _ChatApprover(Approver):
         super().__init__(output)
         self._terminal = terminal
 
-    async def __call__(self, asked: Confirmation) -> Approval:
-        self.show(asked)
-        while True:
-            found = self.read(await self._terminal.question(self.words(asked)), asked)
-            if found is not None:
-                return found
+    async def question(self, words: str) -> str:
+        """The line that the person types behind some words."""
+        return await self._terminal.question(words)
