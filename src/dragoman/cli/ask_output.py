@@ -5,7 +5,6 @@ Colours, diffs and progress appear only on a terminal. Elsewhere each event is o
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
 import click
@@ -15,7 +14,6 @@ from rich.text import Text
 
 from ..canon.losses import Loss
 from ..canon.response import Usage
-from ..errors import ConfigError
 from ..runtime.events import (
     Compressed,
     Content,
@@ -33,10 +31,8 @@ from ..runtime.events import (
 )
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
+from .terminal_input import asked_line
 from .terminal_output import visible as visible
-
-if sys.platform != "win32":
-    import termios
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SHORT = 200
@@ -270,39 +266,6 @@ def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
             changed = None
         return Approval("once", wanted=changed) if changed is not None else None
     return Approval("no", why=why) if word in ("n", "no", "\x04") else None
-
-
-def _forget_typed() -> None:
-    """Drop input that was typed before the question: it is no answer to the question."""
-    if sys.platform != "win32":
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-async def asked_line(words: str) -> str:
-    """The line that the person types behind some words."""
-    _forget_typed()
-    click.echo(words, nl=False, err=True)
-    return await typed_line()
-
-
-async def typed_line() -> str:
-    """A line from the terminal. The event loop waits for it, because a waiting thread could not be stopped."""
-    loop = asyncio.get_running_loop()
-    came: asyncio.Future[str] = loop.create_future()
-
-    def ready() -> None:
-        if not came.done():
-            came.set_result(sys.stdin.readline() or "\x04")
-
-    try:
-        loop.add_reader(sys.stdin.fileno(), ready)
-    except NotImplementedError:  # Windows
-        problem = "dragoman cannot ask for approval on this system. Use --approve."
-        raise ConfigError("approval", "", problem=problem) from None
-    try:
-        return await came
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
 
 
 def tokens(usage: Usage) -> str:

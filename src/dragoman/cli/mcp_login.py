@@ -52,7 +52,7 @@ def _with_url(server: str, file: Path | None) -> ServerConfig:
 async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
     from ..runtime.mcp.client import Connection
     from ..runtime.mcp.oauth import LOGIN_SECONDS, new_login
-    from .ask_output import typed_line
+    from .terminal_input import typed_line
 
     shown = False
 

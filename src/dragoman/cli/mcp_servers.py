@@ -75,8 +75,8 @@ def open_servers(configs: Mapping[str, ServerConfig]) -> Servers:
 
     elicit = None
     if sys.stdin is not None and sys.stdin.isatty():
-        from .ask_output import asked_line
         from .server_questions import ServerQuestions
+        from .terminal_input import asked_line
 
         elicit = ServerQuestions(lambda text: click.echo(visible(text), err=True), asked_line)
     return Servers(configs, (Path.cwd(),), ServerRequests(elicit), Logins(os.environ))
