@@ -64,6 +64,7 @@ class AuthorisationServer:
 
     def token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         self.asked.append(form)
+        scope = "all"
         if form["grant_type"] == "refresh_token":
             if form["refresh_token"] not in self.refresh:
                 return 400, {"error": "invalid_grant"}
@@ -73,11 +74,12 @@ class AuthorisationServer:
             proof = base64.urlsafe_b64encode(digest).decode().rstrip("=")
             if login is None or login["redirect_uri"] != form["redirect_uri"] or login["code_challenge"] != proof:
                 return 400, {"error": "invalid_grant"}
+            scope = login.get("scope", scope)
         access, refresh = self._next("access"), self._next("refresh")
         self.valid.add(access)
         self.refresh.add(refresh)
         answer = {"access_token": access, "refresh_token": refresh, "expires_in": 3600}
-        return 200, {**answer, "token_type": "Bearer", "scope": "all"}
+        return 200, {**answer, "token_type": "Bearer", "scope": scope}
 
     def _next(self, word: str) -> str:
         self._number += 1

@@ -21,6 +21,7 @@ from ..canon.losses import Severity
 from ..dialects import installed
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
+from ..store.google_logins import google_login_file
 from ..store.user_files import read_named_file
 from ..transport.client_interface import Kind
 from ..transport.redaction import redacted_url
@@ -212,7 +213,15 @@ def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
             if name not in config.upstreams and one.key_env not in named
         }
         config = msgspec.structs.replace(config, upstreams={**config.upstreams, **more})
-    return checked(config, file, text)
+    logged_in = {name: _with_login(name, one, environment) for name, one in config.upstreams.items()}
+    return checked(msgspec.structs.replace(config, upstreams=logged_in), file, text)
+
+
+def _with_login(name: str, upstream: Upstream, environment: Mapping[str, str]) -> Upstream:
+    """The upstream with the file of its login at Google, where it has an OAuth client and names no other file."""
+    if not upstream.client_id_env or upstream.credentials:
+        return upstream
+    return msgspec.structs.replace(upstream, credentials=str(google_login_file(environment, name)))
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:
