@@ -345,7 +345,7 @@ class Agent:
         if not commands:
             return
         if isinstance(self._sandbox, str):
-            self.sandbox = await asyncio.to_thread(choose, self._sandbox, self._environment)
+            self.sandbox = await asyncio.to_thread(choose, self._sandbox)
         else:
             self.sandbox = Choice(self._sandbox)
         for tool in commands:

@@ -27,18 +27,16 @@ from dragoman.runtime.processes import members
 from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
 from dragoman.runtime.sandboxes import landlock_start, macos
 from dragoman.runtime.sandboxes.probe import probe
-from dragoman.runtime.tool_interface import Confirmation
+from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, said
-
-PATH = os.environ["PATH"]
 
 
 @pytest.fixture(params=sandboxes.names(), scope="module")
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     """Each sandbox that works on this machine."""
     found = next(one for one in sandboxes.sandboxes() if one.name == request.param)
-    failure = probe(found, PATH)
+    failure = probe(found)
     if failure:
         pytest.skip(f"the probe of {request.param} fails here: {failure}")
     return found
@@ -253,34 +251,34 @@ class _Absent(Sandbox):
 
 
 def test_the_probe_finds_a_sandbox_that_does_not_hold(sandbox: Sandbox) -> None:
-    assert probe(_Open(), PATH) == "a command can write outside of the workspace"
-    assert probe(_OnlyFiles(sandbox), PATH) == "a command can use the network"
+    assert probe(_Open()) == "a command can write outside of the workspace"
+    assert probe(_OnlyFiles(sandbox)) == "a command can use the network"
 
 
 def test_the_probe_repeats_why_a_sandbox_cannot_be_made() -> None:
-    assert probe(_Nothing(), PATH) == "no right to make a namespace"
-    assert probe(_Absent(), PATH) == "the program is not installed"
+    assert probe(_Nothing()) == "no right to make a namespace"
+    assert probe(_Absent()) == "the program is not installed"
     assert not list(Path.home().glob(".dragoman-probe-*"))
 
 
 def test_auto_takes_the_first_sandbox_whose_probe_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(sandboxes, "_probed", lambda name, path: "" if name == "landlock" else "absent")
-    chosen = sandboxes.choose("auto", {})
+    monkeypatch.setattr(sandboxes, "_probed", lambda name: "" if name == "landlock" else "absent")
+    chosen = sandboxes.choose("auto")
     assert chosen.sandbox is not None and (chosen.sandbox.name, chosen.why) == ("landlock", "")
-    monkeypatch.setattr(sandboxes, "_probed", lambda name, path: "absent")
-    assert sandboxes.choose("auto", {}) == (None, "bubblewrap: absent; landlock: absent")
+    monkeypatch.setattr(sandboxes, "_probed", lambda name: "absent")
+    assert sandboxes.choose("auto") == (None, "bubblewrap: absent; landlock: absent")
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert sandboxes.choose("auto", {}) == (None, "sandbox-exec: absent")
-    assert sandboxes.choose("off", {}) == (None, "")
+    assert sandboxes.choose("auto") == (None, "sandbox-exec: absent")
+    assert sandboxes.choose("off") == (None, "")
 
 
 def test_a_named_sandbox_must_exist_and_work(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="bubblewrap"):
-        sandboxes.choose("bubblewarp", {})
-    monkeypatch.setattr(sandboxes, "_probed", lambda name, path: "the program bwrap is not installed")
+        sandboxes.choose("bubblewarp")
+    monkeypatch.setattr(sandboxes, "_probed", lambda name: "the program bwrap is not installed")
     with pytest.raises(ConfigError, match="does not work here: the program bwrap is not installed"):
-        sandboxes.choose("bubblewrap", {})
+        sandboxes.choose("bubblewrap")
 
 
 def test_the_command_line_names_every_sandbox() -> None:
@@ -377,7 +375,7 @@ def test_the_filter_refuses_every_way_to_the_network(machine: str) -> None:
 @pytest.mark.skipif(platform.system() != "Linux", reason="Landlock is a part of Linux")
 def test_landlock_gives_the_signal_that_ended_a_command(tmp_path: Path) -> None:
     found = next(one for one in sandboxes.sandboxes() if one.name == "landlock")
-    failure = probe(found, PATH)
+    failure = probe(found)
     if failure:
         pytest.skip(f"the probe of landlock fails here: {failure}")
     (done,) = run(found, tmp_path, "kill -9 $$")
@@ -415,3 +413,24 @@ def test_the_profile_of_macos_takes_no_names_of_folders_into_its_text(
     ]
     assert start.environment == {"TMPDIR": str(tmp_path)}
     assert "(deny network*)" not in macos.profile(1, network=True)
+
+
+def test_a_program_in_the_workspace_does_not_replace_the_sandbox(sandbox: Sandbox, folders: tuple[Path, Path]) -> None:
+    """PATH may name the workspace, as with a virtual environment there."""
+    inside, outside = folders
+    made = f"#!/bin/sh\ntouch {outside}/escaped\n"
+    for name in ("bwrap", "python", "python3", "sandbox-exec"):
+        (inside / name).write_text(made)
+        (inside / name).chmod(0o755)
+    environment = {"PATH": f"{inside}:{os.environ['PATH']}"}
+
+    async def work() -> None:
+        toolbox = Toolbox([RunShellCommand(seconds=20, sandbox=sandbox)])
+        around = ToolEnvironment((inside,), environment)
+        try:
+            await toolbox.run(call("run_shell_command", {"command": "bwrap; python; true"}), around, Policy("all"))
+        finally:
+            await toolbox.close()
+
+    asyncio.run(work())
+    assert os.listdir(outside) == ["kept"]

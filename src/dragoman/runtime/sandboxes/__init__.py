@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -34,28 +33,27 @@ def names() -> tuple[str, ...]:
     return tuple([one.name for one in sandboxes()])
 
 
-def choose(wanted: str, environment: Mapping[str, str]) -> Choice:
+def choose(wanted: str) -> Choice:
     """The sandbox with this name, the first that works (`auto`), or none (`off`). ConfigError: the named sandbox does
     not work here, or the name is unknown. The probes run processes, so this takes some time."""
     if wanted == OFF:
         return Choice(None)
     found = {one.name: one for one in sandboxes()}
-    path = environment.get("PATH", "")
     if wanted == AUTO:
-        return _first(path)
+        return _first()
     if wanted not in found:
         raise ConfigError("sandbox", wanted, (OFF, AUTO, *found))
-    failure = _probed(wanted, path)
+    failure = _probed(wanted)
     if failure:
         raise ConfigError("sandbox", wanted, problem=f"the sandbox does not work here: {failure}")
     return Choice(found[wanted])
 
 
-def _first(path: str) -> Choice:
+def _first() -> Choice:
     failures: list[str] = []
     for one in sandboxes():
         if (sys.platform == "darwin") == (one.name == SandboxExec.name):
-            failure = _probed(one.name, path)
+            failure = _probed(one.name)
             if not failure:
                 return Choice(one)
             failures.append(f"{one.name}: {failure}")
@@ -63,6 +61,6 @@ def _first(path: str) -> Choice:
 
 
 @cache
-def _probed(name: str, path: str) -> str:
+def _probed(name: str) -> str:
     """The failure of a sandbox's probe; "" if the probe worked. One probe in a process is enough."""
-    return probe(next(one for one in sandboxes() if one.name == name), path)
+    return probe(next(one for one in sandboxes() if one.name == name))

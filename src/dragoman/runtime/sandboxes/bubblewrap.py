@@ -6,12 +6,15 @@ The processes stay visible under their usual ids, so that a later command can en
 
 from __future__ import annotations
 
-import os
 import shutil
 
 from msgspec.structs import replace
 
 from ..sandbox_interface import ProcessStart, Sandbox, writable_folders
+
+_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/wrappers/bin:/run/current-system/sw/bin"
+"""Where `bwrap` is looked for. PATH may name a folder of the workspace, such as the one of a virtual environment: there
+a command could put a program of the same name, which would then run without a sandbox."""
 
 _KEPT = ("/run/current-system", "/run/opengl-driver", "/run/systemd/resolve")
 """Folders in /run that hold programs (NixOS) or the addresses of name servers. /run also holds the sockets of services
@@ -31,7 +34,7 @@ class Bubblewrap(Sandbox):
     name = "bubblewrap"
 
     def __call__(self, start: ProcessStart, /) -> ProcessStart:
-        program = shutil.which("bwrap", path=start.environment.get("PATH") or os.defpath)
+        program = shutil.which("bwrap", path=_PLACES)
         if program is None:
             raise FileNotFoundError("the program bwrap is not installed (package bubblewrap)")
         words = [program, *_ALWAYS]

@@ -12,7 +12,9 @@ from msgspec.structs import replace
 
 from ..sandbox_interface import ProcessStart, Sandbox, writable_folders
 
-_PROGRAM = str(Path(__file__).with_name("landlock_start.py"))
+_PROGRAM = Path(__file__).with_name("landlock_start.py").read_text()
+"""The program that sets the rules, read once. The package and its virtual environment may lie in the workspace, where a
+command could change them; so neither the file nor the interpreter of the environment is used for the next command."""
 
 
 class Landlock(Sandbox):
@@ -23,7 +25,10 @@ class Landlock(Sandbox):
     def __call__(self, start: ProcessStart, /) -> ProcessStart:
         if not sys.platform.startswith("linux"):
             raise OSError("Landlock is a part of Linux")
-        words = [sys.executable, "-I", "-S", _PROGRAM]
+        interpreter = getattr(sys, "_base_executable", "") or sys.executable
+        if not interpreter:
+            raise OSError("the Python interpreter has no file")
+        words = [interpreter, "-I", "-S", "-c", _PROGRAM]
         words += ["--network"] if start.network else []
         words += [word for folder in writable_folders(start) for word in ("--write", folder)]
         environment = start.environment

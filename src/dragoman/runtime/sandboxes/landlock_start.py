@@ -1,4 +1,4 @@
-"""A program: `python landlock_start.py [--network] [--write FOLDER]... -- COMMAND...`
+"""A program: `python landlock_start.py [--network] [--write FOLDER]... -- COMMAND...`, also with `python -c`.
 
 It restricts its own process, and then becomes the command. Two rules of the kernel do the work:
 - Landlock (https://docs.kernel.org/userspace-api/landlock.html, read November 2026): files can be written only in the

@@ -38,18 +38,20 @@ open(inside, "w").close()
 """
 
 
-def probe(sandbox: Sandbox, path: str) -> str:
-    """Why a sandbox does not work here; "" if it works. `path` is the search path for programs."""
+def probe(sandbox: Sandbox) -> str:
+    """Why a sandbox does not work here; "" if it works."""
     try:
         with ExitStack() as stack:
-            return _failure(sandbox, path, stack)
+            return _failure(sandbox, stack)
     except subprocess.TimeoutExpired:
         return f"its probe did not end within {_SECONDS:g} seconds"
     except OSError as error:
         return error.strerror or str(error)
+    except RuntimeError as error:  # the user has no home
+        return str(error)
 
 
-def _failure(sandbox: Sandbox, path: str, stack: ExitStack) -> str:
+def _failure(sandbox: Sandbox, stack: ExitStack) -> str:
     own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dragoman-probe-"))).resolve()
     workspace, temporary = own / "workspace", own / "temporary"
     workspace.mkdir()
@@ -65,7 +67,7 @@ def _failure(sandbox: Sandbox, path: str, stack: ExitStack) -> str:
     inside = workspace / "written"
     ports = [str(one.getsockname()[1]) for one in (tcp, udp)]
     command = (sys.executable, "-I", "-S", "-c", _ATTEMPTS, str(inside), *ports, *map(str, outside))
-    start = sandbox(ProcessStart(command, workspace, {"PATH": path}, (workspace,), temporary))
+    start = sandbox(ProcessStart(command, workspace, {"PATH": os.defpath}, (workspace,), temporary))
     done = subprocess.run(
         start.command,
         cwd=start.folder,
