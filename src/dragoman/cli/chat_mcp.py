@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..canon.parts import Media, Part, Text
 from ..codec.media import kind_of
 from ..errors import ConfigError
-from .mcp_content import prompt_line, prompt_texts
+from .mcp_content import prompt_line, prompt_texts, resource_line
 from .model_settings import read_pairs
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ async def run_mcp_command(rest: str, servers: Servers | None, show: Callable[[st
         case ["resources"]:
             found = [(one.name, each) for one in servers if one.connected for each in await one.resources()]
             for name, each in found:
-                show(f"{name}  {each.uri}  {each.title or each.name}")
+                show(f"{name}  {resource_line(each)}")
             show("" if found else "the servers have no resources")
         case ["prompts"]:
             listed = [(one.name, each) for one in servers if one.connected for each in await one.prompts()]

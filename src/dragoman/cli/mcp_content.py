@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from ..runtime.mcp.client import Connection
 
+T = TypeVar("T")
+
 
 @click.command()
 @click.argument("servers", nargs=-1)
@@ -27,18 +29,7 @@ if TYPE_CHECKING:
 @as_json_option
 def resources(servers: tuple[str, ...], file: Path | None, as_json: bool) -> None:
     """List the resources of the servers: texts and files that `dragoman mcp read` shows."""
-
-    async def work() -> list[tuple[str, tuple[Resource, ...]]]:
-        async with open_servers(chosen_servers(file, None, servers)) as found:
-            return [(one.name, await one.resources()) for one in _connected(found)]
-
-    listed = run_async(work())
-    if as_json:
-        _print_json([{"server": name, **_dumped(one)} for name, some in listed for one in some])
-        return
-    for name, some in listed:
-        for one in some:
-            click.echo(visible(f"{name}  {one.uri}  {one.title or one.name}  {one.mime_type or ''}").rstrip())
+    _print_list(servers, file, lambda server: server.resources(), resource_line, as_json)
 
 
 @click.command()
@@ -70,18 +61,7 @@ def read(server: str, uri: str, file: Path | None, as_json: bool) -> None:
 @as_json_option
 def prompts(servers: tuple[str, ...], file: Path | None, as_json: bool) -> None:
     """List the prompts of the servers, with their arguments."""
-
-    async def work() -> list[tuple[str, tuple[Prompt, ...]]]:
-        async with open_servers(chosen_servers(file, None, servers)) as found:
-            return [(one.name, await one.prompts()) for one in _connected(found)]
-
-    listed = run_async(work())
-    if as_json:
-        _print_json([{"server": name, **_dumped(one)} for name, some in listed for one in some])
-        return
-    for name, some in listed:
-        for one in some:
-            click.echo(visible(f"{name}  {prompt_line(one)}"))
+    _print_list(servers, file, lambda server: server.prompts(), prompt_line, as_json)
 
 
 @click.command()
@@ -108,6 +88,11 @@ def prompt(server: str, name: str, arguments: tuple[str, ...], file: Path | None
     click.echo("\n\n".join(prompt_texts(result)))
 
 
+def resource_line(one: Resource) -> str:
+    """A resource in one line: its address, its title or name, its type."""
+    return f"{one.uri}  {one.title or one.name}  {one.mime_type or ''}".rstrip()
+
+
 def prompt_line(one: Prompt) -> str:
     """A prompt in one line: its name, its arguments (optional ones in brackets), its title or description."""
     words = [one.name]
@@ -125,6 +110,28 @@ def prompt_texts(result: GetPromptResult) -> list[str]:
         found = text if text is not None else f"[{block.type}: {getattr(block, 'uri', None) or 'not text'}]"
         texts.append(found if message.role == "user" else f"(assistant) {found}")
     return texts
+
+
+def _print_list(
+    servers: tuple[str, ...],
+    file: Path | None,
+    listing: Callable[[Connection], Awaitable[tuple[T, ...]]],
+    line: Callable[[T], str],
+    as_json: bool,
+) -> None:
+    """Print what each of the servers lists, one line for each entry, or one JSON document."""
+
+    async def work() -> list[tuple[str, tuple[T, ...]]]:
+        async with open_servers(chosen_servers(file, None, servers)) as found:
+            return [(one.name, await listing(one)) for one in _connected(found)]
+
+    listed = run_async(work())
+    if as_json:
+        _print_json([{"server": name, **_dumped(one)} for name, some in listed for one in some])
+        return
+    for name, some in listed:
+        for one in some:
+            click.echo(visible(f"{name}  {line(one)}"))
 
 
 def _connected(servers: Any) -> list[Connection]:
