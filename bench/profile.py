@@ -26,8 +26,8 @@ from bench.floors import KINDS
 from bench.streams import frames
 from bench.tables import micro, number, table
 from bench.translate import fresh_requests, request_call, response_call, stream_call
-from dragoman.codec.admit import Admitter
-from dragoman.codec.sse import Splitter
+from dragoman.codec.sse_splitter import Splitter
+from dragoman.codec.wire_decoding import Admitter
 from dragoman.context import Context
 from dragoman.dialects import get
 

@@ -28,10 +28,10 @@ from dragoman.canon.response import Response, Stop, StopReason, Usage
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.canon.turns import Role, Turn
 from dragoman.codec import json_text
-from dragoman.codec.admit import Admitter, Unknown
 from dragoman.codec.dialect_extras import gather, restore
-from dragoman.codec.ndjson import Splitter
+from dragoman.codec.ndjson_splitter import Splitter
 from dragoman.codec.results_after_calls import results_after_calls
+from dragoman.codec.wire_decoding import Admitter, Unknown
 from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
 from dragoman.endpoints.records import Call as Asked

@@ -19,10 +19,10 @@ from .canon.parts import Media
 from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
-from .codec.failed_answers import BrokenCalls
-from .codec.frames import FrameMatcher, Template
+from .codec.failed_answer_endings import BrokenCalls
 from .codec.hosted_tools import Row
 from .codec.request_steps import RequestReader, RequestWriter
+from .codec.sse_frame_reader import FrameMatcher, Template
 from .context import Context
 from .rules.rule import Rule
 

@@ -26,7 +26,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import WireError
 from dragoman.lint import lint
-from dragoman.rehearsal.compose import events_of
+from dragoman.rehearsal.answer_composition import events_of
 from dragoman.rehearsal.thinking import thinks
 
 CREATED = 1_760_000_000

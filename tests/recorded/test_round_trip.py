@@ -22,7 +22,7 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.canon.fold import fold
-from dragoman.codec.failed_answers import ended
+from dragoman.codec.failed_answer_endings import ended
 from dragoman.codec.hosted_calls import cross_answer
 from dragoman.dialects import get
 from dragoman.errors import FaultError

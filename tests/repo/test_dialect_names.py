@@ -15,7 +15,7 @@ LIMIT = 31
 SERVED = ("gateway", "transport", "conform")
 """Packages that serve, ask and judge any dialect."""
 ONE_DIALECT = {
-    "gateway/endpoints/responses.py": 1,  # what Responses keeps under an id
+    "gateway/endpoints/responses_api.py": 1,  # what Responses keeps under an id
     "gateway/exchange/response_continuation.py": 1,
 }
 """Their modules for what only one dialect has, which their names say."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dragoman import dialects
 from dragoman.codec.cache_budget import forget
-from dragoman.gateway.exchange import upstream_request_headers
+from dragoman.gateway.exchange import upstream_address_for_client
 
 TOY = Path(__file__).parents[2] / "examples" / "toy_dialect"
 QUESTION = {
@@ -77,7 +77,7 @@ def _look_again() -> None:
         dialects.installed,
         dialects.get,
         dialects.endpoints,
-        upstream_request_headers.key_headers,
+        upstream_address_for_client.key_headers,
     ):
         known.cache_clear()
     forget()

@@ -22,7 +22,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.context import Context
 from dragoman.dialects import get
-from dragoman.rehearsal.compose import events_of
+from dragoman.rehearsal.answer_composition import events_of
 from tests.soak.scenes import SCENES, read_order
 
 CREATED = 1_760_000_000

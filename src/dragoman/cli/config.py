@@ -15,9 +15,9 @@ from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load, parse
 from ..gateway.toml_file import written
 from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
-from ..transport.redaction import redacted_url
-from .file_effects import CONFIG_FILE, effects, one_line
+from ..transport.secret_redaction import redacted_url
 from .terminal_output import visible
+from .untrusted_file_effects import CONFIG_FILE, effects, one_line
 from .untrusted_files import show_effects
 from .untrusted_files import trust as trust_file
 from .user_environment import user_environment

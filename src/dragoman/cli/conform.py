@@ -13,7 +13,7 @@ from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
 from ..dialects import installed, is_known
 from ..errors import ConfigError
-from ..transport.redaction import redacted_url
+from ..transport.secret_redaction import redacted_url
 from .terminal_output import fail
 
 

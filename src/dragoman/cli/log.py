@@ -1,6 +1,6 @@
 """`dragoman log`: the stored conversations.
 
-`log_kept_conversations.py` does the work, because the runtime is an extra.
+`stored_conversations.py` does the work, because the runtime is an extra.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ def log(
     if id is None and (dialect or as_json or forget):
         raise click.UsageError("this option needs the ID of a conversation. `dragoman log` lists them.")
     try:
-        from . import log_kept_conversations
+        from . import stored_conversations
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
         ) from None
     if searched is not None:
-        log_kept_conversations.search(searched, here, most)
+        stored_conversations.search(searched, here, most)
     elif id is None:
-        log_kept_conversations.list_all(here, most)
+        stored_conversations.list_all(here, most)
     elif forget:
-        log_kept_conversations.forget(id)
+        stored_conversations.forget(id)
     elif dialect is not None:
-        log_kept_conversations.export(id, dialect, model, form)
+        stored_conversations.export(id, dialect, model, form)
     else:
-        log_kept_conversations.show(id, as_json)
+        stored_conversations.show(id, as_json)

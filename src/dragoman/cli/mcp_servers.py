@@ -16,8 +16,8 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load, read
 from ..store.logins import Logins
 from ..store.user_files import config_folder, read_own_file
-from .file_effects import SERVERS_FILE
 from .terminal_output import hush, visible
+from .untrusted_file_effects import SERVERS_FILE
 from .untrusted_files import FolderFile
 
 if TYPE_CHECKING:

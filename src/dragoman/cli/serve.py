@@ -12,8 +12,8 @@ import msgspec
 from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
-from .file_effects import CONFIG_FILE
 from .serve_banner import lines
+from .untrusted_file_effects import CONFIG_FILE
 from .untrusted_files import FolderFile
 from .user_environment import user_environment
 

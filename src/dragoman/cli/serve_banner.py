@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..gateway.config import REHEARSAL, Config
 from ..gateway.endpoints.client_setup import client_lines
-from ..transport.redaction import redacted_url
+from ..transport.secret_redaction import redacted_url
 
 _OPEN = ("127.0.0.1", "localhost", "::1")
 

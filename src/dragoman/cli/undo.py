@@ -1,4 +1,4 @@
-"""`dragoman undo`: takes back edits of files, by `log_kept_conversations.py`. The runtime is an extra."""
+"""`dragoman undo`: takes back edits of files, by `stored_conversations.py`. The runtime is an extra."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def undo(id: str | None) -> None:
     are listed.
     """
     try:
-        from . import log_kept_conversations
+        from . import stored_conversations
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
-    log_kept_conversations.undo(id)
+    stored_conversations.undo(id)

@@ -21,7 +21,7 @@ import click
 from ..errors import ConfigError
 from ..store.trusted_files import TrustedFiles, real_path
 from ..store.user_files import config_folder, read_regular_file, require_only_owner_writes
-from .file_effects import effects, one_line
+from .untrusted_file_effects import effects, one_line
 
 if sys.platform != "win32":
     import termios

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..gateway.config import Config, load, parse
-from .file_effects import CONFIG_FILE
+from .untrusted_file_effects import CONFIG_FILE
 from .untrusted_files import FolderFile
 
 

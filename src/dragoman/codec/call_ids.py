@@ -18,7 +18,7 @@ from ..canon.parts import Part, Path, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..context import Context
 from .history_facts import facts_of
-from .open_calls import OpenCalls
+from .open_call_lookup import OpenCalls
 from .packed_seals import unpack_id
 
 # The smallest documented limit: OpenAI's Chat takes ids of at most 40 characters on older models, 64 on newer ones (400

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Path
 from ..context import Context
-from .admit import Indexed, Unknown
+from .wire_decoding import Indexed, Unknown
 
 NULL = Raw(b"null")
 EMPTY_VALUES = (NULL, Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))

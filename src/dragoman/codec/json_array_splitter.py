@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..errors import WireError
-from .sse import MAX_FRAME
+from .sse_splitter import MAX_FRAME
 
 _OUTSIDE = re.compile(rb'["{}\[\]]')
 _INSIDE = re.compile(rb'["\\]')

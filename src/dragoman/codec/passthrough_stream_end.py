@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from .sse import Frame, named
+from .sse_splitter import Frame, named
 
 T = TypeVar("T")
 _INDEX = re.compile(rb'"index":( ?)\d').search

@@ -3,7 +3,7 @@
 RepeatedFrame remembers the last such frame. If the next frame differs only in this string (and in meaningless places: a
 running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
 decoding the frame (measured). Any other frame is decoded whole, and later frames are compared with it.
-`translate/with_fast_memories.py` gives a RepeatedFrame to readers (`codec/frames.py`).
+`translate/with_fast_memories.py` gives a RepeatedFrame to readers (`codec/sse_frame_reader.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..codec.frames import Lane, Mended, Template
 from ..codec.json_text import encode
+from ..codec.sse_frame_reader import Lane, Mended, Template
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"

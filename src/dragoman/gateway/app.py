@@ -21,20 +21,21 @@ from ..canon.events import Fault, FaultKind
 from ..codec import json_text
 from ..dialects import endpoints, installed
 from ..errors import WireError
-from ..transport.client_interface import Limits
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
+from ..transport.http_client_interface import Limits
 from ..transport.proxy_settings import client
-from ..transport.redaction import Redactor
+from ..transport.secret_redaction import Redactor
 from .client_identity import Identities, apart, local, shown_keys
 from .config import Bounds, Config
 from .endpoints.endpoint_table import Call, EndpointTable
-from .endpoints.other_requests import Answer, Handler, OtherRequests, nothing
+from .endpoints.non_generation_requests import Answer, Handler, OtherRequests, nothing
 from .exchange.breaker import Breakers
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
 from .exchange.exchange_log import ExchangeLog
 from .exchange.exchange_report import report, summary
+from .exchange.gateway_secrets import print_failure, redactor
 from .exchange.memory_seal_vault import BoundedVault
 from .exchange.prepared_upstream_calls import UpstreamPlans
 from .exchange.recent_exchanges import Exchange, Exchanges
@@ -43,13 +44,12 @@ from .exchange.relay import Refused, Relay, fault_reply, unknown_path
 from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall
 from .exchange.response_continuation import asked as refers
 from .exchange.routes import Routes
-from .exchange.secret_redaction import print_failure, redactor
 from .exchange.stored_responses import ClientStored, MemoryStored, Stored
-from .exchange.upstream_request_headers import client_key
+from .exchange.upstream_address_for_client import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in
+from .http.exchanges_of_other_workers import EVERYBODY, OtherWorkers
 from .http.ollama_timed_reply import OllamaTimedReply
-from .http.other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
 from .http.server import Gone, IncomingRequest, Reply
 from .services import Services

@@ -23,8 +23,8 @@ from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
 from ..store.google_logins import google_login_file
 from ..store.user_files import read_named_file
-from ..transport.client_interface import Kind
-from ..transport.redaction import redacted_url
+from ..transport.http_client_interface import Kind
+from ..transport.secret_redaction import redacted_url
 from ..transport.upstream import REHEARSAL as REHEARSAL
 from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
 from ..transport.upstream import Upstream as Upstream

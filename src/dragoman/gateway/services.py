@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from ..transport.client_interface import Client
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
-from ..transport.redaction import Redactor
+from ..transport.http_client_interface import Client
+from ..transport.secret_redaction import Redactor
 from .config import Config
 from .endpoints.endpoint_table import EndpointTable
 from .exchange.breaker import Breakers

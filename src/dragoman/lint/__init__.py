@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..codec.json_body import Body
+    from ..codec.document_to_json_bytes import Body
     from ..rules.rule import Finding, Kind
 
 

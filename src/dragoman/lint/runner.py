@@ -12,8 +12,8 @@ from ..canon.events import Fault
 from ..canon.fold import fold
 from ..canon.parts import Path, pointer
 from ..codec import json_text
-from ..codec.json_body import Body, as_bytes, loose_bytes
-from ..codec.sse import Splitter
+from ..codec.document_to_json_bytes import Body, as_bytes, loose_bytes
+from ..codec.sse_splitter import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..context import Context
 from ..dialect import Dialect

@@ -12,13 +12,13 @@ from ..canon.events import Event, Fault
 from ..canon.request import Request
 from ..canon.response import Response
 from . import rules_model
-from .compose import events_of, response_of, usage_of
+from .answer_composition import events_of, response_of, usage_of
 from .conversation_view import Conversation, fingerprint, read_conversation
 from .scenarios import SCENARIOS
 from .script import Script, Step, chosen, fault_of, play, read_script
 from .script import usage_of as figures_of
 from .thinking import Seals, check
-from .tokens import count, estimate
+from .token_estimate import count, estimate
 
 __all__ = ["SCENARIOS", "Rehearsed", "Script", "Seals", "Step", "answer", "count", "estimate", "models", "read_script"]
 

@@ -8,9 +8,9 @@ from ..canon.events import Fault
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
-from . import media_facts, schema_check, text_replies, thinking, tokens, tool_decision
+from . import media_facts, schema_check, text_replies, thinking, token_estimate, tool_decision
+from .answer_composition import Said, ended
 from .argument_extraction import Extraction, json_values
-from .compose import Said, ended
 from .conversation_view import Conversation, fingerprint, read_conversation, result_text
 from .schema_instances import NOTHING, Maker
 from .tool_decision import Planned, encoded
@@ -67,7 +67,7 @@ def _answer(request: Request, talk: Conversation, planned: list[Planned], model:
     if thought:
         text = _thought(request, talk, planned)
         if settings.budget is not None and settings.budget > 0:
-            text = "".join(tokens.split(text)[: settings.budget])
+            text = "".join(token_estimate.split(text)[: settings.budget])
         parts.append(thinking.sealed(text, model, shown=settings.thoughts is not False))
     if planned:
         print_ = fingerprint(request, str(place))

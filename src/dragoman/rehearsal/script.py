@@ -22,7 +22,7 @@ from ..codec import json_text
 from ..codec.faults import status_of_kind
 from ..errors import ConfigError
 from . import thinking, tool_decision
-from .compose import Said, ended
+from .answer_composition import Said, ended
 from .conversation_view import Conversation, fingerprint
 from .text_replies import OPENING
 from .tool_decision import Planned

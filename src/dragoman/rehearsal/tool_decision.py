@@ -17,9 +17,9 @@ from ..codec.schema.source_document import Document
 from . import pattern_samples, schema_check
 from .argument_extraction import Extraction, quoted, words_of
 from .conversation_view import Conversation
-from .relevance import Words, is_named, score, words_in
 from .schema_check import Json
 from .schema_instances import NOTHING, Maker
+from .tool_relevance import Words, is_named, score, words_in
 
 MAX_CALLS = 8
 """Calls in one step."""

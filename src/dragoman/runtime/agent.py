@@ -36,7 +36,7 @@ from ..store import Store
 from ..store.logins import Logins
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
-from ..transport.client_interface import Limits as Waits
+from ..transport.http_client_interface import Limits as Waits
 from ..transport.proxy_settings import client
 from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt

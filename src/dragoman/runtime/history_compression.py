@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..canon.parts import Text
 from ..canon.request import Request
 from ..canon.turns import Turn
-from ..rehearsal.tokens import estimate
+from ..rehearsal.token_estimate import estimate
 from .history import Turns
 from .system_prompt import is_opening
 

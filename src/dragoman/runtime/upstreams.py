@@ -26,12 +26,12 @@ from ..dialects import endpoints, get
 from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
 from ..translate.error_answers import read_answer
-from ..transport import addressing
-from ..transport.client_interface import Answer, Client
+from ..transport import upstream_address
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
-from ..transport.redaction import Redactor, upstream_secrets
+from ..transport.http_client_interface import Answer, Client
 from ..transport.retry import no_answer, until
+from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream import REHEARSAL, Upstream, addressed, known_environments, wanting
 from .model import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
@@ -51,18 +51,20 @@ class Net:
 
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError: there is no key."""
-        token = await self.tokens.get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
-        return addressing.beside(addressing.headers(upstream, self.environment, token), more)
+        token = await self.tokens.get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
+        return upstream_address.beside(upstream_address.headers(upstream, self.environment, token), more)
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
         """The request with fields that only the upstream can give: the project, for Code Assist."""
         finds = endpoints(upstream.dialect).upstream.finds_project
-        if not finds or upstream.project or addressing.auth(upstream) != "google":
-            return addressing.fitted(upstream, body)
+        if not finds or upstream.project or upstream_address.auth(upstream) != "google":
+            return upstream_address.fitted(upstream, body)
 
         async def ask(method: str, path: str, sent: bytes) -> bytes:
-            own, place = await self.headers(upstream, {}), addressing.place(upstream, path)
-            async with await self.client.request(addressing.address(upstream), method, place, own, sent) as answer:
+            own, place = await self.headers(upstream, {}), upstream_address.place(upstream, path)
+            async with await self.client.request(
+                upstream_address.address(upstream), method, place, own, sent
+            ) as answer:
                 found = await answer.read(LARGEST)
                 return found if answer.status == 200 else b""
 
@@ -78,7 +80,7 @@ class UpstreamModel:
         self.name = name
         self._upstream, self._model, self._net = upstream, model, net
         self._dialect = get(upstream.dialect)
-        self._host = addressing.host(upstream)
+        self._host = upstream_address.host(upstream)
         self._profile = profiles.lookup(upstream.dialect, model)
         rows = [row for row in self._dialect.hosted if not row.needs or getattr(self._profile, row.needs)]
         self.hosted = frozenset([row.family for row in rows if row.family in _HOSTED])
@@ -118,8 +120,10 @@ class UpstreamModel:
             return
         try:
             async with asyncio.timeout(CHECK_SECONDS):
-                place = addressing.place(upstream, path)
-                async with await net.client.request(addressing.address(upstream), "GET", place, own, b"") as answer:
+                place = upstream_address.place(upstream, path)
+                async with await net.client.request(
+                    upstream_address.address(upstream), "GET", place, own, b""
+                ) as answer:
                     await answer.read(LARGEST)
         except (TimeoutError, TransportError):
             return  # whether the upstream is there shows when it is asked
@@ -141,11 +145,11 @@ class UpstreamModel:
         headers = await net.headers(upstream, context.headers)
         body = await net.fitted(upstream, body)
         try:
-            place = addressing.target(upstream, self._model, stream=streams)
+            place = upstream_address.target(upstream, self._model, stream=streams)
         except WireError as error:
             yield Fault("invalid_request", f"{self.name} cannot be asked: {error}", 400, param="model")
             return
-        address = addressing.address(upstream)
+        address = upstream_address.address(upstream)
         async with await net.client.request(address, "POST", place, headers, body) as answer:
             if answer.status >= 300:
                 yield await self._fault(answer)

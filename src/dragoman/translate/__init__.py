@@ -10,9 +10,9 @@ from msgspec import Raw
 
 from ..canon.losses import Severity
 from ..codec import json_text
+from ..codec.document_to_json_bytes import Body, as_bytes, loose_bytes
 from ..codec.faults import unsaid
 from ..codec.hosted_tools import cross
-from ..codec.json_body import Body, as_bytes, loose_bytes
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve
 from ..context import Context, Resolver

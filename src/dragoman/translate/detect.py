@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ..codec.json_body import Body, loose_bytes
-from ..codec.sse import Splitter
+from ..codec.document_to_json_bytes import Body, loose_bytes
+from ..codec.sse_splitter import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names
 

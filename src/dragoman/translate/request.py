@@ -12,9 +12,9 @@ from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
 from ..codec.call_ids import distinct
+from ..codec.document_to_json_bytes import Body, check_text, loose_bytes
 from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross
-from ..codec.json_body import Body, check_text, loose_bytes
 from ..codec.model_name_prefixes import bare
 from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates

@@ -10,7 +10,7 @@ from ..canon.losses import Severity
 from ..canon.parts import Opaque, Part
 from ..canon.response import Response
 from ..codec import json_text
-from ..codec.failed_answers import ended
+from ..codec.failed_answer_endings import ended
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..context import Context
 from ..dialect import Dialect

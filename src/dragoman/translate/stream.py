@@ -12,8 +12,8 @@ from ..canon.parts import Opaque, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.faults import unsaid
-from ..codec.frames import FrameMatcher, FrameReader, Lane, Mended, Template
-from ..codec.sse import Frame
+from ..codec.sse_frame_reader import FrameMatcher, FrameReader, Lane, Mended, Template
+from ..codec.sse_splitter import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter

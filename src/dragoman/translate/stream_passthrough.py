@@ -10,9 +10,9 @@ from ..canon.events import Fault, Finish
 from ..canon.losses import Loss
 from ..codec import json_array_splitter
 from ..codec.json_text import decode
-from ..codec.ndjson import one_line
+from ..codec.ndjson_splitter import one_line
 from ..codec.passthrough_stream_end import decoded, events_in
-from ..codec.sse import MAX_FRAME, named
+from ..codec.sse_splitter import MAX_FRAME, named
 from ..context import Context
 from ..dialect import Dialect, StreamEnd
 from ..dialects import get

@@ -15,8 +15,8 @@ from ..canon.losses import Loss, Severity
 from ..canon.parts import Path
 from ..canon.request import Request
 from ..codec.cache_budget import small_cache
-from ..codec.frames import FrameMatcher
-from ..codec.json_body import Body, check_text, loose_bytes
+from ..codec.document_to_json_bytes import Body, check_text, loose_bytes
+from ..codec.sse_frame_reader import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get

@@ -15,11 +15,11 @@ import aiohttp
 from yarl import URL
 
 from ..errors import TransportError
-from .body_joining import join_pieces
-from .client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
 from .http_client import Pool
-from .known_response_heads import listed
+from .http_client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
+from .large_body_joining import join_pieces
 from .proxy_settings import ProxySettings
+from .response_head_reader import listed
 
 
 class _Answer:

@@ -9,7 +9,7 @@ back-pressure, time-outs, limits on heads. Not included: proxies, HTTP/2, redire
 The other side may close an idle connection just when it is used again. If not one byte of an answer came on a used
 connection, the request is sent once more on a new connection. In no other case is a request sent twice.
 
-This module owns the pool; `connection.py` and `upstream_answer.py` own a single connection.
+This module owns the pool; `upstream_connection.py` and `upstream_answer.py` own a single connection.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import TransportError
-from .body_joining import LARGE
-from .client_interface import Address, Headers, Limits, Post
-from .connection import Connection, Host
 from .deadlines import Deadlines
-from .http_bytes import request_head
+from .http_client_interface import Address, Headers, Limits, Post
+from .large_body_joining import LARGE
+from .request_head_and_decompression import request_head
 from .upstream_answer import HIGH_WATER, Answer
+from .upstream_connection import Connection, Host
 
 __all__ = ["HIGH_WATER", "Address", "Answer", "Headers", "Limits", "Pool"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from ..errors import ConfigError
-from .client_interface import Address, Client, Kind, Limits
 from .http_client import Pool
+from .http_client_interface import Address, Client, Kind, Limits
 
 
 class ProxySettings:

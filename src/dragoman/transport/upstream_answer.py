@@ -1,4 +1,4 @@
-"""An upstream's answer as it comes. The connection (`connection.py`) adds bytes and errors, the relay reads them."""
+"""An upstream's answer as it comes. The connection (`upstream_connection.py`) adds bytes and errors, the relay reads them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..errors import TransportError
-from .body_joining import is_large, join_pieces
-from .client_interface import Headers, too_long
-from .http_bytes import Inflate, TooLarge, why
-from .known_response_heads import NONE, ResponseHead
+from .http_client_interface import Headers, too_long
+from .large_body_joining import is_large, join_pieces
+from .request_head_and_decompression import Inflate, TooLarge, why
+from .response_head_reader import NONE, ResponseHead
 
 if TYPE_CHECKING:
-    from .connection import Connection
+    from .upstream_connection import Connection
 
 HIGH_WATER = 64 * 1024
 """Bytes of an answer that are held for a slow reader before reading from the upstream is paused."""

@@ -33,8 +33,8 @@ from dragoman.errors import ConfigError, FaultError
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 from dragoman.runtime.model_answer import SideQuestion, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
-from dragoman.transport.client_interface import Limits
 from dragoman.transport.http_client import Pool
+from dragoman.transport.http_client_interface import Limits
 from dragoman.transport.upstream import Upstream
 
 Json = Any

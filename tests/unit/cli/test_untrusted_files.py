@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.file_effects import effects
+from dragoman.cli.untrusted_file_effects import effects
 from dragoman.cli.untrusted_files import FolderFile
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import EXAMPLE

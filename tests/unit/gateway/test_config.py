@@ -19,7 +19,7 @@ from dragoman.gateway.config import (
     one_upstream,
 )
 from dragoman.gateway.exchange.routes import Routes
-from dragoman.gateway.exchange.upstream_request_headers import headers, joined, target
+from dragoman.gateway.exchange.upstream_address_for_client import headers, joined, target
 
 
 def written(tmp_path: Path, text: str) -> Path:

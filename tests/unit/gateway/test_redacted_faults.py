@@ -393,7 +393,7 @@ def test_a_failure_of_our_own_is_printed_without_keys(capfd: pytest.CaptureFixtu
 
 def test_good_answers_are_not_searched_for_every_spelling() -> None:
     """That is for faults and for frames that are no usual events, so that a good stream costs little."""
-    from dragoman.transport.redaction import Redactor
+    from dragoman.transport.secret_redaction import Redactor
 
     looked: list[bytes] = []
     found = Redactor.data

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.connection import Connection, Host
 from dragoman.transport.deadlines import Deadlines
 from dragoman.transport.http_client import Address, Limits, Pool
+from dragoman.transport.upstream_connection import Connection, Host
 
 from .test_http_client import answering, get, plain, read_request, run
 

@@ -17,7 +17,7 @@ from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
-from ...codec.open_calls import OpenCalls
+from ...codec.open_call_lookup import OpenCalls
 from ...context import Context
 from . import wire
 from .message_writer import Block, BlockWriter

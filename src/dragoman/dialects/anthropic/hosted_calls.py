@@ -35,7 +35,7 @@ from ...codec.hosted_calls_as_text import as_text, drop_search, has_text, stdout
 from ...codec.packed_seals import pack
 from ...context import Context
 from . import wire
-from .hosted_runs import Written, read_mcp_content, read_output, read_program, write_mcp, write_run
+from .hosted_programs_and_mcp import Written, read_mcp_content, read_output, read_program, write_mcp, write_run
 from .hosted_tool_search import read_found, read_query, write_search
 
 _PREFIX = "srvtoolu_"

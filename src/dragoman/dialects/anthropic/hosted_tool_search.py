@@ -14,7 +14,7 @@ from ...canon.tools import HostedTool, Tool
 from ...codec.hosted_calls import arguments, members, objects, queries, word
 from ...codec.tool_names import found_tools
 from ...context import Context
-from .hosted_runs import Written
+from .hosted_programs_and_mcp import Written
 
 _RESULT = "tool_search_tool_result"
 _BM25, _REGEX = "tool_search_tool_bm25", "tool_search_tool_regex"

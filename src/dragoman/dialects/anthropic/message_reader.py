@@ -13,11 +13,11 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Citation, Extra, Media, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.call_ids import minted
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.media import guess_mime
 from ...codec.packed_seals import origin
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

@@ -31,7 +31,7 @@ from ...codec.media import missing, note, proper
 from ...codec.packed_seals import MARK, pack
 from ...context import Context
 from . import wire
-from .cache_points import Marks
+from .cache_marks import Marks
 from .compaction import KIND as COMPACTION
 from .compaction import write_compaction
 from .message_reader import BLOCK, own_fields

@@ -12,11 +12,11 @@ from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.history_facts import facts_of
 from ...codec.request_steps import leading, read, write
 from ...codec.results_after_calls import results_after_calls
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .beta_header import ask_for

@@ -12,9 +12,8 @@ from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import NULL, carried, gather, restore
-from ...codec.failed_answers import (
+from ...codec.failed_answer_endings import (
     FAILED,
     failure,
     first_only,
@@ -23,6 +22,7 @@ from ...codec.failed_answers import (
     says_it_all,
     with_failure,
 )
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .history_writer import History

@@ -17,14 +17,14 @@ from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import Fields
-from ...codec.format_words import with_words
+from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
-from ...codec.schema_fitting import fit
+from ...codec.schema_for_target import fit
 from ...codec.setting_ranges import capped, given
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire
-from .cache_points import Marks
+from .cache_marks import Marks
 from .tools import OUTPUT
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")

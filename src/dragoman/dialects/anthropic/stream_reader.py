@@ -14,14 +14,14 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import NULL, Fields, carried, gather
-from ...codec.failed_answers import told_whole
+from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off, said_nothing
-from ...codec.frames import FrameReader
 from ...codec.packed_seals import origin
-from ...codec.sse import Splitter
+from ...codec.sse_frame_reader import FrameReader
+from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from msgspec import Raw, Struct
 
-from ...codec.admit import Admitter
 from ...codec.dialect_extras import Fields
+from ...codec.wire_decoding import Admitter
 from . import NAME as NAME
 
 NONE = Raw()

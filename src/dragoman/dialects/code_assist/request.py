@@ -11,10 +11,10 @@ from ...canon.parts import Path, Text
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import carried, take_shared, with_shared
 from ...codec.request_steps import read, same_items, write
+from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from ...errors import WireError
 from ..gemini import request as gemini

@@ -11,9 +11,9 @@ from ...canon.request import Request
 from ...canon.response import Response
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Admitted
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import carried
+from ...codec.wire_decoding import Admitted
 from ...context import Context
 from ...errors import WireError
 from ..gemini import response as gemini

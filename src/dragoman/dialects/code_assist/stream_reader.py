@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, Start
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried
 from ...codec.faults import said_nothing
 from ...codec.surrogates.documents import decodable_frame
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from ..gemini import stream_reader as gemini

@@ -11,8 +11,8 @@ from msgspec import Raw
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.admit import Admitted, Admitter, Indexed, Unknown
 from ...codec.dialect_extras import Fields
+from ...codec.wire_decoding import Admitted, Admitter, Indexed, Unknown
 from ...context import Context
 from ...errors import WireError
 from ..gemini import wire as gemini

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ...canon.parts import Path, ToolCall
 from ...codec import json_text
 from ...codec.call_ids import hashed
-from ...codec.open_calls import UnansweredCalls
+from ...codec.open_call_lookup import UnansweredCalls
 from ...context import Context
 from . import wire
 from .original_values import ID, NULL, own

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
 from ...canon.turns import Turn
-from ...codec.open_calls import OpenCalls
+from ...codec.open_call_lookup import OpenCalls
 from ...context import Context
 from . import wire
 from .message import DUMMY, write_call, write_part

@@ -32,8 +32,8 @@ from . import wire
 from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
 from .grounding import PAGES
+from .hosted_tool_parts import CALL, RESPONSE, read_tool_part, write_use
 from .original_values import peek
-from .tool_parts import CALL, RESPONSE, read_tool_part, write_use
 
 GROUNDING, FETCHED = "groundingMetadata", "urlContextMetadata"
 _SUCCESS, _ERROR = "URL_RETRIEVAL_STATUS_SUCCESS", "URL_RETRIEVAL_STATUS_ERROR"

@@ -12,11 +12,11 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import carried, gather
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

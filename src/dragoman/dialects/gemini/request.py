@@ -12,11 +12,11 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, gather
 from ...codec.format_and_system_fallbacks import with_system_as_user, with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

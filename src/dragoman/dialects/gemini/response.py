@@ -12,11 +12,11 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import json_text, service_tiers
-from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import carried, gather
-from ...codec.failed_answers import finer, in_order, lose_missing_call, lose_stop
+from ...codec.failed_answer_endings import finer, in_order, lose_missing_call, lose_stop
 from ...codec.model_name_prefixes import bare
+from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

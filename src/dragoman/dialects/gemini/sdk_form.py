@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.admit import Admitted, Unknown
+from ...codec.wire_decoding import Admitted, Unknown
 from ...errors import WireError
 from . import wire
 

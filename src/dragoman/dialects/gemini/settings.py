@@ -10,10 +10,10 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import Fields, carried
-from ...codec.format_words import with_words
+from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
-from ...codec.schema_fitting import fit
+from ...codec.schema_for_target import fit
 from ...codec.setting_ranges import capped, given, within
 from ...context import Context
 from . import wire

@@ -14,13 +14,13 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Stop, Usage
-from ...codec import json_array_splitter, json_text, sse
-from ...codec.admit import Unknown
+from ...codec import json_array_splitter, json_text, sse_splitter
 from ...codec.dialect_extras import carried
-from ...codec.failed_answers import cut_short
+from ...codec.failed_answer_endings import cut_short
 from ...codec.faults import broken_off, said_nothing
-from ...codec.frames import FrameReader, begun
+from ...codec.sse_frame_reader import FrameReader, begun
 from ...codec.surrogates.documents import decodable_frame
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
@@ -108,7 +108,7 @@ class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(sse.Splitter(wire.NAME), keeps_count=True)
+        super().__init__(sse_splitter.Splitter(wire.NAME), keeps_count=True)
         self._context = context
         self._head = b""
         self._odd = b""  # a body that is no chunk, in place of the first one

@@ -15,8 +15,8 @@ from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import json_text
 from ...codec.answer_ids import original
-from ...codec.failed_answers import left_out, malformed
-from ...codec.frames import Template
+from ...codec.failed_answer_endings import left_out, malformed
+from ...codec.sse_frame_reader import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire

@@ -11,13 +11,13 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import carried, gather
 from ...codec.schema import Subset, from_openapi
-from ...codec.schema_fitting import fit
-from ...codec.tool_declarations import ToolMemo
+from ...codec.schema_for_target import fit
+from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .original_values import own, put_back, with_field

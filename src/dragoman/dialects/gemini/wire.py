@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import Raw, Struct
 
-from ...codec.admit import Admitted, Admitter
 from ...codec.dialect_extras import Fields
+from ...codec.wire_decoding import Admitted, Admitter
 from ...errors import WireError
 from . import NAME as NAME
 

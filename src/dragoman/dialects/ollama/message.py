@@ -9,11 +9,11 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import gather
 from ...codec.media import as_text, missing
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

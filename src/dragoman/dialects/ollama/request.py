@@ -9,10 +9,10 @@ from ...canon.parts import Extra, Media, Opaque, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import gather, misplaced, take_shared, with_shared
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

@@ -10,7 +10,7 @@ from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import json_text
 from ...codec.dialect_extras import carried, gather, misplaced
-from ...codec.failed_answers import (
+from ...codec.failed_answer_endings import (
     FAILED,
     GAP,
     failure,

@@ -14,13 +14,13 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
-from ...codec import json_text, ndjson
-from ...codec.admit import Unknown
+from ...codec import json_text, ndjson_splitter
 from ...codec.dialect_extras import carried
-from ...codec.failed_answers import told_whole
+from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off
-from ...codec.sse import MAX_STRAY
+from ...codec.sse_splitter import MAX_STRAY
 from ...codec.surrogates.documents import decodable_frame
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
@@ -41,7 +41,7 @@ class StreamReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._lines = ndjson.Splitter(wire.NAME)
+        self._lines = ndjson_splitter.Splitter(wire.NAME)
         self._ids = Ids(context)
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open

@@ -14,10 +14,10 @@ import msgspec
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import json_text
-from ...codec.failed_answers import GAP, failure, left_out, malformed, unusable
-from ...codec.frames import Template
+from ...codec.failed_answer_endings import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
-from ...codec.ndjson import one_line
+from ...codec.ndjson_splitter import one_line
+from ...codec.sse_frame_reader import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire

@@ -9,10 +9,10 @@ from typing import Any
 from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, misplaced
 from ...codec.media import as_text, note
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

@@ -19,7 +19,7 @@ from ...codec.cache_budget import remembered
 from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import gather
 from ...codec.schema import Subset, adapt
-from ...codec.tool_declarations import ToolMemo
+from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names
 from ...context import Context
 from . import wire

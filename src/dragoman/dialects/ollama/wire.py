@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec import Raw, Struct
 
-from ...codec.admit import Admitter
+from ...codec.wire_decoding import Admitter
 from . import NAME as NAME
 
 NONE = Raw()

@@ -10,9 +10,9 @@ from typing import Any
 
 from ...canon.parts import Media, Part, Path
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.hosted_calls import objects, word
 from ...codec.media import data_url, guess_mime, split_data_url
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 
 FIELD = "images"

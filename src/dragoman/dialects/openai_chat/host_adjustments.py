@@ -26,8 +26,8 @@ from ...codec.reasoning_effort import opens, wish
 from ...context import Context
 from ...facts.host import Host
 from . import wire
+from .cache_marks import takes_anthropics
 from .message import field_mark, marked_field
-from .message_marks import takes_anthropics
 from .reasoning_details import FIELD, is_entry
 from .tools import CACHE_CONTROL, NAMES, with_own
 

@@ -22,21 +22,21 @@ from ...canon.parts import (
     plain_text,
 )
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import NULL, carried, gather, misplaced, restore
-from ...codec.failed_answers import decoded_once
+from ...codec.failed_answer_endings import decoded_once
 from ...codec.media import as_text, data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .answer_images import FIELD as IMAGES
 from .answer_images import is_image, take_images, write_images
 from .audio_writer import is_sound, write_sounds
+from .cache_marks import takes_marks, written_mark
 from .hosted_calls import DETAIL
-from .message_marks import takes_marks, written_mark
 from .reasoning_details import (
     FIELD,
     is_carrier,

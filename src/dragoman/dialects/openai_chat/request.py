@@ -11,22 +11,22 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.call_ids import from_chat_client
 from ...codec.dialect_extras import Fields, carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire
 from .audio_reader import becomes_words, is_heard, spoken_parts
+from .cache_marks import capped_marks, take_marks, takes_anthropics, with_marks
 from .foreign_shapes import is_mixed, sorted_out
 from .history_writer import say_json, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
-from .message_marks import capped_marks, take_marks, takes_anthropics, with_marks
 from .settings import read_extras, read_settings, take_options, take_shared, write_settings
 from .tool_results import answer_for, write_results_messages
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice

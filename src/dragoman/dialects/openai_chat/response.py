@@ -12,10 +12,10 @@ from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
 from ...codec import answer_ids, json_text, service_tiers
-from ...codec.admit import Admitted, Unknown
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import NULL, Fields, carried, gather, restore
-from ...codec.failed_answers import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
+from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
+from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from . import wire
 from .audio_reader import becomes_words, is_empty, is_heard, spoken_parts

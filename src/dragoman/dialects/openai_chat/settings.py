@@ -7,12 +7,12 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import Fields, carried
 from ...codec.dialect_extras import take_shared as extras_shared
-from ...codec.format_words import format_name
+from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
 from ...codec.setting_ranges import capped, given, within
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .tools import fit_schema

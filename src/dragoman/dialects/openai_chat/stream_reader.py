@@ -17,14 +17,14 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import json_text, service_tiers
-from ...codec.admit import Admitter, Unknown
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import Fields, carried
-from ...codec.failed_answers import told_whole
+from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off
-from ...codec.frames import FrameReader, begun
-from ...codec.sse import Splitter
+from ...codec.sse_frame_reader import FrameReader, begun
+from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
+from ...codec.wire_decoding import Admitter, Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

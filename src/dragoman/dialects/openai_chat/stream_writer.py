@@ -8,10 +8,10 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, held_elsewhere
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.call_ids import to_chat_client
-from ...codec.failed_answers import GAP, cut_short, failure, flawed
-from ...codec.frames import Template
+from ...codec.failed_answer_endings import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.packed_seals import pack
+from ...codec.sse_frame_reader import Template
 from ...context import Context
 from . import wire
 from .answer_images import FIELD as IMAGES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...canon.parts import ToolCall
 from ...codec import json_text
-from ...codec.failed_answers import decoded_once
+from ...codec.failed_answer_endings import decoded_once
 from ...context import Context
 from . import wire
 

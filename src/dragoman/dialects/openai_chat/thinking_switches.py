@@ -16,8 +16,8 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...canon.request import Settings
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.reasoning_effort import ORDER
+from ...codec.wire_decoding import Unknown
 
 SWITCHES = frozenset({"thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs", "reasoning"})
 _TYPES = {"enabled": True, "adaptive": True, "auto": True, "disabled": False}

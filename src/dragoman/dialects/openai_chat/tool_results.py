@@ -15,8 +15,8 @@ from ...codec.dialect_extras import restore
 from ...codec.media import as_text
 from ...context import Context
 from . import wire
+from .cache_marks import written_mark
 from .message import write_content
-from .message_marks import written_mark
 from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from msgspec import Raw, Struct, field
 
-from ...codec.admit import Admitter
 from ...codec.dialect_extras import Fields
+from ...codec.wire_decoding import Admitter
 from ...errors import WireError
 from . import NAME as NAME
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.openai_family import BASE_URL, HEADERS
+from ...endpoints.openai_shared_values import BASE_URL, HEADERS
 from ...endpoints.records import (
     OPENAI_LISTS,
     Call,

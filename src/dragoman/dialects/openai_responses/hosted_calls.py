@@ -30,7 +30,18 @@ from ...codec.hosted_calls_as_text import as_text, has_text
 from ...codec.packed_seals import MARK_BYTES
 from ...context import Context
 from . import wire
-from .hosted_runs import LISTING, MCP, RUN, SHELL, SHELL_OUTPUT, read_mcp, read_run, read_shell, write_mcp, write_run
+from .hosted_programs_and_mcp import (
+    LISTING,
+    MCP,
+    RUN,
+    SHELL,
+    SHELL_OUTPUT,
+    read_mcp,
+    read_run,
+    read_shell,
+    write_mcp,
+    write_run,
+)
 from .hosted_tool_search import read_tool_search, write_tool_search
 
 SEARCH = "web_search_call"

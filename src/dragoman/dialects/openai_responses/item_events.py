@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ...canon.events import Event, PartDelta, PartEnd, PartStart
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall, pointer
 from ...codec import json_text
-from ...codec.failed_answers import GAP
+from ...codec.failed_answer_endings import GAP
 from ...codec.surrogates.streams import spelled_whole
 from ...context import Context
 from ...errors import WireError

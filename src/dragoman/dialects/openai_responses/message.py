@@ -8,9 +8,9 @@ from msgspec import Raw
 
 from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text, plain_text
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import gather, restore
 from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .tools import own_fields, with_fields

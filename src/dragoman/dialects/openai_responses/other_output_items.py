@@ -15,7 +15,7 @@ from .compaction import read_compaction
 from .generated_images import KIND as IMAGE
 from .generated_images import read_image, read_making
 from .hosted_calls import read_hosted
-from .hosted_runs import LISTING
+from .hosted_programs_and_mcp import LISTING
 
 _APPROVALS = frozenset({"mcp_approval_request", "mcp_approval_response"})
 

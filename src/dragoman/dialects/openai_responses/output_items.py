@@ -13,16 +13,16 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, held_elsewhere, plain_text
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.cache_budget import small_cache
 from ...codec.call_ids import hashed, minted
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, restore
-from ...codec.failed_answers import decoded_once
+from ...codec.failed_answer_endings import decoded_once
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import missing
 from ...codec.packed_seals import MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .client_tools import has_own_item, own_item, read_answer_call

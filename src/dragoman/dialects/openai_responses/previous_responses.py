@@ -13,8 +13,8 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.surrogates.documents import REPLACED, encode_escaped, without_surrogates
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

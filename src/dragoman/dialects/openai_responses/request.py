@@ -13,7 +13,6 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import (
     CACHE_OPTIONS,
     NULL,
@@ -28,6 +27,7 @@ from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.host_refused_fields import without_refused_fields
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .client_tool_search import NAME as SEARCH
@@ -40,12 +40,12 @@ from .hosted_tools import HOSTED
 from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
 from .other_output_items import read_other
-from .other_uses import read_use
 from .output_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
 from .previous_responses import put_earlier
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
 from .unknown_items import as_message
+from .uses_of_responses_only_tools import read_use
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
 _SAID = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})

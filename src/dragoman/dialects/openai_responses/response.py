@@ -15,11 +15,11 @@ from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
-from ...codec.admit import Unknown
 from ...codec.cache_budget import Memory, remembered
 from ...codec.dialect_extras import EMPTY_VALUES, NULL, carried, gather, restore
-from ...codec.failed_answers import first_only, lose_missing_call, lose_stop, says_it_all
-from ...codec.tool_declarations import Same
+from ...codec.failed_answer_endings import first_only, lose_missing_call, lose_stop, says_it_all
+from ...codec.tool_declaration_cache import Same
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

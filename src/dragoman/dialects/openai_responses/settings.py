@@ -8,7 +8,7 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import Fields
-from ...codec.format_words import format_name
+from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import wanted
 from ...codec.setting_ranges import capped, given, within
 from ...context import Context

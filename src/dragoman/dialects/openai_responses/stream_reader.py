@@ -18,13 +18,13 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, Start
 from ...canon.parts import Part, Path, ToolCall
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import NULL
-from ...codec.failed_answers import told_whole
+from ...codec.failed_answer_endings import told_whole
 from ...codec.faults import broken_off, said_nothing
-from ...codec.frames import FrameReader, begun
-from ...codec.sse import Splitter
+from ...codec.sse_frame_reader import FrameReader, begun
+from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
@@ -32,7 +32,7 @@ from .client_tools import PROGRESS
 from .faults import fault_from
 from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
-from .hosted_runs import STREAM_EVENTS
+from .hosted_programs_and_mcp import STREAM_EVENTS
 from .item_events import ANNOTATION, DONE, PART_DONE, Item, Teller
 from .output_items import read_item
 from .response import answer_extra, read_figures, read_response, read_stop

@@ -17,9 +17,9 @@ from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal,
 from ...canon.response import Stop
 from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
-from ...codec.failed_answers import cut_short, flawed
-from ...codec.frames import Template
+from ...codec.failed_answer_endings import cut_short, flawed
 from ...codec.media import missing
+from ...codec.sse_frame_reader import Template
 from ...context import Context
 from . import wire
 from .client_tools import has_own_item, own_item
@@ -28,7 +28,7 @@ from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .generated_images import image_item, is_picture
 from .hosted_calls import SEARCH
-from .hosted_runs import STEPPED, begun, stream_steps
+from .hosted_programs_and_mcp import STEPPED, begun, stream_steps
 from .message import write_citations
 from .output_items import (
     MADE_HERE,

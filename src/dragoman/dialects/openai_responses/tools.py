@@ -13,13 +13,13 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.hosted_tools import Row, forced
 from ...codec.schema.openai_subsets import LOOSE
-from ...codec.schema_fitting import fit, fit_openai_schema
-from ...codec.tool_declarations import ToolMemo
+from ...codec.schema_for_target import fit, fit_openai_schema
+from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
+from ...codec.wire_decoding import Unknown
 from ...context import ANSWER, Context
 from . import wire
 

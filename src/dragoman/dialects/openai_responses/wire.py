@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...codec.admit import Admitter
 from ...codec.dialect_extras import Fields
+from ...codec.wire_decoding import Admitter
 from . import NAME as NAME
 
 NONE = Raw()

@@ -13,14 +13,14 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import carried, restore, with_shared
 from ...codec.request_steps import read, same_items, write
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ..openai_chat import request as chat
+from ..openai_chat.cache_marks import take_marks, with_marks
 from ..openai_chat.history_writer import NO_INPUT
-from ..openai_chat.message_marks import take_marks, with_marks
-from . import known_fields, wire
+from . import unknown_field_removal, wire
 from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
 from .part_fields import capped, fitted_turn, marks_homed, marks_taken
 from .reasoning_details import own_thought, read_details, read_images, said, sealed_calls, tell
@@ -305,7 +305,7 @@ def _hangs(turn: Turn) -> bool:
 def told_turn(turn: Turn, context: Context, mine: bool) -> Turn:
     """A turn for Chat's writer, with this dialect's fields as extras."""
     if not mine and context.source == wire.CHAT:
-        turn = known_fields.of_turn(turn, context)
+        turn = unknown_field_removal.of_turn(turn, context)
     extra = wire.homed(turn.extra)
     if turn.role != "assistant":
         turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)

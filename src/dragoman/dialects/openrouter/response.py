@@ -11,10 +11,10 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
-from ...codec.admit import Admitted
 from ...codec.dialect_extras import carried
-from ...codec.failed_answers import GAP, failure, with_failure
+from ...codec.failed_answer_endings import GAP, failure, with_failure
 from ...codec.faults import said_nothing
+from ...codec.wire_decoding import Admitted
 from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat

@@ -15,7 +15,7 @@ from ...codec.dialect_extras import NULL, carried
 from ...codec.reasoning_effort import wanted
 from ...context import Context
 from ..openai_chat.tools import lifetime
-from . import known_fields, wire
+from . import unknown_field_removal, wire
 
 _WISH: dict[str, Path] = {
     "effort": ("reasoning", "effort"),
@@ -260,4 +260,4 @@ def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> 
             left[name] = value
         elif bytes(value) != json_text.encode(getattr(settings, name)):
             context.lose("field.dropped", (name,), "this dialect has one field for both")
-    return known_fields.of_request({**extra, wire.CHAT: left}, context)
+    return unknown_field_removal.of_request({**extra, wire.CHAT: left}, context)

@@ -15,8 +15,8 @@ from ...canon.events import Event, Fault, Finish
 from ...canon.parts import Part, Path, Seal
 from ...canon.response import Response, Usage
 from ...codec import json_text, packed_seals
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import Fields, carried
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail

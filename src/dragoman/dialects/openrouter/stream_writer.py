@@ -11,8 +11,8 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, held_elsewhere
 from ...canon.response import Stop
 from ...codec import json_text, packed_seals, service_tiers
-from ...codec.failed_answers import cut_short
-from ...codec.frames import Template
+from ...codec.failed_answer_endings import cut_short
+from ...codec.sse_frame_reader import Template
 from ...context import Context
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.reasoning_details import TEXT

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Raw, field
 
 from ...canon.parts import Extra, Path
-from ...codec.admit import Admitter, Unknown
 from ...codec.dialect_extras import Fields
+from ...codec.wire_decoding import Admitter, Unknown
 from ...context import Context
 from ..openai_chat import wire as chat
 from . import NAME as NAME

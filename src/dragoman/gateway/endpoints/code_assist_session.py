@@ -20,7 +20,7 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...facts import profiles
 from ...transport.http_client import Headers
-from ...transport.redaction import without_secrets
+from ...transport.secret_redaction import without_secrets
 from ..exchange.refused_exchange import Refused
 from ..exchange.side_requests import ask_upstream
 from ..http.server import IncomingRequest

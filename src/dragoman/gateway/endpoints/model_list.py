@@ -23,7 +23,7 @@ from ...endpoints.records import Model
 from ...facts import profiles
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
-from ..exchange import upstream_request_headers
+from ..exchange import upstream_address_for_client
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
 
@@ -77,7 +77,9 @@ class Listing:
         if upstream.dialect == REHEARSAL:
             return ()
         own = (
-            upstream_request_headers.client_key(headers) if upstream_request_headers.auth(upstream) == "client" else ""
+            upstream_address_for_client.client_key(headers)
+            if upstream_address_for_client.auth(upstream) == "client"
+            else ""
         )
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))

@@ -26,8 +26,8 @@ from typing import Any, TypeVar
 
 from ...errors import DragomanError
 from ...seals.vault import Vault
-from ...transport.body_joining import LARGE as LARGE_BODY
-from ...transport.body_joining import join_pieces
+from ...transport.large_body_joining import LARGE as LARGE_BODY
+from ...transport.large_body_joining import join_pieces
 from .refused_exchange import Refused
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ...transport.redaction import Redactor
+from ...transport.secret_redaction import Redactor
 from ..config import LogFormat
 from .exchange_report import clean, secrets_of
 from .log_line_writer import LineWriter

@@ -15,7 +15,7 @@ from ...canon.response import Usage
 from ...context import Context
 from ...dialects import get, is_known
 from ...errors import WireError
-from ...transport.redaction import Redactor, query_secrets, redacted_query
+from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
 from .recent_exchanges import Exchange, Recording, as_recording
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)

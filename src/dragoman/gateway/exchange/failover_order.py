@@ -14,8 +14,8 @@ from .breaker import Breaker, Breakers, request_digest
 from .fault_reactions import FaultRow
 from .recent_exchanges import Try
 from .routes import Choice
+from .upstream_address_for_client import client_key
 from .upstream_key_faults import serves_nothing
-from .upstream_request_headers import client_key
 
 
 class Failover:

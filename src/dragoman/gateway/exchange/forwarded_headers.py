@@ -14,8 +14,8 @@ from ...canon.loss_codes import CODES
 from ...canon.losses import Loss, Severity
 from ...codec.cache_budget import small_cache
 from ...dialects import endpoints, installed
-from ...transport.client_interface import Headers
-from ...transport.known_response_heads import HeadShape, ResponseHead
+from ...transport.http_client_interface import Headers
+from ...transport.response_head_reader import HeadShape, ResponseHead
 from ...transport.upstream import REHEARSAL
 
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from ...dialects import endpoints
-from ...transport.redaction import SHORTEST
+from ...transport.secret_redaction import SHORTEST
 
 SHORTEST_RUN = 6
 """Characters of the shortest part that stands for a whole secret. A shorter part occurs in too many words."""

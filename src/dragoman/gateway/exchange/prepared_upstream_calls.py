@@ -20,15 +20,15 @@ from ...translate import StreamTranslator, Translation
 from ...translate.request import Peek as Looked
 from ...translate.request import make_options, pass_request
 from ...translate.with_fast_memories import answer_with
-from ...transport.client_interface import Answer, Post
-from ...transport.http_bytes import prepared
-from ...transport.redaction import upstream_secrets
-from ..http.known_request_heads import KnownHead
+from ...transport.http_client_interface import Answer, Post
+from ...transport.request_head_and_decompression import prepared
+from ...transport.secret_redaction import upstream_secrets
+from ..http.request_head_cache import KnownHead
 from .fault_reactions import Origin
 from .forwarded_headers import plan
 from .frame_secret_search import SecretSearch
 from .routes import Choice
-from .upstream_request_headers import address, auth, headers, host, key_headers, target
+from .upstream_address_for_client import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
 """The header with the ids of the gateways that a request came through."""

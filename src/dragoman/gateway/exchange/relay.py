@@ -30,8 +30,8 @@ from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
 from ...translate.with_fast_memories import known_beginning, translate_with
-from ...transport.client_interface import Answer, Post, too_long
-from ...transport.known_response_heads import NONE
+from ...transport.http_client_interface import Answer, Post, too_long
+from ...transport.response_head_reader import NONE
 from ...transport.retry import wait
 from ..config import REHEARSAL, Route
 from ..http.answer_framing import media_type
@@ -43,12 +43,13 @@ from . import (
     fault_messages,
     forwarded_headers,
     rehearsal_upstream,
-    stream_or_whole,
-    upstream_request_headers,
+    stream_whole_conversion,
+    upstream_address_for_client,
 )
 from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .failover_order import Failover
 from .fault_reactions import TABLE
+from .gateway_secrets import print_failure
 from .memory_seal_vault import ClientVault
 from .prepared_upstream_calls import HOPS, INSTANCE, UpstreamPlan
 from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
@@ -65,7 +66,6 @@ from .refused_exchange import (
 )
 from .routes import Choice
 from .seal_refusals import refuses_seals
-from .secret_redaction import print_failure
 from .side_requests import SideAnswer
 from .side_requests import ask_upstream as aside
 from .stream_reply import StreamReply, Translator
@@ -400,9 +400,9 @@ class Relay:
                 self._request.body, plan.options, self._vault.filled(), self._exchange.model, self._known
             )
         if asked.stream not in plan.stream_values:
-            asked.body = stream_or_whole.asking(asked.body, asked.target, stream=plan.stream)
+            asked.body = stream_whole_conversion.asking(asked.body, asked.target, stream=plan.stream)
         if plan.enveloped:
-            asked.body = upstream_request_headers.fitted(plan.choice.upstream, asked.body)
+            asked.body = upstream_address_for_client.fitted(plan.choice.upstream, asked.body)
         return asked
 
     def _noted(self, plan: UpstreamPlan, asked: Translation) -> Translation:
@@ -457,7 +457,7 @@ class Relay:
                     self._faults.origin = "place"
                     return key_missing(plan.choice.name, error)
             if asked.headers:
-                post = upstream_request_headers.beside(post, asked.headers)
+                post = upstream_address_for_client.beside(post, asked.headers)
             first, left = bounds.first_byte, self._end - monotonic()
             if left < first:
                 first = left
@@ -560,8 +560,8 @@ class Relay:
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """A whole answer in the client's dialect and shape, with its losses; or a text about the mistake in it."""
         first = body.lstrip()[:1]
-        if streamed or (first == b"[" and stream_or_whole.comes_as_array(asked.target)):
-            body = stream_or_whole.whole(body, asked.target)
+        if streamed or (first == b"[" and stream_whole_conversion.comes_as_array(asked.target)):
+            body = stream_whole_conversion.whole(body, asked.target)
         elif first != b"{":
             return "the body is no JSON object"
         if self._stream_reply is not None:
@@ -595,12 +595,12 @@ class Relay:
     def _in_events(self, plan: UpstreamPlan, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
         client = self._call.dialect
-        if not plan.same_dialect and stream_or_whole.has_broken_call(body, asked.target, client):
+        if not plan.same_dialect and stream_whole_conversion.has_broken_call(body, asked.target, client):
             # A stream of the upstream's dialect would end with a token limit, which the upstream never reported.
             answer = plan.response(body, asked, int(self._services.now()), self._vault)
-            return stream_or_whole.streamed(answer.body, client), answer.losses
+            return stream_whole_conversion.streamed(answer.body, client), answer.losses
         translator = self._translator(plan, asked)
-        written = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
+        written = translator.feed(stream_whole_conversion.streamed(body, asked.target)) + translator.close()
         if translator.fault is not None:
             raise FaultError(translator.fault)
         return written, translator.losses

@@ -24,12 +24,12 @@ from ..http.reply_wrapper import ReplyWrapper
 from ..http.server import Reply
 from .child_process import LARGE, ChildProcesses
 from .child_tasks import done
-from .item_references import ids, item_fields, reference
 from .recent_exchanges import Exchange
 from .refused_exchange import Refused
 from .routes import Choice
 from .stored_responses import ClientStored, Conversation, Kept
-from .upstream_request_headers import auth
+from .upstream_address_for_client import auth
+from .upstream_stored_items import ids, item_fields, reference
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
 _NATIVE = "openai-responses"

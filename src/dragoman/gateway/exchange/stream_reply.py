@@ -19,7 +19,7 @@ from ...dialects import get
 from ...endpoints.records import Call
 from ...errors import TransportError, WireError
 from ...translate.stream_passthrough import PassThrough
-from ...transport.client_interface import Answer
+from ...transport.http_client_interface import Answer
 from ..config import Bounds
 from ..http.answer_framing import array_frames, keep_alive, media_type
 from ..http.server import Reply

@@ -12,17 +12,17 @@ import msgspec
 from ...canon.events import Fault
 from ...dialects import get
 from ...translate.result import Translation
-from ...transport.client_interface import Answer
-from ...transport.redaction import Redactor
+from ...transport.http_client_interface import Answer
 from ...transport.retry import until
+from ...transport.secret_redaction import Redactor
 from ..services import Services
 from . import fault_messages
 from .fault_reactions import KEY_REFUSED, Origin
 from .frame_secret_search import SecretSearch
+from .gateway_secrets import passed_on
 from .prepared_upstream_calls import UpstreamPlan
 from .recent_exchanges import Exchange
 from .routes import Choice
-from .secret_redaction import passed_on
 from .upstream_key_faults import key_refused, refuses_key
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from .known_request_heads import KnownHead
+from .request_head_cache import KnownHead
 
 
 class IncomingRequest(Struct, eq=False):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from ...transport.body_joining import LARGE
+from ...transport.large_body_joining import LARGE
 
 if TYPE_CHECKING:
     from .server import _Client

@@ -3,7 +3,7 @@
 It is written by hand for two reasons. It costs less: 78 microseconds of CPU for a proxied request, against 135 with
 uvicorn (measured on two cores, see bench/). And a gateway must notice at once that a client has gone, because it then
 closes the upstream's connection, and that a client reads slowly. httptools (llhttp) parses requests. Heads that were
-parsed before are recognised by their bytes (`known_request_heads.py`).
+parsed before are recognised by their bytes (`request_head_cache.py`).
 
 Limits: size of heads and bodies, requests under way, time to send a head, time between two pieces of a body, time to
 send a body, time between two requests. Each breach is answered, in the client's dialect where the handler knows it, and
@@ -21,13 +21,13 @@ from typing import Any, cast
 import httptools
 from msgspec import Struct
 
-from ...transport.body_joining import is_large, join_pieces
 from ...transport.deadlines import Deadlines
-from ...transport.http_bytes import lower
+from ...transport.large_body_joining import is_large, join_pieces
+from ...transport.request_head_and_decompression import lower
 from .client_hangup import has_left
 from .incoming_request import IncomingRequest
-from .known_request_heads import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 from .replies import Gone, Reply
+from .request_head_cache import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 
 __all__ = ["Bounds", "Gone", "Handler", "IncomingRequest", "Reply", "Server"]
 

@@ -30,7 +30,7 @@ from ..app import Gateway
 from ..config import Config
 from ..exchange.exchange_log import ExchangeLog
 from ..startup_checks import check_upstreams
-from .other_workers import OtherWorkers
+from .exchanges_of_other_workers import OtherWorkers
 from .server import Bounds, Server
 
 Load = Callable[[], Config]

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from dragoman.canon import Event, Media, Opaque, Reasoning, Stop, Text, ToolCall, Usage
 from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from dragoman.codec import ndjson
+from dragoman.codec import ndjson_splitter
 from tests.unit.dialects.ollama.desk import TIME, UNIX, end, events_of, line, lines
 
 START = Start("", "m", UNIX, extra={"ollama": {"created_at": Raw(f'"{TIME}"'.encode())}})
@@ -139,7 +139,7 @@ def test_a_broken_line_is_a_fault(broken: bytes) -> None:
 
 
 def test_a_line_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ndjson, "MAX_FRAME", 200)
+    monkeypatch.setattr(ndjson_splitter, "MAX_FRAME", 200)
     stream = lines(line(content="a")) + b'{"model":"' + b"x" * 300
     for step in (0, 1, 50):
         found, _ = events_of(stream, step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from dragoman.codec.admit import Admitter
+from dragoman.codec.wire_decoding import Admitter
 from dragoman.dialects.openai_chat import wire
 
 WHOLE = Admitter[wire.ChatRequest](wire.NAME, wire.ChatRequest)

@@ -9,7 +9,7 @@ from bench import payloads
 
 from dragoman.gateway.config import Config, Upstream
 from dragoman.gateway.exchange.forwarded_headers import not_forwarded, to_client, to_upstream
-from dragoman.transport.known_response_heads import ResponseHead, listed
+from dragoman.transport.response_head_reader import ResponseHead, listed
 
 from ..loopback import Scripted, ask, through
 from ..test_auth import PLACES

@@ -9,11 +9,11 @@ import pytest
 
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Route
-from dragoman.gateway.exchange import upstream_request_headers
+from dragoman.gateway.exchange import upstream_address_for_client
 from dragoman.gateway.exchange.prepared_upstream_calls import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
 from dragoman.gateway.exchange.routes import Choice
-from dragoman.gateway.http.known_request_heads import KnownHead, KnownHeads
-from dragoman.transport.known_response_heads import listed
+from dragoman.gateway.http.request_head_cache import KnownHead, KnownHeads
+from dragoman.transport.response_head_reader import listed
 from dragoman.transport.upstream import Auth, Upstream
 
 ENVIRONMENT = {"KEY": "the upstream's own"}
@@ -39,7 +39,7 @@ def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_ke
         asked = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
         client = draw.choice(["anthropic", "openai-chat", "gemini"])
         plan = known[place, client, bool(number % 2), *asked]
-        wanted = upstream_request_headers.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
+        wanted = upstream_address_for_client.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
         if url.startswith("http:"):
             wanted.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".strip()))
         assert list(plan.post(asked).headers) == wanted

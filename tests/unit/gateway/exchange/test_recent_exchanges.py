@@ -27,7 +27,7 @@ from dragoman.gateway.exchange.recent_exchanges import (
     compact,
     compact_repairs,
 )
-from dragoman.gateway.http.known_request_heads import KnownHead
+from dragoman.gateway.http.request_head_cache import KnownHead
 from dragoman.gateway.http.server import IncomingRequest
 
 from ..rig import DIALECTS, Behind, asking, between, failing, run, streaming, whole

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from dragoman.transport.http_bytes import MAX_MEMBERS, Inflate, TooLarge
+from dragoman.transport.request_head_and_decompression import MAX_MEMBERS, Inflate, TooLarge
 
 
 def test_a_body_of_several_members() -> None:

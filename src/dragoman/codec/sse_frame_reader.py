@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from ..canon.events import Event, PartDelta, PartEnd, PartStart
-from .sse import Frame, Splitter
+from .sse_splitter import Frame, Splitter
 
 Lane = Callable[[bytes], bytes | None]
 """Translates a frame with more of the same text into the client's dialect. Returns None for any other frame."""

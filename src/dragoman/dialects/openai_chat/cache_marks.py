@@ -16,8 +16,8 @@ from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.admit import Unknown
 from ...codec.dialect_extras import NULL
+from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 from .tools import CACHE_CONTROL, lifetime

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dragoman.errors import WireError
-from dragoman.transport.addressing import counting, target
 from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_address import counting, target
 
 GEMINI = Upstream("gemini", "https://host.example")
 VERTEX = Upstream("gemini", "https://host.example", project="p")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.cli.file_effects import effects, one_line
+from dragoman.cli.untrusted_file_effects import effects, one_line
 from dragoman.errors import ConfigError
 from dragoman.runtime.mcp.config import read as read_servers
 

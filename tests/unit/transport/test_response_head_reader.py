@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.transport.known_response_heads import (
+from dragoman.transport.response_head_reader import (
     MAX_LENGTH,
     MAX_LINES,
     MAX_SHAPES,

@@ -8,7 +8,7 @@ import pytest
 
 import dragoman
 from dragoman.canon.request import Format
-from dragoman.codec.format_words import format_name, with_words
+from dragoman.codec.format_name_in_schema import format_name, with_words
 from dragoman.context import Context
 
 SCHEMA = {

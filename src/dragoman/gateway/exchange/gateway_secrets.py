@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
-from ...transport.redaction import Redactor, upstream_secrets
+from ...transport.secret_redaction import Redactor, upstream_secrets
 from ..client_identity import listed, passes_client_keys, shown_keys
 from ..config import Config
 

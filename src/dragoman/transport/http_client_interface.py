@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from .known_response_heads import ResponseHead
+    from .response_head_reader import ResponseHead
 
 Headers = list[tuple[str, str]]
 

@@ -6,7 +6,7 @@ It accepts LF and CRLF line ends, a byte-order mark, blank lines (skipped), and 
 from __future__ import annotations
 
 from ..errors import WireError
-from .sse import MAX_FRAME
+from .sse_splitter import MAX_FRAME
 
 _BOM = b"\xef\xbb\xbf"
 

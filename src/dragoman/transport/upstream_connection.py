@@ -2,7 +2,7 @@
 
 This code runs for every request, and parts of it for every piece of a stream, so it does as little as possible. The
 connection changes the state of its answer directly. The parser's callbacks append to lists where that is enough.
-Headers are not reported one by one (`known_response_heads.py`).
+Headers are not reported one by one (`response_head_reader.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import httptools
 
-from .client_interface import MAX_HEAD, Address
-from .http_bytes import Broken
-from .known_response_heads import HeadShapes
+from .http_client_interface import MAX_HEAD, Address
+from .request_head_and_decompression import Broken
+from .response_head_reader import HeadShapes
 from .upstream_answer import HIGH_WATER, Answer
 
 if TYPE_CHECKING:

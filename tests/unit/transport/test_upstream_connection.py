@@ -12,11 +12,11 @@ import httptools
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.connection import Connection
-from dragoman.transport.http_bytes import prepared
 from dragoman.transport.http_client import Address, Limits, Pool
-from dragoman.transport.known_response_heads import HeadShapes
+from dragoman.transport.request_head_and_decompression import prepared
+from dragoman.transport.response_head_reader import HeadShapes
 from dragoman.transport.upstream_answer import Answer
+from dragoman.transport.upstream_connection import Connection
 
 from .test_http_client import answering, get, plain, read_request, run
 from .test_http_fuzz import HERE, Wire, told

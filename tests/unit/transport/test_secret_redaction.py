@@ -10,7 +10,13 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.events import Fault
-from dragoman.transport.redaction import Redactor, redacted_query, redacted_url, upstream_secrets, without_secrets
+from dragoman.transport.secret_redaction import (
+    Redactor,
+    redacted_query,
+    redacted_url,
+    upstream_secrets,
+    without_secrets,
+)
 from dragoman.transport.upstream import Upstream
 
 

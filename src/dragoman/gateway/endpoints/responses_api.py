@@ -26,7 +26,7 @@ from ..exchange.refused_exchange import Refused
 from ..exchange.response_continuation import asked, chain, recall, with_answer, with_id
 from ..exchange.side_requests import ask_upstream
 from ..exchange.stored_responses import ClientStored, Conversation, Kept
-from ..exchange.upstream_request_headers import auth
+from ..exchange.upstream_address_for_client import auth
 from ..http.server import IncomingRequest
 from ..services import Services
 from .endpoint_table import Call

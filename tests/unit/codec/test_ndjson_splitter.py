@@ -7,14 +7,14 @@ import random
 import msgspec
 import pytest
 
-from dragoman.codec import ndjson
+from dragoman.codec import ndjson_splitter
 
 TEXT = b'\xef\xbb\xbf{"a":1}\r\n\n{"b":"\xc3\xa9"}\n  \r\n{"c":[1,\t2]}'
 LINES = [b'{"a":1}\r', '{"b":"é"}'.encode(), b'{"c":[1,\t2]}']
 
 
 def split(text: bytes, cuts: list[int]) -> list[bytes]:
-    splitter = ndjson.Splitter("ollama")
+    splitter = ndjson_splitter.Splitter("ollama")
     found: list[bytes] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])
@@ -30,7 +30,7 @@ def test_lines_come_whole_however_the_bytes_are_cut() -> None:
 
 
 def test_a_line_is_given_out_as_soon_as_it_ends() -> None:
-    splitter = ndjson.Splitter("ollama")
+    splitter = ndjson_splitter.Splitter("ollama")
     assert splitter.feed(b'{"a":') == []
     assert splitter.feed(b'1}\n{"b"') == [b'{"a":1}']
     assert splitter.close() == [b'{"b"']
@@ -41,9 +41,9 @@ def test_a_line_is_given_out_as_soon_as_it_ends() -> None:
 def test_a_line_that_is_too_long_breaks_the_stream_after_the_lines_before_it(
     cuts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ndjson, "MAX_FRAME", 16)
+    monkeypatch.setattr(ndjson_splitter, "MAX_FRAME", 16)
     text = b'{"a":1}\n' + b"x" * 20 + b'\n{"b":2}\n'
-    splitter = ndjson.Splitter("ollama")
+    splitter = ndjson_splitter.Splitter("ollama")
     found: list[bytes] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])
@@ -53,7 +53,7 @@ def test_a_line_that_is_too_long_breaks_the_stream_after_the_lines_before_it(
 
 def test_a_value_over_several_lines_is_put_on_one() -> None:
     spread = b'{"a":\r\n [1,\n2]}'
-    line = ndjson.one_line(spread)
+    line = ndjson_splitter.one_line(spread)
     assert b"\n" not in line and b"\r" not in line
     assert msgspec.json.decode(line) == msgspec.json.decode(spread)
-    assert ndjson.one_line(b'{"a":"\\n"}') == b'{"a":"\\n"}'
+    assert ndjson_splitter.one_line(b'{"a":"\\n"}') == b'{"a":"\\n"}'

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from dragoman.canon import Format, HostedTool, Media, Opaque, Reasoning, Request, Text, ToolCall, ToolResult, Turn
-from dragoman.rehearsal import media_facts, tokens
+from dragoman.rehearsal import media_facts, token_estimate
 from tests.unit.rehearsal.desk import WEATHER, request, user
 
 
 @given(st.text())
 def test_tokens_joined_are_the_text(text: str) -> None:
-    assert "".join(tokens.split(text)) == text
-    assert tokens.count(text) == len(tokens.split(text)) <= len(text)
+    assert "".join(token_estimate.split(text)) == text
+    assert token_estimate.count(text) == len(token_estimate.split(text)) <= len(text)
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,18 @@ def test_tokens_joined_are_the_text(text: str) -> None:
     ],
 )
 def test_counts(text: str, number: int) -> None:
-    assert tokens.count(text) == number
+    assert token_estimate.count(text) == number
 
 
 def test_prose_is_near_to_what_tokenizers_count() -> None:
     prose = (
         "The interpreter stood between two parties who did not speak the language of each other, and both trusted him."
     )
-    assert 20 <= tokens.count(prose) <= 36
+    assert 20 <= token_estimate.count(prose) <= 36
 
 
 def test_everything_in_a_request_counts() -> None:
-    plain = tokens.estimate(request("hi"))
+    plain = token_estimate.estimate(request("hi"))
     more: list[Request] = [
         request(Turn("system", (Text("Be kind."),)), "hi"),
         request("hi", tools=(WEATHER,)),
@@ -61,7 +61,7 @@ def test_everything_in_a_request_counts() -> None:
         request(user("hi", Media("document", "application/pdf", "AAAA" * 1000))),
         request(user("hi", Media("audio", "audio/wav", url="https://example.com/a.wav"))),
     ]
-    assert all(tokens.estimate(one) > plain for one in more)
+    assert all(token_estimate.estimate(one) > plain for one in more)
 
 
 def _media(data: bytes, mime: str = "image/png") -> Media:
@@ -96,11 +96,11 @@ def test_width_and_height(name: str) -> None:
 
 def test_images_count_by_their_area() -> None:
     def cost(data: bytes) -> int:
-        return tokens.of_parts((_media(data),))
+        return token_estimate.of_parts((_media(data),))
 
     assert cost(_png(750, 100)) == 100
     assert cost(_png(1, 1)) < cost(_png(300, 300)) < cost(_png(9000, 9000)) == cost(_png(99999, 99999))
-    assert cost(b"BM") == tokens.of_parts((Media("image", url="https://example.com/a.png"),))
+    assert cost(b"BM") == token_estimate.of_parts((Media("image", url="https://example.com/a.png"),))
 
 
 @pytest.mark.parametrize(("data", "size"), [("QUJD", 3), ("QUI=", 2), ("QQ==", 1), ("QU\nJD", 3), ("QUI", 2)])

@@ -22,7 +22,7 @@ from ..exchange.response_continuation import recall
 from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..services import Services
-from . import code_assist_session, page, responses
+from . import code_assist_session, page, responses_api
 from .endpoint_table import Call, EndpointTable
 from .model_list import Listing, entry, listed
 from .token_counts import count
@@ -115,13 +115,13 @@ class OtherRequests:
         return await count(services, call, request.headers, request.body, services.vault.of(request.owner), earlier)
 
     async def _responses(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses.responses(services, self._seen(request), call, request)
+        return await responses_api.responses(services, self._seen(request), call, request)
 
     async def _conversations(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses.conversations(services, self._seen(request), call, request, int(services.now()))
+        return await responses_api.conversations(services, self._seen(request), call, request, int(services.now()))
 
     async def _compact(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses.compact(services, ClientStored(self._stored, request.owner), request)
+        return await responses_api.compact(services, ClientStored(self._stored, request.owner), request)
 
     def _seen(self, request: IncomingRequest) -> ClientStored:
         """The entries that the client may read. To continue an entry, a client needs the identity that owns the

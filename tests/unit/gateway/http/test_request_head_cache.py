@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
 from dragoman.gateway.http import server as serving
-from dragoman.gateway.http.known_request_heads import MAX_KNOWN, MAX_LENGTH
+from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
 from dragoman.transport.deadlines import Deadlines
 

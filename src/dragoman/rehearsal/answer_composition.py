@@ -11,7 +11,7 @@ from ..canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ..canon.parts import Part, Reasoning, Text, ToolCall
 from ..canon.request import Request, Settings
 from ..canon.response import Alternative, Response, Stop, Usage
-from . import thinking, tokens
+from . import thinking, token_estimate
 
 _PIECE = 3
 """Tokens in one delta. A long text has more, so that it has at most `_DELTAS` deltas."""
@@ -63,20 +63,20 @@ def _until(text: Text, stops: tuple[str, ...]) -> tuple[Text, str | None]:
 def _within(part: Part, left: int | None) -> tuple[Part | None, int, bool]:
     """The part within so many tokens, the number of its tokens, and whether the part is complete."""
     if isinstance(part, Text):
-        pieces = tokens.split(part.text)
+        pieces = token_estimate.split(part.text)
         if left is None or len(pieces) <= left:
             return (part if part.text else None), len(pieces), True
         short = "".join(pieces[:left])
         return (msgspec.structs.replace(part, text=short) if short else None), left, False
     if isinstance(part, Reasoning):
         return _thought_within(part, left)
-    used = tokens.of_parts((part,))
+    used = token_estimate.of_parts((part,))
     fits = left is None or used <= left
     return (part if fits else None), used, fits
 
 
 def _thought_within(part: Reasoning, left: int | None) -> tuple[Part | None, int, bool]:
-    pieces = tokens.split(thought_of(part))
+    pieces = token_estimate.split(thought_of(part))
     if left is None or len(pieces) <= left:
         return part, len(pieces), True
     if left == 0:
@@ -97,9 +97,9 @@ def thought_of(part: Reasoning) -> str:
 def usage_of(request: Request, answers: list[Said]) -> Usage:
     """The usage of a request and its answers, by the token estimate. No token counts as cached."""
     parts = [part for said in answers for part in said.parts]
-    thought = sum([tokens.count(thought_of(part)) for part in parts if isinstance(part, Reasoning)])
-    spoken = tokens.of_parts(tuple([part for part in parts if not isinstance(part, Reasoning)]))
-    return Usage(tokens.estimate(request), spoken + thought, 0, None, thought)
+    thought = sum([token_estimate.count(thought_of(part)) for part in parts if isinstance(part, Reasoning)])
+    spoken = token_estimate.of_parts(tuple([part for part in parts if not isinstance(part, Reasoning)]))
+    return Usage(token_estimate.estimate(request), spoken + thought, 0, None, thought)
 
 
 def response_of(answers: list[Said], id: str, model: str, usage: Usage | None) -> Response:
@@ -145,6 +145,6 @@ def _part_events(part: Part, index: int, answer: int) -> Iterator[Event]:
 
 def pieces_of(text: str) -> list[str]:
     """A text in pieces for deltas."""
-    found = tokens.split(text)
+    found = token_estimate.split(text)
     size = max(_PIECE, -(-len(found) // _DELTAS))
     return ["".join(found[start : start + size]) for start in range(0, len(found), size)]

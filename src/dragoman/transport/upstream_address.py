@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from ..dialects import endpoints, get
 from ..endpoints.records import UpstreamForm
 from ..errors import ConfigError, WireError
-from .client_interface import Address
+from .http_client_interface import Address
 from .upstream import REHEARSAL, Upstream
 
 USER_AGENT = "dragoman"

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct
 
 from ...codec.cache_budget import small_cache
-from ...transport.http_bytes import lower
+from ...transport.request_head_and_decompression import lower
 
 MAX_KNOWN = 256
 """Number of heads that are kept."""

@@ -6,7 +6,7 @@ from msgspec import Raw
 
 from dragoman.canon.losses import Loss
 from dragoman.codec.schema import Subset
-from dragoman.codec.schema_fitting import fit
+from dragoman.codec.schema_for_target import fit
 from dragoman.context import Context
 
 SUBSET = Subset(keywords=frozenset({"type", "properties", "required", "description", "enum"}), const="enum")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.codec import sse
-from dragoman.codec.sse import Frame, Splitter, named
+from dragoman.codec import sse_splitter
+from dragoman.codec.sse_splitter import Frame, Splitter, named
 from dragoman.errors import WireError
 
 STREAMS: dict[str, tuple[bytes, list[Frame]]] = {
@@ -100,7 +100,7 @@ def test_frames_come_as_soon_as_they_are_whole() -> None:
 
 
 def test_a_frame_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "MAX_FRAME", 20)
+    monkeypatch.setattr(sse_splitter, "MAX_FRAME", 20)
     splitter = Splitter("test")
     assert splitter.feed(b"data: 0123456789") == []
     with pytest.raises(WireError, match="stream frames of at most 20 bytes"):
@@ -108,7 +108,7 @@ def test_a_frame_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_whole_frames_do_not_add_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "MAX_FRAME", 20)
+    monkeypatch.setattr(sse_splitter, "MAX_FRAME", 20)
     splitter = Splitter("test")
     assert [splitter.feed(b"data: 01") + splitter.feed(b"234\n\n") for _ in range(9)] == [[(b"", b"01234")]] * 9
 

@@ -9,8 +9,8 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.tools import HostedTool, Tool
-from dragoman.codec import tool_declarations
-from dragoman.codec.tool_declarations import ToolMemo
+from dragoman.codec import tool_declaration_cache
+from dragoman.codec.tool_declaration_cache import ToolMemo
 from dragoman.context import Context
 from dragoman.facts.profile import Profile
 
@@ -66,7 +66,7 @@ def test_what_was_kept_aside_is_kept_aside_every_time() -> None:
 
 
 def test_large_declarations_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_declarations, "MAX_BYTES", 3)
+    monkeypatch.setattr(tool_declaration_cache, "MAX_BYTES", 3)
     desk = Desk()
     assert desk.memo.read(Raw(b"tool"), _context()) == desk.memo.read(Raw(b"tool"), _context())
     assert desk.read == [b"tool", b"tool"]

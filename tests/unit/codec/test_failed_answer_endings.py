@@ -12,7 +12,7 @@ from dragoman import StreamTranslator
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import Text
 from dragoman.canon.response import Response, Stop
-from dragoman.codec.failed_answers import failure, with_failure
+from dragoman.codec.failed_answer_endings import failure, with_failure
 from dragoman.context import Context
 from dragoman.dialects import get
 

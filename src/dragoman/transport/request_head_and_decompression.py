@@ -1,4 +1,4 @@
-"""Bytes of HTTP without the state of a connection: heads of requests, compressed bodies. `known_response_heads.py` owns
+"""Bytes of HTTP without the state of a connection: heads of requests, compressed bodies. `response_head_reader.py` owns
 the heads of answers."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..codec.cache_budget import small_cache
 from ..errors import TransportError
-from .client_interface import Address, Post
+from .http_client_interface import Address, Post
 
 MAX_INFLATED = 16 * 1024 * 1024
 """Bytes that one piece of a compressed body may become."""
