@@ -153,10 +153,9 @@ def test_a_server_is_told_the_workspace_and_no_secrets(
         session(config, work, tmp_path)
 
 
-def test_a_server_that_wants_to_ask_the_user_gets_no_answer_and_the_model_an_error() -> None:
+def test_a_server_that_wants_to_ask_the_user_is_declined_where_nobody_can_be_asked() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        done = await called(toolbox, "asks")
-        assert done.result.is_error and "not supported" in text(done)
+        assert text(await called(toolbox, "asks")) == "decline"
 
     session(process(), work)
 

@@ -90,6 +90,13 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Pictures and documents in results of tools: sent as the upstream can, or named in a line of text.",
     ),
     click.option(
+        "--sandbox",
+        type=click.Choice(["auto", "off", "bubblewrap", "landlock", "sandbox-exec"]),
+        default="auto",
+        show_default=True,
+        help="Where commands run. auto: in the first sandbox that works here; off: in none.",
+    ),
+    click.option(
         "--attach",
         "--image",
         "media",

@@ -5,7 +5,6 @@ Colours, diffs and progress appear only on a terminal. Elsewhere each event is o
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
 import click
@@ -15,7 +14,6 @@ from rich.text import Text
 
 from ..canon.losses import Loss
 from ..canon.response import Usage
-from ..errors import ConfigError
 from ..runtime.events import (
     Compressed,
     Content,
@@ -37,10 +35,8 @@ from ..runtime.events import (
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 from ..transport.known_models import shown_cost
+from .terminal_input import asked_line
 from .terminal_output import visible as visible
-
-if sys.platform != "win32":
-    import termios
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SHORT = 200
@@ -218,12 +214,18 @@ class Approver:
 
     async def __call__(self, asked: Confirmation) -> Approval:
         self.show(asked)
-        _forget_typed()
         while True:
-            click.echo(self.words(asked), nl=False, err=True)
-            found = self.read(await _line(), asked)
+            found = self.read(await self.question(self.words(asked)), asked)
             if found is not None:
                 return found
+
+    async def question(self, words: str) -> str:
+        """The line that the person types behind some words."""
+        return await asked_line(words)
+
+    def say(self, words: str) -> None:
+        """Show a line of a question."""
+        self._teller.say(words)
 
     def show(self, asked: Confirmation) -> None:
         """Show what the approval is about."""
@@ -231,6 +233,7 @@ class Approver:
         teller.say(asked.title)
         if asked.command:
             teller.say(f"$ {asked.command}")
+            teller.say(_sandbox_line(asked))
         for url in asked.urls:
             teller.say(url)
         if asked.diff is not None:
@@ -245,6 +248,16 @@ class Approver:
         """The approval in an answer; None where it is no answer."""
         word, _, why = line.strip().partition(" ")
         return _approval(word.lower(), why, asked)
+
+
+def _sandbox_line(asked: Confirmation) -> str:
+    """Where a command will run."""
+    if not asked.sandbox:
+        return "sandbox: none, so the command can do what you can do"
+    files = f"sandbox: {asked.sandbox}; writes only in the workspace"
+    if not asked.network:
+        return f"{files}; no network"
+    return f"{files}; WITH the network (always: the network too, for commands that you allow)"
 
 
 def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
@@ -262,32 +275,6 @@ def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
             changed = None
         return Approval("once", wanted=changed) if changed is not None else None
     return Approval("no", why=why) if word in ("n", "no", "\x04") else None
-
-
-def _forget_typed() -> None:
-    """Drop input that was typed before the question: it is no answer to the question."""
-    if sys.platform != "win32":
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-async def _line() -> str:
-    """A line from the terminal. The event loop waits for it, because a waiting thread could not be stopped."""
-    loop = asyncio.get_running_loop()
-    came: asyncio.Future[str] = loop.create_future()
-
-    def ready() -> None:
-        if not came.done():
-            came.set_result(sys.stdin.readline() or "\x04")
-
-    try:
-        loop.add_reader(sys.stdin.fileno(), ready)
-    except NotImplementedError:  # Windows
-        problem = "dragoman cannot ask for approval on this system. Use --approve."
-        raise ConfigError("approval", "", problem=problem) from None
-    try:
-        return await came
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
 
 
 def tokens(usage: Usage) -> str:

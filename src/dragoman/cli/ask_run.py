@@ -43,6 +43,7 @@ from .attachments import attachment, takes_standard_input
 from .model_aliases import model_of
 from .model_settings import own_options, read_pairs, settings_of
 from .prompt_templates import Template, read_template
+from .server_questions import ServerQuestions
 from .terminal_output import fail, hush
 from .user_config import user_config
 from .user_environment import user_environment
@@ -77,6 +78,7 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     instructions: bool = True
     full_context: bool = False
     memory: Path | None = None
+    sandbox: str
     media: tuple[str, ...]
     going_on: bool
     session: str | None
@@ -239,6 +241,8 @@ def make_agent(
         limits=Limits(wish.turns, wish.seconds, wish.budget_tokens or wish.tokens),
         save=keep,
         journal=EditJournal(store) if store is not None else None,
+        sandbox=wish.sandbox,
+        elicit=ServerQuestions(approve.say, approve.question) if isinstance(approve, Approver) else None,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
         models=config.models,
@@ -266,6 +270,7 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, task.cancel)
     async with agent:
+        say_sandbox(agent, teller.say)
         for status in agent.servers.status() if agent.servers is not None else ():
             if not status.connected:
                 teller.say(f"MCP server {status.name}: {status.failure}")
@@ -289,6 +294,12 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
                     teller.answer(document)
                 return True
         return False
+
+
+def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
+    """State that commands run without a sandbox, where the user wanted the first that works and none works."""
+    if agent.sandbox is not None and agent.sandbox.why:
+        say(f"commands run without a sandbox, because none works here ({agent.sandbox.why})")
 
 
 async def _shown(run: AsyncGenerator[Happening, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:

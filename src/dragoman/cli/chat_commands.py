@@ -22,6 +22,7 @@ from ..runtime.upstream_request import exported
 from ..store import Store
 from ..transport.known_models import shown_cost
 from .ask_output import tokens
+from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput
 from .model_aliases import model_of
 from .terminal_output import visible
@@ -36,6 +37,8 @@ class ChatCommands:
 
     def __init__(self, agent: Agent, console: Console, output: ChatOutput, store: Store | None, folder: Path) -> None:
         self._agent, self._console, self._output, self._store, self._folder = agent, console, output, store, folder
+        self.waiting: list[canon.Part] = []
+        """Parts that join the next message."""
 
     @classmethod
     def names(cls) -> list[str]:
@@ -90,13 +93,9 @@ class ChatCommands:
         if not len(self._agent.toolbox):
             self._print("no tools")
 
-    def do_mcp(self, rest: str) -> None:
-        """Show the MCP servers."""
-        servers = self._agent.servers.status() if self._agent.servers is not None else ()
-        for one in servers:
-            self._print(f"{one.name:24} {'connected' if one.connected else one.failure}")
-        if not servers:
-            self._print("no MCP server (--mcp FILE names a file with servers)")
+    async def do_mcp(self, rest: str) -> None:
+        """Show the MCP servers; /mcp resources, /mcp prompts, /mcp read, /mcp prompt use them."""
+        self.waiting += await run_mcp_command(rest, self._agent.servers, self._print)
 
     def do_losses(self, rest: str) -> None:
         """List everything that did not cross to the upstream or back."""
@@ -112,7 +111,10 @@ class ChatCommands:
             raise ConfigError("dialect", dialect, tuple(installed()))
         body, losses = exported(self._agent.session.request(), dialect, self._agent.model.partition("/")[2])
         text = msgspec.json.format(body, indent=2).decode()
-        self._console.print(Syntax(visible(text), "json", word_wrap=True, background_color="default"))
+        if self._console.is_terminal:
+            self._console.print(Syntax(visible(text), "json", word_wrap=True, background_color="default"))
+        else:  # rich would cut long lines
+            self._print(text)
         for loss in losses:
             self._print(str(loss), "yellow")
 

@@ -31,11 +31,18 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.agent import Agent
 from ..runtime.conversation_store import ConversationStore
 from ..runtime.events import Finished
-from ..runtime.tool_interface import Confirmation
-from ..runtime.toolbox import Approval
 from ..store.secret import data_folder
 from .ask_output import Approver
-from .ask_run import AskOptions, at_a_terminal, make_agent, open_store, remember_allowed, template_of, templated
+from .ask_run import (
+    AskOptions,
+    at_a_terminal,
+    make_agent,
+    open_store,
+    remember_allowed,
+    say_sandbox,
+    template_of,
+    templated,
+)
 from .attachments import attachment, takes_standard_input
 from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
@@ -106,6 +113,7 @@ class _Chat:
         async with self._agent as agent:
             await agent.check()
             self._output.say(f"{agent.model} in {self._folder}. /help lists the commands, Ctrl-D ends the chat.")
+            say_sandbox(agent, self._output.say)
             for status in agent.servers.status() if agent.servers is not None else ():
                 if not status.connected:
                     self._output.say(f"MCP server {status.name}: {status.failure}")
@@ -127,8 +135,8 @@ class _Chat:
             elif text.startswith("!"):
                 await self._command(text[1:].strip())
             else:
-                parts = [*self._waiting, *message_parts(text, self._folder)]
-                self._waiting = []
+                parts = [*self._waiting, *self._commands.waiting, *message_parts(text, self._folder)]
+                self._waiting, self._commands.waiting = [], []
                 await self._answer(parts)
         except DragomanError as error:
             self._output.say(str(error))
@@ -233,9 +241,6 @@ class _ChatApprover(Approver):
         super().__init__(output)
         self._terminal = terminal
 
-    async def __call__(self, asked: Confirmation) -> Approval:
-        self.show(asked)
-        while True:
-            found = self.read(await self._terminal.question(self.words(asked)), asked)
-            if found is not None:
-                return found
+    async def question(self, words: str) -> str:
+        """The line that the person types behind some words."""
+        return await self._terminal.question(words)

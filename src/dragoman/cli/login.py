@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 
 from ..errors import ConfigError
 from ..store.upstream_keys import UpstreamKeys
-from ..transport.upstream import known_environments
+from ..transport.upstream import Upstream, known_environments
 from .completion import complete_upstreams
 from .terminal_output import fail
 from .user_config import user_config
@@ -27,14 +28,22 @@ _config = click.option(
 @click.command(epilog="Example: dragoman login openai")
 @click.argument("upstream", required=False, shell_complete=complete_upstreams)
 @_config
-def login(upstream: str | None, file: Path | None) -> None:
+@click.option("--no-browser", is_flag=True, help="For a login at Google: only print the address.")
+def login(upstream: str | None, file: Path | None, no_browser: bool) -> None:
     """Store the key of an UPSTREAM, so that no variable needs to hold the key. Without an UPSTREAM: list them.
 
     You are asked for the key, and the key is not shown. Without a terminal the key is the first line of standard input.
     The key goes into the keyring of the system (package keyring), else into a file that only you can read. A key in the
     environment wins over a stored key. No command prints a stored key.
+
+    An upstream with `client_id_env` and `client_secret_env` (your own OAuth client) is signed in at Google, in your
+    browser. If your browser runs on another machine, paste the address of the page that could not be opened.
     """
     try:
+        found = _with_oauth_client(upstream, file) if upstream is not None else None
+        if upstream is not None and found is not None:
+            _sign_in(upstream, found, browser=not no_browser)
+            return
         keys = UpstreamKeys(os.environ)
         variables = _variables(file)
         if upstream is None:
@@ -55,13 +64,30 @@ def login(upstream: str | None, file: Path | None) -> None:
 @click.argument("upstream", shell_complete=complete_upstreams)
 @_config
 def logout(upstream: str, file: Path | None) -> None:
-    """Forget the stored key of an UPSTREAM."""
+    """Forget the stored key of an UPSTREAM, or its login at Google."""
     try:
-        if not UpstreamKeys(os.environ).drop(_variable(upstream, _variables(file))):
+        if _with_oauth_client(upstream, file) is not None:
+            from .google_login import sign_out
+
+            if not sign_out(upstream):
+                raise ConfigError("upstream", upstream, problem="there is no login for it")
+        elif not UpstreamKeys(os.environ).drop(_variable(upstream, _variables(file))):
             raise ConfigError("upstream", upstream, problem="no key is stored for it")
     except ConfigError as error:
         fail(str(error), 2)
-    click.echo(f"the key for {upstream} is forgotten", err=True)
+    click.echo(f"the key or login for {upstream} is forgotten", err=True)
+
+
+def _with_oauth_client(name: str, file: Path | None) -> Upstream | None:
+    found = user_config(file, os.environ).upstreams.get(name)
+    return found if found is not None and found.client_id_env else None
+
+
+def _sign_in(name: str, upstream: Upstream, *, browser: bool) -> None:
+    from .google_login import sign_in
+
+    stored = asyncio.run(sign_in(name, upstream, os.environ, browser=browser))
+    click.echo(f"signed in for {name}; the credentials are in {stored} (only you can read it)", err=True)
 
 
 def _variables(file: Path | None) -> dict[str, tuple[str, ...]]:

@@ -1,24 +1,24 @@
-"""`dragoman mcp`: lists and calls the tools of MCP servers, and serves our own tools."""
+"""`dragoman mcp`: lists and calls the tools of MCP servers, and serves our own tools. Logins, resources and prompts of
+servers have modules of their own."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from ..errors import ConfigError, DragomanError
-from ..runtime.mcp.config import ServerConfig, load, read
+from ..runtime.mcp.config import ServerConfig
 from ..runtime.mcp.result_content import outcome
-from ..store.user_files import config_folder, read_own_file
-from .terminal_output import hush
-from .untrusted_file_effects import SERVERS_FILE
-from .untrusted_files import FolderFile
+from ..store.user_files import config_folder
+from .mcp_content import prompt, prompts, read, resources
+from .mcp_login import login, logout
+from .mcp_servers import as_json_option, chosen_servers, need_sdk, open_servers, run_async, servers_file
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -26,46 +26,39 @@ if TYPE_CHECKING:
     from ..runtime.mcp.servers import Status
     from ..runtime.tool_interface import Kind
 
-T = TypeVar("T")
-
 _KINDS: dict[str, tuple[Kind, ...]] = {"edits": ("edit", "remember"), "commands": ("run",), "fetch": ("fetch",)}
 
 _NEEDS_A_MODEL = "google_web_search"
 
-_file = click.option(
-    "--config",
-    "file",
-    type=click.Path(path_type=Path),
-    envvar="DRAGOMAN_MCP",
-    help="File with the servers. Default: DRAGOMAN_MCP, else a trusted .mcp.json in this folder,"
-    " else mcp.json in dragoman's config folder.",
-)
 _gate = click.option(
     "--gate",
     type=click.Choice(["skip", "warn", "off"]),
     help="What to do with tools whose schema leaves out types. Default: the setting in the file.",
 )
-_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON document, for programs.")
 
 
 @click.group()
 def mcp() -> None:
-    """MCP servers: list their tools, call a tool, or serve our own tools.
+    """MCP servers: sign in, list and use what they offer, or serve our own tools.
 
     The file has the format of other agents: {"mcpServers": {"name": {"command": "...", "args": []}}}, or with "url" for
     a server on the network.
     """
 
 
+for command in (login, logout, resources, read, prompts, prompt):
+    mcp.add_command(command)
+
+
 @mcp.command(name="list")
 @click.argument("servers", nargs=-1)
-@_file
+@servers_file
 @_gate
-@_json
+@as_json_option
 def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, as_json: bool) -> None:
     """Connect to the servers and show their tools, and why some are skipped. Exit 1 when a server cannot be reached."""
-    configs = _configs(file, gate, servers)
-    found = _run(_looked(configs))
+    configs = chosen_servers(file, gate, servers)
+    found = run_async(_looked(configs))
     off = [name for name, config in configs.items() if config.disabled]
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode([_plain(status) for status in found])).decode())
@@ -81,8 +74,8 @@ def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, 
 @click.argument("server")
 @click.argument("tool")
 @click.argument("arguments", default="{}")
-@_file
-@_json
+@servers_file
+@as_json_option
 def call(server: str, tool: str, arguments: str, file: Path | None, as_json: bool) -> None:
     """Call one TOOL of a SERVER with ARGUMENTS, a JSON object (- reads it from standard input).
 
@@ -96,7 +89,7 @@ def call(server: str, tool: str, arguments: str, file: Path | None, as_json: boo
         raise click.UsageError(f"ARGUMENTS is not JSON: {error}") from None
     if not isinstance(given, dict):
         raise click.UsageError("ARGUMENTS is not a JSON object")
-    result = _run(_called(_configs(file, None, (server,)), server, tool, given))
+    result = run_async(_called(chosen_servers(file, None, (server,)), server, tool, given))
     if as_json:
         click.echo(result.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
@@ -132,7 +125,7 @@ def serve(
 
     No tool asks for approval here, so only tools that read are offered unless --allow adds others.
     """
-    _need()
+    need_sdk()
     from ..runtime import builtin_tools
     from ..runtime.mcp.server import ToolServer
     from ..runtime.policy import Policy
@@ -163,64 +156,16 @@ def serve(
 
 
 async def _looked(configs: Mapping[str, ServerConfig]) -> tuple[Status, ...]:
-    from ..runtime.mcp.servers import Servers
-
-    async with Servers(configs, (Path.cwd(),)) as servers:
+    async with open_servers(configs) as servers:
         return servers.status()
 
 
 async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]) -> CallToolResult:
-    from ..runtime.mcp.servers import Servers
-
-    servers = Servers(configs, (Path.cwd(),))
+    servers = open_servers(configs)
     try:
         return await servers[server].call(tool, given, lambda text: click.echo(text, err=True))
     finally:
         await servers.close()
-
-
-def _configs(file: Path | None, gate: str | None, wanted: tuple[str, ...]) -> dict[str, ServerConfig]:
-    try:
-        found = load(file, os.environ) if file is not None else _usual_servers(os.environ)
-        for name in wanted:
-            if name not in found:
-                raise ConfigError("MCP server", name, tuple(found))
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
-    chosen = {name: config for name, config in found.items() if not wanted or name in wanted}
-    if gate is None:
-        return chosen
-    return {name: msgspec.structs.replace(config, schema_gate=gate) for name, config in chosen.items()}
-
-
-def _usual_servers(environ: Mapping[str, str]) -> dict[str, ServerConfig]:
-    """The servers of a trusted file in this folder, else those of the user's own file."""
-    options = f"`--config {SERVERS_FILE}` (`dragoman ask` takes `--mcp {SERVERS_FILE}`)"
-    data = FolderFile(Path(SERVERS_FILE), environ, options).read()
-    if data is not None:
-        return read(data, environ, SERVERS_FILE)
-    own = config_folder(environ) / "mcp.json"
-    try:
-        return read(read_own_file(own), environ, str(own))
-    except FileNotFoundError:
-        problem = f"write {SERVERS_FILE} in this folder, or {own}, or use --config FILE"
-        raise click.ClickException(f"no MCP servers are configured: {problem}") from None
-    except OSError as error:
-        raise ConfigError("file", str(own), problem=error.strerror or str(error)) from None
-
-
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    _need()
-    try:
-        return asyncio.run(work)
-    except DragomanError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _need() -> None:
-    import mcp as sdk  # noqa: F401  (main.py names the command that adds a missing package)
-
-    hush()
 
 
 def _show(status: Status) -> None:

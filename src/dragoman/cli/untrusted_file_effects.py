@@ -68,6 +68,8 @@ def _upstream(upstream: Upstream) -> str:
 
 def _key(upstream: Upstream) -> str:
     kind = upstream_address.auth(upstream)
+    if kind == "google" and upstream.client_id_env and not upstream.credentials:
+        return "with your login at Google"
     if kind == "google":
         file = _name(upstream.credentials) if upstream.credentials else "the default credentials of this machine"
         return f"with Google credentials ({file})"
@@ -109,9 +111,13 @@ def _server(server: ServerConfig) -> str:
         made = bool(variables(server.url))  # the host depends on the values of variables
         what = f"connects to {_ascii(_name(server.url)) if made else _host(server.url)}"
         what += f", with the headers {_pairs(server.headers, ': ')}" if server.headers else ""
+    oauth = (server.oauth.client_id, server.oauth.client_secret)
+    what += f", with the OAuth client {_name(oauth[0])}" if oauth[0] else ""
     used = [server.command, *server.args, server.cwd, server.url, *server.env.values(), *server.headers.values()]
+    used += oauth
     given = dict.fromkeys([name for text in used for name in variables(text)])
     what += f", with the values of the variables {', '.join(given)}" if given else ""
+    what += f"; it may use {server.sampling_tokens} tokens of your model" if server.sampling_tokens else ""
     return what + ("; its tools run without asking" if server.trust else "")
 
 

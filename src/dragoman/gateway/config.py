@@ -22,6 +22,7 @@ from ..dialects import installed, named
 from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
+from ..store.google_logins import google_login_file
 from ..store.user_files import read_named_file
 from ..transport.http_client_interface import Kind
 from ..transport.search_service import SearchService
@@ -219,7 +220,15 @@ def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
             if name not in config.upstreams and one.key_env not in named
         }
         config = msgspec.structs.replace(config, upstreams={**config.upstreams, **more})
-    return checked(config, file, text)
+    logged_in = {name: _with_login(name, one, environment) for name, one in config.upstreams.items()}
+    return checked(msgspec.structs.replace(config, upstreams=logged_in), file, text)
+
+
+def _with_login(name: str, upstream: Upstream, environment: Mapping[str, str]) -> Upstream:
+    """The upstream with the file of its login at Google, where it has an OAuth client and names no other file."""
+    if not upstream.client_id_env or upstream.credentials:
+        return upstream
+    return msgspec.structs.replace(upstream, credentials=str(google_login_file(environment, name)))
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:

@@ -36,6 +36,7 @@ from ..canon.turns import Turn
 from ..errors import ConfigError
 from ..facts.windows_and_prices import WindowAndPrices
 from ..store import Store
+from ..store.logins import Logins
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.http_client_interface import Limits as Waits
@@ -46,6 +47,7 @@ from . import system_prompt
 from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
 from .builtin_tools.read_many_files import ReadManyFiles
+from .builtin_tools.run_shell_command import RunShellCommand
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
@@ -57,15 +59,18 @@ from .history import appended
 from .loop import Limits, Loop, unsaved
 from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
+from .sandbox_interface import Sandbox
+from .sandboxes import AUTO, Choice, choose
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
-from .tool_interface import FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
 from .upstreams import Binary, Net, Upstreams, usual_model
 
 if TYPE_CHECKING:
     from .mcp.config import ServerConfig
+    from .mcp.server_requests import Elicit
     from .mcp.servers import Servers
 
 
@@ -112,6 +117,8 @@ class Agent:
         after_call: AfterCall | None = None,
         save: Callable[[Session], None] = unsaved,
         journal: EditJournal | None = None,
+        sandbox: Sandbox | str = AUTO,
+        elicit: Elicit | None = None,
         telemetry: Telemetry | Literal["otel"] | None = None,
         upstreams: Mapping[str, Upstream] | None = None,
         models: Mapping[str, WindowAndPrices] | None = None,
@@ -128,7 +135,9 @@ class Agent:
         asked, else the rehearsal. `tools` are functions and tools; without it all built-in tools. `system` follows our
         own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
         `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
-        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `before_call`
+        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `sandbox`
+        confines commands: `auto` (the first that works here), `off`, a name, or a sandbox of your own. `elicit` asks
+        the person the questions of MCP servers; without it the questions are declined. `before_call`
         sees each call and may refuse it; `after_call` sees each result and may replace it. `models` has your own
         windows and prices by `upstream/model`, where * stands for any characters. `search` is a web search service for
         upstreams without one. `hosted` are families of tools that the upstream itself runs (web_search, web_fetch).
@@ -155,6 +164,9 @@ class Agent:
         self._telemetry = OpenTelemetry() if telemetry == "otel" else telemetry
         self._format: Format | None = None
         self._save, self._journal = save, journal
+        self._sandbox, self._elicit = sandbox, elicit
+        self.sandbox: Choice | None = None
+        """The sandbox for commands. None: the agent is not open, or has no tool that runs commands."""
         found = self._stored(session, store)
         self.session = found or Session(id=secrets.token_hex(8))
         if model or not self.session.model:
@@ -337,12 +349,17 @@ class Agent:
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             search = endpoint_of(self._search, self._environment) if self._search is not None else None
-            self.toolbox = Toolbox(builtin_tools(search=search) if self._tools is None else self._tools)
+            tools = builtin_tools(search=search) if self._tools is None else self._tools
+            await self._confine(tools)
+            self.toolbox = Toolbox(tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
-                from .mcp.servers import Servers  # imported late: the SDK takes most of a second to load
+                from .mcp.server_requests import ServerRequests  # imported late: the SDK takes most of a second to load
+                from .mcp.servers import Servers
 
-                self.servers = await stack.enter_async_context(Servers(self._mcp, self._workspace))
+                requests = ServerRequests(self._elicit, self._permits)
+                servers = Servers(self._mcp, self._workspace, requests, Logins(self._environment))
+                self.servers = await stack.enter_async_context(servers)
                 self.servers.join(self.toolbox)
             passed = self.policy.passed(self._environment)
             around = ToolEnvironment(self._workspace, passed, config=config, memory=self._memory, edited=self._edited)
@@ -364,6 +381,30 @@ class Agent:
             )
             self._stack = stack.pop_all()
         return self
+
+    async def _permits(self, name: str, asked: Confirmation) -> bool:
+        """Whether an MCP server may send a request to the model. Only an entry for exactly this counts: `server/*` is
+        about tools."""
+        exact = [entry for entry in self.policy.allow if entry == f"{asked.server}/{name}"]
+        verdict = Policy(self.policy.mode, exact, self.policy.deny).judge(name, "other", asked)
+        if verdict.word != "ask" or self._approve is None:
+            return verdict.word == "run"
+        approval = await self._approve(asked)
+        self.policy.remember(name, asked, approval.said)
+        return approval.said != "no"
+
+    async def _confine(self, tools: Iterable[Tool]) -> None:
+        """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it has a thread."""
+        commands = [tool for tool in tools if isinstance(tool, RunShellCommand)]
+        if not commands:
+            return
+        if isinstance(self._sandbox, str):
+            self.sandbox = await asyncio.to_thread(choose, self._sandbox)
+        else:
+            self.sandbox = Choice(self._sandbox)
+        for tool in commands:
+            if self.sandbox.sandbox is not None and tool.sandbox is None:
+                tool.use_sandbox(self.sandbox.sandbox)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -173,11 +173,12 @@ class Loop:
         if around.ask is None:
             model = self._models(session.model)
             known = await model.known()
-            aside = SideQuestion(
-                lambda request: self._whole(session, model, request, lost, None),
-                lambda usage: spend(usage, answer_cost(usage, known)),
-            )
-            around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
+
+            async def answer(request: Request) -> Response:
+                return await self._whole(session, model, request, lost, None)
+
+            aside = SideQuestion(answer, lambda usage: spend(usage, answer_cost(usage, known)))
+            around = msgspec.structs.replace(around, ask=aside, answer=answer, hosted=model.hosted)
         calling = CallRunner(session, self._desk, around, deadline)
         try:
             async with aclosing(calling.run()) as happenings:

@@ -7,6 +7,8 @@ An entry of `allow` and `deny` is one of
     run_shell_command(git)          commands that run only such programs
     run_shell_command(git log)      the same, with these words first
     server/tool   server/*          a tool of an MCP server, or all of them
+    network                         the network, for commands in a sandbox that want to use it
+An entry for commands does not cover the network: a command that wants to use it needs the entry `network` as well.
 A denied entry wins over an allowed entry, an allowed entry over the mode. An entry covers a program only with harmless
 options, or with options that stand in the entry (`command_entries.py`). Denied entries guard against mistakes. They are
 no boundary, because a program can be run under many names.
@@ -25,6 +27,8 @@ from .command_entries import SHELL as SHELL
 from .command_entries import covers, entry_words, obeying_elsewhere, remembered_entry
 from .shell_programs import read_command
 from .tool_interface import Confirmation, Kind
+
+NETWORK = "network"
 
 Mode = Literal["ask", "edits", "all"]
 """ask: a person is asked before every change. edits: files may be changed, but not git's own files; commands still need
@@ -91,10 +95,11 @@ class Policy(Struct):
         elif asked.server:
             new = [f"{asked.server}/{asked.tool}"]
         elif asked.command:
+            new = [NETWORK] if asked.network else []
             seen = () if asked.hidden else read_command(asked.command).invocations
             elsewhere = obeying_elsewhere(seen, asked.folder)
             found = [remembered_entry(one) for one in seen if one[0].text not in elsewhere]
-            new = [entry for entry in found if entry is not None]
+            new += [entry for entry in found if entry is not None]
         else:
             new = [name]
         self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]
@@ -109,6 +114,8 @@ class Policy(Struct):
     def _denied(self, name: str, asked: Confirmation | None) -> str:
         """The entry that denies the call, if there is one."""
         for entry in self.deny:
+            if entry == NETWORK and asked is not None and asked.network:
+                return entry
             if entry == name or (asked is not None and asked.server and entry in _names(asked)):
                 return entry
             if asked is not None and name == SHELL and _runs(asked, entry_words(entry)):
@@ -117,6 +124,8 @@ class Policy(Struct):
 
     def _allowed(self, name: str, asked: Confirmation) -> bool:
         if asked.hidden and asked.diff is not None:
+            return False
+        if asked.network and NETWORK not in self.allow:
             return False
         if name in self.allow or (asked.server and not _names(asked).isdisjoint(self.allow)):
             return True

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from ..canon.parts import Media, Text, ToolResult
+from ..canon.request import Request
 from ..canon.response import Response, Usage
 from ..errors import DragomanError
 
@@ -93,6 +94,10 @@ class Confirmation(Struct, frozen=True):
     hidden: bool = False
     """True if the call may run programs that are not visible. Then allowed entries do not cover a command, and an edit
     needs a person even in the mode `edits`."""
+    sandbox: str = ""
+    """For a command: the sandbox that it runs in. "": none."""
+    network: bool = False
+    """For a command in a sandbox: it wants to use the network."""
     urls: tuple[str, ...] = ()
     """The addresses that the tool will fetch."""
     server: str = ""
@@ -149,6 +154,8 @@ class ToolEnvironment(Struct):
     report: Callable[[str], None] = lambda text: None
     """Takes the output so far, for a person who watches; at most once a second."""
     ask: Asker | None = None
+    answer: Callable[[Request], Awaitable[Response]] | None = None
+    """Asks the session's model a whole request, outside the conversation. DragomanError: there is no answer."""
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools of the model behind `ask`."""
     spend: Spend = lambda usage, cost=None: None

@@ -6,8 +6,6 @@ environment always wins over a stored key. A stored key is never printed, and is
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +16,7 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from .secret import data_folder
-from .user_files import read_regular_file, write_own_file
+from .user_files import read_private_file, write_own_file
 
 Where = Literal["keyring", "file"]
 
@@ -103,17 +101,9 @@ class UpstreamKeys:
             raise ConfigError("key", variable, problem=problem) from None
 
     def _read(self) -> dict[str, StoredKey]:
-        try:
-            data, found = read_regular_file(self._file)
-        except FileNotFoundError:
+        data = read_private_file(self._file, "keys")
+        if data is None:
             return {}
-        except OSError as error:
-            raise ConfigError("keys", str(self._file), problem=error.strerror or str(error)) from None
-        if hasattr(os, "geteuid"):  # Windows has no such modes.
-            mode = stat.S_IMODE(found.st_mode)
-            if found.st_uid != os.geteuid() or mode & 0o077:
-                problem = f"other users can read it (mode {mode:o}). Run chmod 600 {self._file}, and renew the keys"
-                raise ConfigError("keys", str(self._file), problem=problem)
         try:
             return msgspec.json.decode(data, type=dict[str, StoredKey])
         except msgspec.DecodeError:  # the message of the error could repeat a part of a key

@@ -61,6 +61,23 @@ def read_own_file(file: Path) -> bytes:
     return data
 
 
+def read_private_file(file: Path, what: str) -> bytes | None:
+    """The bytes of a file with secrets; None where there is no such file. ConfigError where other users can read the
+    file, or where it cannot be read. `what` names the content in the message."""
+    try:
+        data, found = read_regular_file(file)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(what, str(file), problem=error.strerror or str(error)) from None
+    if hasattr(os, "geteuid"):  # Windows has no such modes.
+        mode = stat.S_IMODE(found.st_mode)
+        if found.st_uid != os.geteuid() or mode & 0o077:
+            problem = f"other users can read it (mode {mode:o}). Run chmod 600 {file}, and renew the {what}"
+            raise ConfigError(what, str(file), problem=problem)
+    return data
+
+
 def require_only_owner_writes(file: Path, found: os.stat_result, *, folder: bool = True) -> None:
     """ConfigError when another user owns or can write an open file, or (`folder`) can put another file into its
     place."""

@@ -7,10 +7,15 @@ there is one fetch at a time. A token that will soon expire is still used while 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from ..errors import ConfigError
 
@@ -19,6 +24,10 @@ EARLY = 300.0
 """Seconds before a token expires at which the next one is fetched."""
 LATE = 20.0
 """Seconds before a token expires at which it is no longer used."""
+
+_MOST = 65_536
+"""Bytes of a credentials file that are looked at."""
+_log = logging.getLogger("dragoman")
 
 Fetch = Callable[[], tuple[str, float]]
 """Returns a token and its expiry, in seconds since 1970. The call may block."""
@@ -80,11 +89,52 @@ def _looked_at(task: asyncio.Task[str]) -> None:
         task.exception()
 
 
+class _GeminiCliFile(Struct, frozen=True):
+    """The file `oauth_creds.json` of gemini-cli: no `type`, and no client."""
+
+    access_token: str
+    expiry_date: float
+    """Milliseconds since 1970."""
+    type: str = ""
+    client_id: str = ""
+
+
+def _of_gemini_cli(file: str) -> _GeminiCliFile | None:
+    """The content of a file of gemini-cli; None for any other file."""
+    try:
+        with open(os.path.expanduser(file), "rb") as opened:
+            found = msgspec.json.decode(opened.read(_MOST), type=_GeminiCliFile)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return None if found.type or found.client_id else found
+
+
+def _gemini_cli_token(file: str) -> tuple[str, float]:
+    """The token in a file of gemini-cli. It is never refreshed here: that would need the client id of gemini-cli."""
+    found = _of_gemini_cli(file)
+    if found is None:
+        raise NoToken(file, "the file has no token any more")
+    end = found.expiry_date / 1000
+    if end <= time.time():
+        raise NoToken(file, "the token has expired, and only gemini-cli itself can renew it")
+    return found.access_token, end
+
+
 def credentials(file: str) -> Fetch:
     """A function that fetches tokens with the credentials of a file, or with the application's default credentials.
 
-    A file may hold a service account, a user's own credentials (`authorized_user`), or a federated identity.
+    A file may hold a service account, a user's own credentials (`authorized_user`), or a federated identity. A file of
+    gemini-cli is read too, because the user named it; its token is used as long as it is valid.
     """
+    if file and not os.path.exists(os.path.expanduser(file)):
+        raise NoToken(file, "the file does not exist. For a login at Google run: dragoman login UPSTREAM")
+    if file and _of_gemini_cli(file) is not None:
+        _log.warning(
+            "%s belongs to gemini-cli. Google's terms forbid other programs to use its login, and Google may block your"
+            " account. Use an API key, Vertex, or an OAuth client of your own (dragoman login).",
+            file,
+        )
+        return lambda: _gemini_cli_token(file)
     try:
         import google.auth
         from google.auth.exceptions import GoogleAuthError

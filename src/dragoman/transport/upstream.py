@@ -51,6 +51,10 @@ class Upstream(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     follow."""
     credentials: str = ""
     """File with Google credentials, where they are not the application's default credentials."""
+    client_id_env: str = ""
+    """Variable with the id of the user's own OAuth client, for `dragoman login` at Google."""
+    client_secret_env: str = ""
+    """Variable with the secret of that client."""
     list_models: bool = True
     """Ask the upstream for its models when a client asks for the list."""
 

@@ -123,6 +123,8 @@ async def called(context: Any, params: Any) -> wire.CallToolResult | wire.InputR
             return wire.InputRequiredResult(input_requests={"roots": wire.ListRootsRequest()})
         case "says":
             return _texts(" ".join(sorted(os.environ)))
+        case "asks" if params.input_responses:
+            return _texts(params.input_responses["who"].action)
         case "asks":
             question = wire.ElicitRequestFormParams(message="Who?", requested_schema=NOTHING)
             return wire.InputRequiredResult(input_requests={"who": wire.ElicitRequest(params=question)})

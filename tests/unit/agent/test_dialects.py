@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.canon import Media, Text, ToolResult
+from dragoman import lint
+from dragoman.canon import Media, Text, ToolCall, ToolResult
 from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
@@ -138,3 +139,33 @@ def test_no_key(tmp_path: Path) -> None:
     agent = Agent("up/m", folder=tmp_path, tools=(), upstreams=upstreams, environment={"HOME": str(tmp_path)})
     reply = agent.ask("Anybody?")
     assert reply.reason == "fault" and "SOME_KEY" in reply.detail
+
+
+@pytest.mark.parametrize("order", [names(), names()[::-1]], ids=["forwards", "backwards"])
+def test_one_session_moves_through_all_dialects_and_back(upstream: Scripted, tmp_path: Path, order: list[str]) -> None:
+    """Each upstream gets the whole conversation in its own dialect, without a mistake. The first one gets its own seals
+    back at the end."""
+    session = None
+    for number, dialect in enumerate([*order, order[0]]):
+        requests = upstream.asked[dialect]
+        requests.clear()
+        agent = _agent(upstream, tmp_path, dialect, session=session)
+        reply = agent.ask(f"Question {number}: is Paris warmer than Rome?")
+        assert (reply.text, reply.reason) == ("Paris is warmer.", "stop"), dialect
+        assert len(requests) == 3
+        for request in requests:
+            body = json.dumps(request)
+            assert all(f"Question {earlier}:" in body for earlier in range(number + 1)), dialect
+            assert body.count("Paris is warmer.") == number
+            wrong = [one for one in lint(body.encode(), dialect=dialect, kind="request") if one.severity == "error"]
+            assert wrong == [], f"{dialect} after {number} others: {wrong}"
+        session = Session.from_json(agent.session.to_json())
+    assert session is not None
+    parts = [part for turn in session.turns for part in turn.parts]
+    calls = [part.id for part in parts if isinstance(part, ToolCall)]
+    assert calls == [part.call_id for part in parts if isinstance(part, ToolResult)]
+    assert [turn.role for turn in session.turns].count("user") == len(order) + 1
+    first = upstream.asked[order[0]][0]
+    if order[0] in sealing.UPSTREAMS:
+        own = {seal for step in (0, 1) for _, _, seal in sealing.expected(story(order[0]), step) if seal}
+        assert own and all(seal in json.dumps(first) for seal in own)

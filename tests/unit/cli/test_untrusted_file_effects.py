@@ -26,6 +26,10 @@ headers = { x-a = "1" }
 [upstreams.b]
 dialect = "gemini"
 project = "p"
+[upstreams.login]
+dialect = "code-assist"
+client_id_env = "MY_CLIENT"
+client_secret_env = "MY_SECRET"
 [upstreams."c\\u001b[2K"]
 dialect = "openai-chat"
 base_url = "https://\\u0430pi.openai.com/v1"
@@ -39,6 +43,8 @@ client_key = true
         " OPENAI_API_KEY, with the headers x-a: 1",
         "the upstream b sends requests to aiplatform.googleapis.com (https://aiplatform.googleapis.com), with Google"
         ' credentials (the default credentials of this machine), project is "p"',
+        "the upstream login sends requests to cloudcode-pa.googleapis.com (https://cloudcode-pa.googleapis.com), with"
+        ' your login at Google, client_id_env is "MY_CLIENT", client_secret_env is "MY_SECRET"',
         "the upstream c\\x1b[2K sends requests to \\u0430pi.openai.com (https://\\u0430pi.openai.com/v1), without"
         " a key",
         "requests for the model claude-* go to a/x, b, with the key that the client sent",
@@ -218,3 +224,12 @@ context = 5
     ]
     usual = effects("dragoman.toml", b'[search]\nkind = "brave"\n')
     assert usual[0].endswith("with the key in the variable BRAVE_API_KEY")
+
+
+def test_the_client_and_the_tokens_of_a_server_are_named() -> None:
+    oauth = {"clientId": "mine", "clientSecret": "${TICKETS_SECRET}"}
+    server = {"url": "https://tickets.example/mcp", "oauth": oauth, "samplingTokens": 5000}
+    assert effects(".mcp.json", json.dumps({"mcpServers": {"tickets": server}}).encode()) == [
+        "the MCP server tickets connects to tickets.example (https://tickets.example/mcp), with the OAuth client mine,"
+        " with the values of the variables TICKETS_SECRET; it may use 5000 tokens of your model"
+    ]

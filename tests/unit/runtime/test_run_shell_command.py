@@ -14,7 +14,7 @@ from msgspec import structs
 from dragoman.runtime import processes
 from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.sandbox_interface import ProcessStart
+from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, failure, run, said
 
@@ -360,11 +360,14 @@ def test_git_uses_no_repository_that_lies_among_the_files(tmp_path: Path) -> Non
 def test_a_sandbox_decides_how_the_process_is_started(tmp_path: Path) -> None:
     seen: list[ProcessStart] = []
 
-    def sandbox(start: ProcessStart, /) -> ProcessStart:
-        seen.append(start)
-        return structs.replace(start, command=("env", "WITHIN=walls", *start.command))
+    class Walls(Sandbox):
+        name = "walls"
 
-    toolbox = Toolbox([RunShellCommand(sandbox=sandbox)])
+        def __call__(self, start: ProcessStart, /) -> ProcessStart:
+            seen.append(start)
+            return structs.replace(start, command=("env", "WITHIN=walls", *start.command))
+
+    toolbox = Toolbox([RunShellCommand(sandbox=Walls())])
     asked = call("run_shell_command", {"command": "echo $WITHIN"})
     done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
     assert lines(done)["Output"] == "walls"
@@ -373,10 +376,13 @@ def test_a_sandbox_decides_how_the_process_is_started(tmp_path: Path) -> None:
 
 
 def test_a_sandbox_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
-    def sandbox(start: ProcessStart, /) -> ProcessStart:
-        raise OSError("no such sandbox")
+    class Broken(Sandbox):
+        name = "broken"
 
-    toolbox = Toolbox([RunShellCommand(sandbox=sandbox)])
+        def __call__(self, start: ProcessStart, /) -> ProcessStart:
+            raise OSError("no such sandbox")
+
+    toolbox = Toolbox([RunShellCommand(sandbox=Broken())])
     asked = call("run_shell_command", {"command": "touch x"})
     done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
     assert (failure(done), said(done)) == ("shell_execute_error", "The command was not started: no such sandbox")

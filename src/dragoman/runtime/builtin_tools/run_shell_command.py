@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
+import shutil
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from .. import confine, processes
 from ..processes import Ended, Left
-from ..sandbox_interface import ProcessStart, Sandbox, unconfined
+from ..sandbox_interface import ProcessStart, Sandbox
 from ..shell_programs import roots
 from ..shells import Shell, usual_shell
 from ..tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
@@ -25,6 +32,20 @@ NO_FOUND_REPOSITORY = {
 }
 """Git takes any folder with certain files as a bare repository, and starts programs from its `config`. A cloned folder
 can contain such a folder, so git must not discover bare repositories (git-config(1), safe.bareRepository)."""
+_NETWORK = {
+    "type": "boolean",
+    "description": "True if the command needs the network. The user may be asked.",
+}
+_IN_SANDBOX = (
+    "\nCommands run in a sandbox: they can write only in the workspace and in $TMPDIR, and they have no network unless "
+    "`network` is true."
+)
+_REFUSED = re.compile(
+    r"network is unreachable|could not resolve|name resolution|name or service not known|getaddrinfo"
+    r"|read-only file system|permission denied|operation not permitted",
+    re.IGNORECASE,
+)
+"""Messages of programs that were refused something, perhaps by the sandbox."""
 
 
 class RunShellCommand(Tool):
@@ -54,14 +75,24 @@ class RunShellCommand(Tool):
         self,
         seconds: float = SECONDS,
         interval: float = 1.0,
-        sandbox: Sandbox = unconfined,
+        sandbox: Sandbox | None = None,
         shell: Shell | None = None,
     ) -> None:
         self._shell = shell or usual_shell()
         self.seconds = seconds
         self.interval = interval
-        self._sandbox = sandbox
+        self.sandbox: Sandbox | None = None
+        self._temporary: Path | None = None
         self._left: list[Left] = []
+        if sandbox is not None:
+            self.use_sandbox(sandbox)
+
+    def use_sandbox(self, sandbox: Sandbox) -> None:
+        """Run all further commands in a sandbox."""
+        self.sandbox = sandbox
+        self.description = type(self).description + _IN_SANDBOX
+        known = type(self).schema
+        self.schema = {**known, "properties": {**known["properties"], "network": _NETWORK}}
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["command"].strip():
@@ -83,15 +114,34 @@ class RunShellCommand(Tool):
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
         hidden = hidden or not self._shell.readable
-        return Confirmation(title, "run", command=arguments["command"], roots=names, folder=folder, hidden=hidden)
+        return Confirmation(
+            title,
+            "run",
+            command=arguments["command"],
+            roots=names,
+            folder=folder,
+            hidden=hidden,
+            sandbox=self.sandbox.name if self.sandbox is not None else "",
+            network=self._wants_network(arguments),
+        )
+
+    def _wants_network(self, arguments: Mapping[str, Any]) -> bool:
+        return self.sandbox is not None and bool(arguments.get("network"))
+
+    def _start(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> ProcessStart:
+        folder = confine.place(arguments.get("directory") or ".", around.workspace).path
+        environment = {**around.environment, **QUIET, **NO_FOUND_REPOSITORY}
+        start = ProcessStart(self._shell.command(arguments["command"]), folder, environment, around.workspace)
+        if self.sandbox is None:
+            return start
+        if self._temporary is None:
+            self._temporary = Path(tempfile.mkdtemp(prefix="dragoman-")).resolve()
+        network = self._wants_network(arguments)
+        return self.sandbox(replace(start, temporary=self._temporary, network=network))
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        folder = confine.place(arguments.get("directory") or ".", around.workspace).path
-        command = self._shell.command(arguments["command"])
         try:
-            start = self._sandbox(
-                ProcessStart(command, folder, {**around.environment, **QUIET, **NO_FOUND_REPOSITORY}, around.workspace)
-            )
+            start = self._start(arguments, around)
             ended = await processes.run(
                 start.command,
                 folder=start.folder,
@@ -112,6 +162,7 @@ class RunShellCommand(Tool):
             said = f"The command took longer than {self.seconds:g} seconds and was ended, with all it had started."
             error = f"{error}\n{said}".lstrip("\n")
             failure = Failure(said, "shell_timeout")
+        error = "\n".join([text for text in (error, self._hint(arguments, ended)) if text])
         return Outcome(_said(arguments, ended, error), _shown(ended, error), failure)
 
     async def close(self) -> None:
@@ -119,6 +170,16 @@ class RunShellCommand(Tool):
         left, self._left = self._left, []
         for group in left:
             await group.end()
+        temporary, self._temporary = self._temporary, None
+        if temporary is not None:
+            await asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True)
+
+    def _hint(self, arguments: Mapping[str, Any], ended: Ended) -> str:
+        """A line for the model about the sandbox, where the sandbox may be the cause of a failure."""
+        if self.sandbox is None or not ended.code or not _REFUSED.search(ended.error + ended.output):
+            return ""
+        network = "" if self._wants_network(arguments) else " and has no network (set `network` if it is needed)"
+        return f"[sandbox {self.sandbox.name}: the command can write only in the workspace and in $TMPDIR{network}]"
 
 
 def _said(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:

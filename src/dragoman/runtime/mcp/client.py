@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import httpx2
 import mcp_types as wire
 from mcp import Client, InputRequiredRoundsExceededError, MCPError
 from mcp.client.subscriptions import SubscriptionLost
@@ -21,9 +22,13 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from ... import __version__
+from ...canon.response import Usage
 from ..tool_interface import ToolError
 from .config import ServerConfig
 from .connection_streams import Notes, transport
+from .server_requests import Sample, Sampling, ServerRequests, elicited
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 60.0
 """Seconds until a server must be ready. Some servers are downloaded first."""
@@ -34,6 +39,8 @@ _PAUSES = (1.0, 5.0, 30.0)
 """Pauses in seconds before the client listens for changes again."""
 
 _FORGOTTEN = re.compile(r"(Not Found: )?Session (not found|terminated|has been terminated)", re.IGNORECASE)
+
+_UNAUTHORIZED = 401
 
 MODERN = "2026-07-28"
 
@@ -59,10 +66,23 @@ class Skipped(Struct, frozen=True):
 class Connection:
     """A server with its name and configuration. It connects at first use."""
 
-    def __init__(self, name: str, config: ServerConfig, workspace: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: ServerConfig,
+        workspace: tuple[Path, ...] = (),
+        requests: ServerRequests | None = None,
+        login: Callable[[], httpx2.Auth | None] = lambda: None,
+    ) -> None:
+        """`requests` answers requests of the server. `login` gives the authentication of each new connection."""
         self.name = name
         self.config = config
         self.workspace = workspace
+        self.requests = requests or ServerRequests()
+        self.sampling = Sampling(name, config.sampling_tokens, self.requests)
+        self.login = login
+        self.connect_seconds = CONNECT_SECONDS
+        self.login_hint = f"sign in with: dragoman mcp login {name}"
         self.tools: tuple[Offered, ...] = ()
         self.refused: tuple[Skipped, ...] = ()
         """Tools with declarations that break the protocol."""
@@ -94,7 +114,7 @@ class Connection:
             await self._end()
             again = bool(self.version)
             self._life = life = _Life(self)
-            limit = min(CONNECT_SECONDS, self.config.seconds)
+            limit = min(self.connect_seconds, self.config.seconds)
             await asyncio.wait({life.task, life.ready}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if life.client is not None:
                 self.failure = ""
@@ -104,27 +124,70 @@ class Connection:
             late = not life.task.done()
             await self._end()
             why = f"it was not ready after {limit:g} s" if late else _why(life.task)
-            said = "; ".join([part for part in (self.config.url, str(life.notes)) if part])
+            hint = self.login_hint if life.notes.status == _UNAUTHORIZED else ""
+            said = "; ".join([part for part in (self.config.url, str(life.notes), hint) if part])
             self.failure = f"{why} ({said})" if said else why
             raise ToolError("mcp_unreachable", f"The MCP server {self.name!r} cannot be reached: {self.failure}")
 
     async def call(
-        self, tool: str, arguments: Mapping[str, Any], report: Callable[[str], None] = lambda text: None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        report: Callable[[str], None] = lambda text: None,
+        sample: Sample | None = None,
+        spend: Callable[[Usage], None] = lambda usage: None,
     ) -> wire.CallToolResult:
-        """Call a tool. ToolError: the connection, the protocol or the server failed."""
+        """Call a tool. `sample` answers the server's requests to the model, and `spend` counts their tokens. ToolError:
+        the connection, the protocol or the server failed."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             report(message or (f"{progress:g} of {total:g}" if total else f"{progress:g}"))
 
-        async def once(life: _Life) -> wire.CallToolResult:
-            assert life.client is not None
-            return await life.client.call_tool(tool, dict(arguments), progress_callback=told)
+        async def once(client: Client) -> wire.CallToolResult:
+            return await client.call_tool(tool, dict(arguments), progress_callback=told)
 
+        self.sampling.sample, self.sampling.spend = sample, spend
+        try:
+            return await self._request(tool, once)
+        finally:
+            self.sampling.sample = None
+
+    async def resources(self) -> tuple[wire.Resource, ...]:
+        """The resources of the server. ToolError as for a call."""
+
+        async def once(client: Client) -> tuple[wire.Resource, ...]:
+            if client.server_capabilities.resources is None:
+                return ()
+            return tuple(await _pages(lambda cursor: client.list_resources(cursor=cursor), "resources"))
+
+        return await self._request("resources", once)
+
+    async def read_resource(self, uri: str) -> wire.ReadResourceResult:
+        """The content of a resource. ToolError as for a call."""
+        return await self._request(uri, lambda client: client.read_resource(uri))
+
+    async def prompts(self) -> tuple[wire.Prompt, ...]:
+        """The prompts of the server. ToolError as for a call."""
+
+        async def once(client: Client) -> tuple[wire.Prompt, ...]:
+            if client.server_capabilities.prompts is None:
+                return ()
+            return tuple(await _pages(lambda cursor: client.list_prompts(cursor=cursor), "prompts"))
+
+        return await self._request("prompts", once)
+
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> wire.GetPromptResult:
+        """A prompt with its arguments filled in. ToolError as for a call."""
+        return await self._request(name, lambda client: client.get_prompt(name, dict(arguments)))
+
+    async def _request(self, what: str, once: Callable[[Client], Awaitable[T]]) -> T:
+        """Send a request, and once more if the server has lost our session. `what` names the request in errors."""
         life = await self._reached()
         try:
             async with asyncio.timeout(self.config.seconds):
+                assert life.client is not None
                 try:
-                    return await once(life)
+                    return await once(life.client)
                 except MCPError as error:
                     life.forgotten = life.forgotten or self._forgotten(error)
                     if not life.forgotten:
@@ -132,15 +195,17 @@ class Connection:
                     async with self._lock:
                         if self._life is life:  # otherwise another call has connected already
                             await self._end()
-                    return await once(await self._reached())
+                    again = (await self._reached()).client
+                    assert again is not None
+                    return await once(again)
         except TimeoutError:
-            message = f"{tool!r} of the MCP server {self.name!r} took longer than {self.config.seconds:g} s."
+            message = f"{what!r} of the MCP server {self.name!r} took longer than {self.config.seconds:g} s."
             raise ToolError("mcp_timeout", message) from None
         except MCPError as error:
-            raise self._failed(tool, error) from error
+            raise self._failed(what, error) from error
         except (ValidationError, InputRequiredRoundsExceededError, RuntimeError, ValueError) as error:
             # The SDK refuses answers that break the protocol, or the tool's own output schema.
-            message = f"The MCP server {self.name!r} gave no valid answer for {tool!r}: {_first_line(error)}"
+            message = f"The MCP server {self.name!r} gave no valid answer for {what!r}: {_first_line(error)}"
             raise ToolError("mcp_invalid", message) from error
 
     async def close(self) -> None:
@@ -212,9 +277,11 @@ class _Life:
     async def _run(self) -> None:
         of = self._of
         client = Client(
-            transport(of.config, self.notes, self._finish),
+            transport(of.config, self.notes, self._finish, of.login()),
             client_info=wire.Implementation(name="dragoman", version=__version__),
             message_handler=self._heard,
+            elicitation_callback=self._elicit,
+            sampling_callback=self._sample if of.config.sampling_tokens else None,
             list_roots_callback=self._roots if of.workspace and of.config.command else None,
             cache=None,  # the SDK's cache is off: the tools are kept here, and listed again after a change
         )
@@ -285,6 +352,14 @@ class _Life:
             await asyncio.sleep(pause)
             self._change()
 
+    async def _elicit(self, context: Any, params: wire.ElicitRequestParams) -> wire.ElicitResult:
+        return await elicited(self._of.name, params, self._of.requests.elicit)
+
+    async def _sample(
+        self, context: Any, params: wire.CreateMessageRequestParams
+    ) -> wire.CreateMessageResult | wire.ErrorData:
+        return await self._of.sampling.answer(params)
+
     async def _roots(self, context: Any) -> wire.ListRootsResult:
         roots = [wire.Root(uri=folder.resolve().as_uri(), name=folder.name) for folder in self._of.workspace]  # type: ignore[arg-type]
         return wire.ListRootsResult(roots=roots)
@@ -294,16 +369,17 @@ def _listing(cursor: str | None) -> wire.ListToolsRequest:
     return wire.ListToolsRequest(params=wire.PaginatedRequestParams(cursor=cursor))
 
 
-async def _pages(page: Callable[[str | None], Any]) -> list[wire.Tool]:
-    found: list[wire.Tool] = []
+async def _pages(page: Callable[[str | None], Any], what: str = "tools") -> list[Any]:
+    """All pages of a list: tools, resources or prompts."""
+    found: list[Any] = []
     cursor = None
     for _ in range(_PAGES):
-        answer: wire.ListToolsResult = await page(cursor)
-        found += answer.tools
+        answer = await page(cursor)
+        found += getattr(answer, what)
         cursor = answer.next_cursor
         if not cursor:
             return found
-    raise ValueError(f"its list of tools has more than {_PAGES} pages")
+    raise ValueError(f"its list of {what} has more than {_PAGES} pages")
 
 
 def _offered(tool: wire.Tool) -> Offered:

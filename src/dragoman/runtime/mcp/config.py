@@ -37,6 +37,16 @@ class BadConfig(ConfigError):
         super().__init__(where, "", problem=what)
 
 
+class OAuthConfig(Struct, frozen=True, rename="camel", kw_only=True):
+    """The OAuth client for a server, where the server does not register clients itself."""
+
+    client_id: str = ""
+    client_secret: str = ""
+    scope: str = ""
+    redirect_port: int = 0
+    """The port of the redirect address on loopback. 0: any free port."""
+
+
 class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
     """One server: its address or command, and the tools to use."""
 
@@ -49,10 +59,13 @@ class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
     url: str = ""
     """Streamable HTTP."""
     headers: dict[str, str] = {}
+    oauth: OAuthConfig = OAuthConfig()
     timeout: float = 600_000
     """Time limit of a call in milliseconds."""
     trust: bool = False
     """True: its tools run without a question to the user."""
+    sampling_tokens: int = 0
+    """Tokens that the server may use by requests to the model in one session, after approval. 0: no such requests."""
     include_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
     disabled: bool = False
@@ -108,7 +121,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     if environ is not None and not told.get("disabled"):
         told = {key: _filled(each, environ, f"{where}: {key}") for key, each in told.items()}
     try:
-        found = msgspec.convert({**told, "unknown": sorted(given.keys() - known - _TOLD)}, ServerConfig)
+        found = msgspec.convert({**told, "unknown": _unknown(given, known)}, ServerConfig)
     except msgspec.ValidationError as error:
         raise BadConfig(where, str(error).replace("`$.", "`")) from None
     kind = given.get("type", "stdio" if found.command else "http")
@@ -122,9 +135,17 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
     if found.url and not variables(found.url) and not _ADDRESS.fullmatch(found.url):
         raise BadConfig(where, "url is no address; one looks like https://host/path")
+    if found.sampling_tokens < 0:
+        raise BadConfig(where, "samplingTokens is a number of tokens")
     if found.timeout <= 0:
         raise BadConfig(where, "timeout is a number of milliseconds")
     return found
+
+
+def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
+    oauth = given.get("oauth")
+    inner = oauth.keys() - set(OAuthConfig.__struct_encode_fields__) if isinstance(oauth, dict) else ()
+    return sorted([*(given.keys() - known - _TOLD), *[f"oauth.{key}" for key in inner]])
 
 
 def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:

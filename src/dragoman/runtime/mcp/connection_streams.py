@@ -43,9 +43,12 @@ class Notes:
         return " | ".join([*strange, *told[-4:]])
 
 
-def transport(config: ServerConfig, notes: Notes, ended: Callable[[], None]) -> Transport:
-    """The streams to and from a server, not yet open. `ended` is called after the last message."""
-    return _process(config, notes, ended) if config.command else _http(config, notes)
+def transport(
+    config: ServerConfig, notes: Notes, ended: Callable[[], None], login: httpx2.Auth | None = None
+) -> Transport:
+    """The streams to and from a server, not yet open. `ended` is called after the last message. `login` authenticates
+    requests over HTTP."""
+    return _process(config, notes, ended) if config.command else _http(config, notes, login)
 
 
 @asynccontextmanager
@@ -62,14 +65,16 @@ async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]
 
 
 @asynccontextmanager
-async def _http(config: ServerConfig, notes: Notes) -> AsyncIterator[Any]:
+async def _http(config: ServerConfig, notes: Notes, login: httpx2.Auth | None) -> AsyncIterator[Any]:
     async def note(response: httpx2.Response) -> None:
         if response.status_code >= 400:
             notes.status = response.status_code
 
     limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # a listener for changes waits long
     async with (
-        httpx2.AsyncClient(headers=config.headers, timeout=limits, event_hooks={"response": [note]}) as http,
+        httpx2.AsyncClient(
+            headers=config.headers, auth=login, timeout=limits, event_hooks={"response": [note]}
+        ) as http,
         streamable_http_client(config.url, http_client=http) as streams,
     ):
         yield streams

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import httpx2
 import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
+from ...store.logins import Logins
 from ..tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from ..toolbox import Toolbox
 from . import result_content, tool_names
 from .client import Connection, Offered, Skipped
 from .config import ServerConfig
+from .oauth import stored_login
 from .schema_gate import untyped
+from .server_requests import ServerRequests
 
 
 class RemoteTool:
@@ -54,7 +58,8 @@ class RemoteTool:
         return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        result = await self._connection.call(self.offered.name, arguments, _seldom(around.report))
+        report = _seldom(around.report)
+        result = await self._connection.call(self.offered.name, arguments, report, around.answer, around.spend)
         return result_content.outcome(self.offered.name, result)
 
 
@@ -77,9 +82,18 @@ class Servers:
     A server that cannot be reached has no tools, and its state has the reason. The other servers are not affected.
     """
 
-    def __init__(self, configs: Mapping[str, ServerConfig], workspace: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self,
+        configs: Mapping[str, ServerConfig],
+        workspace: tuple[Path, ...] = (),
+        requests: ServerRequests | None = None,
+        logins: Logins | None = None,
+    ) -> None:
+        """`requests` answers requests of servers. `logins` has the tokens of servers that need a login."""
         self._connections = {
-            name: Connection(name, config, workspace) for name, config in configs.items() if not config.disabled
+            name: Connection(name, config, workspace, requests, _login(config, logins))
+            for name, config in configs.items()
+            if not config.disabled
         }
         self._toolbox = Toolbox()
         self._mine: dict[str, RemoteTool] = {}
@@ -121,6 +135,9 @@ class Servers:
         if name not in self._connections:
             raise ConfigError("MCP server", name, tuple(self._connections))
         return self._connections[name]
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(self._connections.values())
 
     def status(self) -> tuple[Status, ...]:
         """The state of every server, in the order of the configuration."""
@@ -171,6 +188,10 @@ class Servers:
         else:
             self._mine[name] = tool
             self._names[key] = name
+
+
+def _login(config: ServerConfig, logins: Logins | None) -> Callable[[], httpx2.Auth | None]:
+    return lambda: stored_login(config, logins) if logins is not None else None
 
 
 def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped | None:

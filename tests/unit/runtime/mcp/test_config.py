@@ -41,7 +41,10 @@ def test_which_tools_are_wanted() -> None:
 
 
 def test_keys_of_other_programs_are_kept_to_be_told() -> None:
-    assert server({"command": "x", "type": "stdio", "autoApprove": [], "oauth": {}}).unknown == ("autoApprove", "oauth")
+    assert server({"command": "x", "type": "stdio", "autoApprove": [], "oauth": {"enabled": True}}).unknown == (
+        "autoApprove",
+        "oauth.enabled",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""Owns the list of the built-in sandboxes, and the choice of one. A sandbox is chosen only after a probe has worked."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import NamedTuple
+
+from ...errors import ConfigError
+from ..sandbox_interface import Sandbox
+from .bubblewrap import Bubblewrap
+from .landlock import Landlock
+from .macos import SandboxExec
+from .probe import probe
+
+OFF, AUTO = "off", "auto"
+
+
+class Choice(NamedTuple):
+    """The sandbox for commands, or why there is none."""
+
+    sandbox: Sandbox | None
+    why: str = ""
+
+
+def sandboxes() -> tuple[Sandbox, ...]:
+    """All built-in sandboxes, the strictest first."""
+    return (Bubblewrap(), Landlock(), SandboxExec())
+
+
+def names() -> tuple[str, ...]:
+    """The names of the built-in sandboxes."""
+    return tuple([one.name for one in sandboxes()])
+
+
+def choose(wanted: str) -> Choice:
+    """The sandbox with this name, the first that works (`auto`), or none (`off`). ConfigError: the named sandbox does
+    not work here, or the name is unknown. The probes run processes, so this takes some time."""
+    if wanted == OFF:
+        return Choice(None)
+    found = {one.name: one for one in sandboxes()}
+    if wanted == AUTO:
+        return _first()
+    if wanted not in found:
+        raise ConfigError("sandbox", wanted, (OFF, AUTO, *found))
+    failure = _probed(wanted)
+    if failure:
+        raise ConfigError("sandbox", wanted, problem=f"the sandbox does not work here: {failure}")
+    return Choice(found[wanted])
+
+
+def _first() -> Choice:
+    failures: list[str] = []
+    for one in sandboxes():
+        if (sys.platform == "darwin") == (one.name == SandboxExec.name):
+            failure = _probed(one.name)
+            if not failure:
+                return Choice(one)
+            failures.append(f"{one.name}: {failure}")
+    return Choice(None, "; ".join(failures))
+
+
+@cache
+def _probed(name: str) -> str:
+    """The failure of a sandbox's probe; "" if the probe worked. One probe in a process is enough."""
+    return probe(next(one for one in sandboxes() if one.name == name))

@@ -1,0 +1,181 @@
+"""`dragoman mcp login`: OAuth at an MCP server, against a scripted authorisation server on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pexpect
+import pytest
+
+from tests.e2e.authorisation_server import AuthorisationServer, authorisation_server, signed_in
+from tests.e2e.mcp_servers.library import guarded
+
+MAIN = "from dragoman.cli.main import main; main()"
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/authorize\?[^\s\x1b]+")
+
+
+class User:
+    """A person with a home, who uses one server."""
+
+    def __init__(self, home: Path, url: str, authorisation: AuthorisationServer) -> None:
+        self.home, self.url, self.authorisation = home, url, authorisation
+        self.config = home / "mcp.json"
+        self.write()
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
+        self.environment = {**kept, "HOME": str(home), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+
+    def write(self, **more: Any) -> None:
+        self.config.write_text(json.dumps({"mcpServers": {"library": {"url": self.url, **more}}}))
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-c", MAIN, "mcp", *words, "--config", str(self.config)]
+
+    def runs(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words),
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def login(self) -> str:
+        """Sign in by a browser on this machine. Gives the output of the command."""
+        process = subprocess.Popen(
+            self.command("login", "library", "--no-browser"),
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        said = ""
+        with process:
+            for line in process.stderr:
+                said += line
+                found = ADDRESS.search(line)
+                if found:
+                    signed_in(found[0])
+        return said
+
+    @property
+    def logins(self) -> Path:
+        return self.home / ".local" / "share" / "dragoman" / "logins.json"
+
+    def expire(self) -> None:
+        """Time passes, and the access tokens expire."""
+        whole = json.loads(self.logins.read_bytes())
+        whole[f"mcp {self.url}"]["expires"] = 1.0
+        self.logins.write_text(json.dumps(whole))
+        self.authorisation.valid.clear()
+
+    def stored(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.logins.read_bytes())[f"mcp {self.url}"]
+        return found
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    with authorisation_server() as authorisation, guarded(authorisation) as url:
+        yield User(tmp_path, url, authorisation)
+
+
+def test_a_login_in_a_browser_on_this_machine(user: User) -> None:
+    before = user.runs("list")
+    assert before.returncode == 1 and "sign in with: dragoman mcp login library" in before.stdout
+    said = user.login()
+    assert "signed in at library: 4 tools" in said
+    assert stat.S_IMODE(user.logins.stat().st_mode) == 0o600
+    assert "access-" not in said and "refresh-" not in said
+    assert user.runs("list").stdout.startswith("library: 4 tools")
+    (asked,) = user.authorisation.asked
+    assert asked["grant_type"] == "authorization_code" and len(asked["code_verifier"]) >= 43
+    assert user.runs("logout", "library").returncode == 0
+    assert not user.logins.exists() and user.runs("list").returncode == 1
+    assert "there is no login" in user.runs("logout", "library").stderr
+
+
+def test_an_expired_token_is_refreshed_by_a_later_process(user: User) -> None:
+    user.login()
+    user.expire()
+    assert user.runs("list").returncode == 0
+    assert [one["grant_type"] for one in user.authorisation.asked] == ["authorization_code", "refresh_token"]
+    assert user.stored()["tokens"]["access_token"] in user.authorisation.valid
+    assert user.runs("list").returncode == 0 and len(user.authorisation.asked) == 2, "the new token is stored"
+
+
+def test_a_login_that_has_ended_names_the_way_to_a_new_one(user: User) -> None:
+    user.login()
+    user.expire()
+    user.authorisation.refresh.clear()
+    done = user.runs("list")
+    assert done.returncode == 1 and "dragoman mcp login library" in done.stdout
+    assert "signed in at library" in user.login()
+
+
+def test_the_person_pastes_the_address_from_a_browser_on_another_machine(user: User) -> None:
+    child = pexpect.spawn(
+        sys.executable,
+        user.command("login", "library", "--no-browser")[1:],
+        env=user.environment,  # type: ignore[arg-type]
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, 1000),
+    )
+    child.expect(ADDRESS)
+    address = child.match.group(0)
+    child.expect("press Enter")
+    query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    user.authorisation.codes["from-another-machine"] = query
+    child.sendline(f"http://127.0.0.1:1/callback?code=from-another-machine&state={query['state']}")
+    child.expect("signed in at library")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_a_refusal_ends_the_login(user: User) -> None:
+    user.login()
+    before = user.logins.read_bytes()
+    user.authorisation.refuses = "access_denied"
+    said = user.login()
+    assert "the authorisation server refused: access_denied" in said
+    assert user.logins.read_bytes() == before, "the earlier login stays"
+
+
+def test_a_client_of_the_configuration_is_not_registered(user: User) -> None:
+    user.write(oauth={"clientId": "mine", "clientSecret": "${SECRET}"})
+    user.environment["SECRET"] = "hidden"
+    user.login()
+    (asked,) = user.authorisation.asked
+    assert (asked["client_id"], asked["client_secret"]) == ("mine", "hidden")
+    assert user.authorisation.clients == {} and "hidden" not in user.logins.read_text()
+    assert user.runs("list").returncode == 0
+
+
+def test_the_token_of_a_server_goes_to_no_other_address(user: User) -> None:
+    user.login()
+    with authorisation_server() as other, guarded(other) as url:
+        user.url = url
+        user.write()
+        other.valid.clear()
+        assert user.runs("list").returncode == 1
+        assert other.asked == []
+
+
+def test_a_header_of_the_configuration_wins(user: User) -> None:
+    user.authorisation.valid.add("own")
+    user.write(headers={"Authorization": "Bearer own"})
+    assert user.runs("list").returncode == 0
+    said = user.login()
+    assert "did not ask for a login" in said
