@@ -34,6 +34,8 @@ _ADVICE = {
     "part": "Send the content as text or in another form, or choose an upstream whose dialect has it.",
     "prefill": "Do not end the request with the assistant's words, or choose a model that continues them.",
     "reasoning": "Nothing has to be done: the model thinks again. Stay on one upstream to keep its thoughts.",
+    "record.id.invented": "Give each line an id of your own, if results have to be matched with other data.",
+    "record.id.rewritten": "Use ids of letters, digits, - and _, with at most 64 characters.",
     "refusal": "Read the text of the answer: it is the refusal.",
     "result": "Repair the history with dragoman.repair, so that each call has one result behind it.",
     "result.error.*": "Nothing has to be done: the text says that the call failed.",
