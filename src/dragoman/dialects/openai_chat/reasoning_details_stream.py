@@ -28,7 +28,8 @@ from .reasoning_details import (
     marked_seal,
     words,
 )
-from .stream_reader import Answer, StreamReader
+from .stream_reader import StreamReader
+from .streamed_answer import Answer
 
 _KIND = "detail"
 

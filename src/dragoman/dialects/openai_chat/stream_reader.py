@@ -35,6 +35,7 @@ from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage
 from .search_results import Search, take_search
+from .streamed_answer import Answer
 from .streamed_calls import Call, begins
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
@@ -45,31 +46,6 @@ _beside_calls = attrgetter(
     *("name", "tool_call_id"),
 )
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
-
-
-class Answer:
-    """The open parts of one answer."""
-
-    __slots__ = (
-        *("before", "by_id", "by_index", "call", "calls", "index", "kind", "latest", "length", "number", "seen"),
-        *("sound", "waiting", "word"),
-    )
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.index = -1
-        self.kind = ""  # text, refusal, reasoning, call; "": no part is open
-        self.call: Call | None = None
-        self.calls = 0
-        self.latest: Call | None = None
-        self.by_index: dict[int, Call] = {}
-        self.by_id: dict[str, Call] = {}
-        self.waiting: list[Call | tuple[str, str] | Reasoning | Media | Opaque] = []
-        self.seen: list[Part] = []
-        self.word: str | None = None
-        self.sound: StreamedSound | None = None
-        self.length = 0  # characters of text so far: annotations count in the text of the whole answer
-        self.before = 0  # characters before the open text
 
 
 class StreamReader(FrameReader):
@@ -601,7 +577,7 @@ class StreamReader(FrameReader):
         if self._frames.stray and not all(answer.word for answer in answers):
             events.append(broken_off(self._frames.stray, self._fault))
             return
-        if any(not answer.word and _broken_off(answer) for answer in answers):
+        if any(not answer.word and answer.breaks_off() for answer in answers):
             # Snowflake ends texts without a finish reason (recorded), but half a call is no call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
@@ -640,11 +616,6 @@ class StreamReader(FrameReader):
 
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
-
-
-def _broken_off(answer: Answer) -> bool:
-    calls = [answer.call, *[item for item in answer.waiting if isinstance(item, Call)]]
-    return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 
 
 EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})

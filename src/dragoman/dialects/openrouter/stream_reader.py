@@ -20,7 +20,8 @@ from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
-from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS, Answer
+from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS
+from ..openai_chat.streamed_answer import Answer
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
