@@ -97,7 +97,7 @@ def test_a_fault_has_no_envelope_and_may_have_doubled_commas() -> None:
 def test_a_broken_frame_is_a_fault() -> None:
     events, _ = read_stream(frames({"response": TEXT}) + b'data: {"response":\r\n\r\n')
     assert isinstance(events[-1], Fault) and events[-1].kind == "upstream_bad"
-    assert "not code-assist" in events[-1].message
+    assert "not valid JSON" in events[-1].message
 
 
 def test_a_cut_stream_is_a_fault() -> None:

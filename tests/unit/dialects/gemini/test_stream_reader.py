@@ -334,7 +334,7 @@ def test_an_error_in_the_stream_ends_it() -> None:
 def test_a_broken_frame_is_a_fault(stream: bytes) -> None:
     (fault,) = events_of(stream)[0]
     assert isinstance(fault, Fault)
-    assert fault.message.startswith("the upstream sent a broken frame: not gemini")
+    assert fault.message.startswith("the upstream sent a broken frame: not valid JSON")
     assert fault.status == 502
 
 

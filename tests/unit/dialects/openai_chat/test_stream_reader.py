@@ -534,13 +534,19 @@ def test_an_empty_error_is_none(error: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "frame", [b"data: {\n\n", b"data: 7\n\n", b"data: nonsense\n\n", b"data: " + b"[" * 9999 + b"\n\n"]
+    ("frame", "problem"),
+    [
+        (b"data: {\n\n", "not valid JSON"),
+        (b"data: 7\n\n", "not openai-chat"),
+        (b"data: nonsense\n\n", "not valid JSON"),
+        (b"data: " + b"[" * 9999 + b"\n\n", "not openai-chat"),
+    ],
 )
-def test_a_broken_frame_is_a_fault(frame: bytes) -> None:
+def test_a_broken_frame_is_a_fault(frame: bytes, problem: str) -> None:
     found, _ = events_of(sse(chunk({"content": "a"}), done=False) + frame + sse(chunk({}, "stop")))
     assert isinstance(found[-1], Fault)
     assert (found[-1].kind, found[-1].status) == ("upstream_bad", 502)
-    assert found[-1].message.startswith("the upstream sent a broken frame: not openai-chat")
+    assert found[-1].message.startswith(f"the upstream sent a broken frame: {problem}")
 
 
 # framing
