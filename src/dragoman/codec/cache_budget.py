@@ -150,16 +150,16 @@ class Memory(Generic[K, V]):
 
 def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable[..., V]:
     """The function with its results in a cache. `size` gets the result, then the arguments."""
-    kept: Memory[Hashable, V] = Memory()
+    cache: Memory[Hashable, V] = Memory()
 
     def recalled(*given: Any) -> V:
-        found = kept.get(given)
+        found = cache.get(given)
         if found is None:
             found = function(*given)
-            kept.put(given, found, size(found, *given))
+            cache.put(given, found, size(found, *given))
         return found
 
-    recalled.kept = kept  # type: ignore[attr-defined]  # keeps the cache alive as long as the function
+    recalled.cache = cache  # type: ignore[attr-defined]  # keeps the cache alive as long as the function
     return recalled
 
 
@@ -173,23 +173,23 @@ def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
-        kept: dict[tuple[Any, ...], Any] = {}
-        _CACHES.append(kept.clear)
+        cache: dict[tuple[Any, ...], Any] = {}
+        _CACHES.append(cache.clear)
 
         def short(*given: Any) -> Any:
-            found = kept.get(given, _ABSENT)
+            found = cache.get(given, _ABSENT)
             if found is not _ABSENT:
                 return found
             found = function(*given)
             for word in given:
                 if isinstance(word, _SIZED) and len(word) > longest:
                     return found
-            if len(kept) >= entries:
-                kept.clear()
-            kept[given] = found
+            if len(cache) >= entries:
+                cache.clear()
+            cache[given] = found
             return found
 
-        short.cache_clear = kept.clear  # type: ignore[attr-defined]
+        short.cache_clear = cache.clear  # type: ignore[attr-defined]
         short.__doc__, short.__name__ = function.__doc__, function.__name__
         return short  # type: ignore[return-value]
 

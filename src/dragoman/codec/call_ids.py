@@ -175,17 +175,17 @@ class _Renumbering:
         out = []
         for i, turn in enumerate(turns):
             if turn.role == "assistant":
-                out.append(self._asked(turn))
+                out.append(self._assistant_turn(turn))
             elif turn.role == "tool":
                 if self._step:
                     self._index(turns, i)
-                out.append(self._told(turn))
+                out.append(self._tool_turn(turn))
             else:
                 self._over = True
                 out.append(turn)
         return tuple(out)
 
-    def _asked(self, turn: Turn) -> Turn:
+    def _assistant_turn(self, turn: Turn) -> Turn:
         parts: list[Part] = []
         for part in turn.parts:
             if type(part) is ToolCall:
@@ -218,7 +218,7 @@ class _Renumbering:
             self._open.add(given, keys)
         self._step = []
 
-    def _told(self, turn: Turn) -> Turn:
+    def _tool_turn(self, turn: Turn) -> Turn:
         parts: list[Part] = []
         for part in turn.parts:
             if type(part) is ToolResult:

@@ -21,16 +21,16 @@ def tokens_for(settings: Settings, least: int, context: Context) -> int | None:
     """The number of tokens to write for a target whose smallest number is `least`. None without a setting. None with a
     loss if the target's model does not compact.
     """
-    asked = settings.compact_at
-    if asked is None:
+    tokens = settings.compact_at
+    if tokens is None:
         return None
     at = settings.at.get("compact_at", ())
     if not context.profile.compacts:
         context.lose("compaction.dropped", settings.at.get("compaction", at))
         return None
-    if asked == UPSTREAM_DECIDES:
+    if tokens == UPSTREAM_DECIDES:
         context.lose("compaction.approximated", at, "the upstream's own number of tokens")
-    elif asked < least:
-        context.lose("compaction.approximated", at, f"from {asked} to {least} tokens")
+    elif tokens < least:
+        context.lose("compaction.approximated", at, f"from {tokens} to {least} tokens")
         return least
-    return asked
+    return tokens

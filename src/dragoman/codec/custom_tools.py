@@ -62,10 +62,10 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 class Unwrapper:
     """Extracts the free text from wrapped arguments while their pieces arrive."""
 
-    __slots__ = ("_held", "_inside", "_over", "cut")
+    __slots__ = ("_buffer", "_inside", "_over", "cut")
 
     def __init__(self) -> None:
-        self._held = ""
+        self._buffer = ""
         self._inside = False
         self._over = False
         self.cut = False
@@ -75,14 +75,14 @@ class Unwrapper:
         """The text in `piece`. Empty until it is certain that the arguments have the wrapped shape."""
         if self._over:
             return ""
-        self._held += piece
+        self._buffer += piece
         if not self._inside:
-            opening = _OPENING.match(self._held)
+            opening = _OPENING.match(self._buffer)
             if opening is None:
                 return ""
             self._inside = True
-            self._held = self._held[opening.end() :]
-        text, self._held, self._over = _string_prefix(self._held)
+            self._buffer = self._buffer[opening.end() :]
+        text, self._buffer, self._over = _string_prefix(self._buffer)
         return text
 
     def close(self) -> str:
@@ -90,38 +90,38 @@ class Unwrapper:
         if self._inside:
             self.cut = not self._over
             return ""
-        self.cut = json_text.breaks_off(self._held)
-        return unwrap_input(self._held) if self._held.strip() else ""
+        self.cut = json_text.breaks_off(self._buffer)
+        return unwrap_input(self._buffer) if self._buffer.strip() else ""
 
 
-def _string_prefix(held: str) -> tuple[str, str, bool]:
+def _string_prefix(text: str) -> tuple[str, str, bool]:
     """From the inside of a JSON string: (decoded text, rest that cannot be decoded yet, whether the closing quote was
     found).
     """
     out: list[str] = []
     i = 0
-    while i < len(held):
-        plain = _PLAIN.match(held, i)
+    while i < len(text):
+        plain = _PLAIN.match(text, i)
         if plain:
             out.append(plain[0])
             i = plain.end()
             continue
-        if held[i] == '"':
+        if text[i] == '"':
             return "".join(out), "", True
-        if i + 1 >= len(held):
+        if i + 1 >= len(text):
             break
-        if held[i + 1] != "u":
-            out.append(_ESCAPES.get(held[i + 1], held[i + 1]))
+        if text[i + 1] != "u":
+            out.append(_ESCAPES.get(text[i + 1], text[i + 1]))
             i += 2
             continue
-        high = held[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db")
-        size = 12 if high and "\\u".startswith(held[i + 6 : i + 8]) else 6  # a surrogate pair is one character
-        if i + size > len(held):
+        high = text[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db")
+        size = 12 if high and "\\u".startswith(text[i + 6 : i + 8]) else 6  # a surrogate pair is one character
+        if i + size > len(text):
             break
         try:
-            out.append(msgspec.json.decode(f'"{held[i : i + size]}"', type=str))
+            out.append(msgspec.json.decode(f'"{text[i : i + size]}"', type=str))
         except msgspec.DecodeError:
             out.append("\ufffd")
             size = 6
         i += size
-    return "".join(out), held[i:], False
+    return "".join(out), text[i:], False

@@ -34,10 +34,10 @@ def failure(stop: Stop, *own: str) -> str:
     """The sentence for an answer that failed. Empty if the answer did not fail, or if one of the dialects `own` has its
     own word.
     """
-    said = FAILED.get(stop.reason, "")
-    if not said or (stop.extra is not None and any(name in stop.extra for name in own)):
+    sentence = FAILED.get(stop.reason, "")
+    if not sentence or (stop.extra is not None and any(name in stop.extra for name in own)):
         return ""
-    return stop.detail or said
+    return stop.detail or sentence
 
 
 def finer(word: str, reason: StopReason) -> str:
@@ -51,21 +51,21 @@ def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Pa
     """The parts of an answer, with the sentence of `failure` at the end."""
     if not words:
         return parts
-    said = any(type(part) is Text and part.text for part in parts)
-    return (*parts, Text(gap + words if said else words))
+    has_text = any(type(part) is Text and part.text for part in parts)
+    return (*parts, Text(gap + words if has_text else words))
 
 
 def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
     """The events of a whole answer that came in place of a stream. Empty if the bytes are no answer."""
     if not stray.lstrip().startswith(b"{"):
         return []
-    mended = None if json_text.is_whole(stray) else without_surrogates(stray)
+    cleaned = None if json_text.is_whole(stray) else without_surrogates(stray)
     try:
-        response = read(stray if mended is None else mended, context)
+        response = read(stray if cleaned is None else cleaned, context)
     except WireError:
         return []
-    if mended is not None:
-        lose_replaced(stray, mended, context)
+    if cleaned is not None:
+        lose_replaced(stray, cleaned, context)
     # An error without any content is a fault, not an answer.
     if not response.parts and response.stop.reason in ("unknown", "error"):
         return []
@@ -84,10 +84,10 @@ def lose_stop(stop: Stop, word: str, context: Context, number: int = 0, *, exact
     stop is sent too.
     """
     if not exact:
-        said = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
+        original = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
         grave = stop.reason in FAILED and word not in _FAILURES
         severity: Severity | None = "warning" if grave or (stop.word and stop.reason == "unknown") else None
-        context.lose("stop.approximated", context.stopped(stop, number), f"{said} is sent as {word}", severity)
+        context.lose("stop.approximated", context.stopped(stop, number), f"{original} is sent as {word}", severity)
     if stop.detail_at and not written:
         context.lose("field.dropped", stop.detail_at, severity="info")
 
@@ -146,8 +146,8 @@ def cut_short(stop: Stop, context: Context, number: int = 0) -> Stop:
     """
     if stop.reason not in _WHOLE:
         return stop
-    said = f"{stop.reason} is sent as length: a call breaks off"
-    context.lose("stop.approximated", context.stopped(stop, number), said, "warning")
+    detail = f"{stop.reason} is sent as length: a call breaks off"
+    context.lose("stop.approximated", context.stopped(stop, number), detail, "warning")
     return Stop("length")
 
 
@@ -173,8 +173,8 @@ def malformed(stop: Stop, context: Context, number: int = 0) -> Stop:
     """
     if stop.reason not in _WHOLE:
         return stop
-    said = f"{stop.reason} is sent as bad_tool_call: a call is left out"
-    context.lose("stop.approximated", context.stopped(stop, number), said, "warning")
+    detail = f"{stop.reason} is sent as bad_tool_call: a call is left out"
+    context.lose("stop.approximated", context.stopped(stop, number), detail, "warning")
     return Stop("bad_tool_call")
 
 

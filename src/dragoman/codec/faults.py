@@ -116,7 +116,7 @@ def retry_headers(fault: Fault) -> dict[str, str]:
 
 
 _ENDED = "the upstream's stream ended before the answer did"
-_TOLD = 200
+_MAX_QUOTED = 200
 """The largest number of quoted characters."""
 
 
@@ -132,20 +132,20 @@ def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     value = value[0] if isinstance(value, list) and value else value
-    error = value.get("error") or _bare(value) if isinstance(value, dict) else None
+    error = value.get("error") or _unwrapped_error(value) if isinstance(value, dict) else None
     if isinstance(error, str):
         error = {"message": error}
     if isinstance(error, dict) and error:
         return read(error)
-    return Fault("upstream_bad", f"{_ENDED}; it sent: {words[:_TOLD]}", 502)
+    return Fault("upstream_bad", f"{_ENDED}; it sent: {words[:_MAX_QUOTED]}", 502)
 
 
-def _bare(value: dict[str, Any]) -> dict[str, Any] | None:
+def _unwrapped_error(value: dict[str, Any]) -> dict[str, Any] | None:
     """An error object without `error` around it, as some hosts write it."""
-    said = value.get("message") or value.get("detail")
-    if not isinstance(said, str):
+    message = value.get("message") or value.get("detail")
+    if not isinstance(message, str):
         return None
-    return {**{name: field for name, field in value.items() if name not in ("message", "detail")}, "message": said}
+    return {**{name: field for name, field in value.items() if name not in ("message", "detail")}, "message": message}
 
 
 _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
@@ -165,10 +165,10 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
     error = whole.get("error")
     mine: dict[str, Raw] = (fault.extra or {}).get(source, {})
     fields = dict(mine)
-    told = b"".join(mine.values())
+    own_values = b"".join(mine.values())
     for name, value in (("code", fault.code), ("param", fault.param)):
         # A value inside a kept field is counted there. A code that equals the status crosses as the status.
-        if value and name not in mine and json_text.string(value) not in told and value != str(fault.status):
+        if value and name not in mine and json_text.string(value) not in own_values and value != str(fault.status):
             if json_text.string(value) not in written:
                 fields[name] = Raw(b"")
     lost: list[Path] = []

@@ -26,19 +26,19 @@ _KEYWORDS = {"name": "title", "description": "description"}
 
 def with_words(shape: Format, at: Path, context: Context) -> Format:
     """The format with its name and description in its schema. `at`: the path of the format."""
-    words = {word: said for word in _KEYWORDS if (said := getattr(shape, word))}
+    words = {word: value for word in _KEYWORDS if (value := getattr(shape, word))}
     if not words:
         return shape
     schema = json_text.decode(shape.schema) if shape.schema is not None else None
     if not isinstance(schema, dict) or "$ref" in schema:
         schema, placed = {}, {}
     else:
-        placed = {word: said for word, said in words.items() if schema.get(_KEYWORDS[word], said) == said}
+        placed = {word: value for word, value in words.items() if schema.get(_KEYWORDS[word], value) == value}
     if words.get("name") == UNNAMED and "title" not in schema:
         placed.pop("name", None)  # it may be the name that a reader invented for a format without one
     if len(placed) < len(words):
         context.lose("format.detail.dropped", at, ", ".join([word for word in words if word not in placed]))
-    new = {_KEYWORDS[word]: said for word, said in placed.items() if _KEYWORDS[word] not in schema}
+    new = {_KEYWORDS[word]: value for word, value in placed.items() if _KEYWORDS[word] not in schema}
     if not new or shape.schema is None:
         return shape
     detail = f"{' and '.join(new)} say what the format is called"

@@ -76,7 +76,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
         last, fine, waiting = before.role, past.open_calls is not None, [*(past.open_calls or ())]
         if not fine and last == "assistant":
             waiting = [part.id for part in before.parts if type(part) is ToolCall]
-    asked: list[str] = []
+    call_ids: list[str] = []
     answered: list[str] = []
     others: list[Part] = []
     for turn in new:
@@ -84,17 +84,17 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
         if role == "tool":
             if last != "assistant":
                 arranged = False
-            told: list[str] = []
+            result_ids: list[str] = []
             for part in parts:
                 if type(part) is ToolResult:
-                    told.append(part.call_id)
+                    result_ids.append(part.call_id)
                     if part.custom or part.seal is not None:
                         others.append(part)
                 else:
                     others.append(part)
-            if not told or told != waiting:
+            if not result_ids or result_ids != waiting:
                 fine = False
-            answered += told
+            answered += result_ids
             waiting = []
         else:
             if waiting or not parts:
@@ -113,7 +113,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                         foreign = True
                 elif type(part) is ToolCall:
                     waiting.append(part.id)
-                    asked.append(part.id)
+                    call_ids.append(part.id)
                     if part.seal is not None:
                         foreign = True
                     if part.custom or role != "assistant" or part.extra is not None:
@@ -126,19 +126,19 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
     opaque, calls = past.has_opaque, past.calls
     if others:
         fine = False
-        asked += [part.id for part in others if type(part) is ToolCall]
+        call_ids += [part.id for part in others if type(part) is ToolCall]
         answered += [part.call_id for part in others if type(part) is ToolResult]
         opaque = opaque or any(isinstance(part, Opaque) for part in others)
         foreign = foreign or any(map(_sealed, others))
-    if asked or answered:
-        found = frozenset(asked)
-        if asked and (len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls))):
+    if call_ids or answered:
+        found = frozenset(call_ids)
+        if call_ids and (len(found) != len(call_ids) or calls is None or not all(map(found.isdisjoint, calls))):
             fine, calls = False, None
-        elif asked and calls is not None:
+        elif call_ids and calls is not None:
             calls = (*calls, found)
         if "" in found or "" in answered:
             calls = None
-        foreign = foreign or max(map(len, asked + answered)) > _LONG
+        foreign = foreign or max(map(len, call_ids + answered)) > _LONG
     open_calls = tuple(waiting) if fine else None
     ordinary = open_calls == () and arranged and not foreign and calls is not None
     return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, ordinary, shows_media)

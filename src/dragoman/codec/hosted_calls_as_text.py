@@ -18,8 +18,8 @@ from .hosted_calls import drop, members, queries, word
 
 def program(call: HostedCall) -> tuple[str, str]:
     """The code that was run, and its language ("" if unknown)."""
-    said = members(call.arguments)
-    return word(said, "code"), word(said, "language")
+    arguments = members(call.arguments)
+    return word(arguments, "code"), word(arguments, "language")
 
 
 def output(result: HostedResult | None) -> str:
@@ -56,7 +56,7 @@ def files(result: HostedResult | None) -> list[Media]:
 
 def has_text(call: HostedCall) -> bool:
     """Whether uses of this family can become text."""
-    return call.family in _ASKED
+    return call.family in _DESCRIPTIONS
 
 
 def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
@@ -69,17 +69,17 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
             context.lose("seal.dropped", part.at, part.kind)
     for media in files(result):
         context.lose("media.dropped", media.at, media.mime or media.kind)
-    said = _ASKED[call.family](call)
+    description = _DESCRIPTIONS[call.family](call)
     came_back = "\n".join([text for text in (_pages(result), output(result)) if text])
     if result is not None and not call.family and not result.parts and not held_elsewhere(result):
         came_back = said_in(json_text.plain(result.value))
     if result is None:
-        said += "\n[no result was recorded]"
+        description += "\n[no result was recorded]"
     elif came_back:
-        said += f"\n[{_failed(result) or 'result'}]\n{came_back}\n[end of the result]"
+        description += f"\n[{_failed(result) or 'result'}]\n{came_back}\n[end of the result]"
     else:
-        said += f"\n[{_failed(result) or 'no output'}]"
-    return (Text(said, at=call.at),)
+        description += f"\n[{_failed(result) or 'no output'}]"
+    return (Text(description, at=call.at),)
 
 
 def _failed(result: HostedResult) -> str:
@@ -99,23 +99,23 @@ def _call(call: HostedCall) -> str:
 
 
 def _search(call: HostedCall) -> str:
-    asked = queries(call)
-    return f"[the web was searched for: {'; '.join(asked)}]" if asked else "[the web was searched]"
+    terms = queries(call)
+    return f"[the web was searched for: {'; '.join(terms)}]" if terms else "[the web was searched]"
 
 
 def _fetch(call: HostedCall) -> str:
-    said = members(call.arguments)
-    pattern = word(said, "pattern")
-    return f"[the page {word(said, 'url')} was fetched{f', to find {pattern}' if pattern else ''}]"
+    arguments = members(call.arguments)
+    pattern = word(arguments, "pattern")
+    return f"[the page {word(arguments, 'url')} was fetched{f', to find {pattern}' if pattern else ''}]"
 
 
 def _other(call: HostedCall) -> str:
-    asked = call.arguments if call.arguments not in ("", "{}") else ""
+    arguments = call.arguments if call.arguments not in ("", "{}") else ""
     named = call.name or call.kind
-    return f"[the tool {named} was used]\n{asked}" if asked else f"[the tool {named} was used]"
+    return f"[the tool {named} was used]\n{arguments}" if arguments else f"[the tool {named} was used]"
 
 
-_ASKED = {"": _other, "code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
+_DESCRIPTIONS = {"": _other, "code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
 """The function that describes the call, by family. "": tools that only one dialect has."""
 
 _PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", "toolType", "tool_type"})
@@ -124,7 +124,7 @@ _PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", 
 
 def said_in(value: Any) -> str:
     """The text in a JSON value: its only text, else the value without ids, types and seals; "" for none."""
-    value = _bare({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
+    value = _trimmed({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
     while isinstance(value, dict | list) and len(value) == 1:
         value = value[0] if isinstance(value, list) else next(iter(value.values()))
     if isinstance(value, str) or value in (None, {}, []):
@@ -132,15 +132,17 @@ def said_in(value: Any) -> str:
     return json_text.encode(value).decode()
 
 
-def _bare(value: Any) -> Any:
+def _trimmed(value: Any) -> Any:
     if isinstance(value, list):
-        return [bare for one in value if (bare := _bare(one)) not in (None, {}, [])]
+        return [trimmed for one in value if (trimmed := _trimmed(one)) not in (None, {}, [])]
     if not isinstance(value, dict):
         return value
-    kept = {key: _bare(one) for key, one in value.items() if key not in _PAIRING and not key.startswith("encrypted")}
-    if kept.get("type") == "text" or str(kept.get("type", "")).endswith("_result"):
-        del kept["type"]
-    return {key: one for key, one in kept.items() if one not in (None, {}, [])}
+    fields = {
+        key: _trimmed(one) for key, one in value.items() if key not in _PAIRING and not key.startswith("encrypted")
+    }
+    if fields.get("type") == "text" or str(fields.get("type", "")).endswith("_result"):
+        del fields["type"]
+    return {key: one for key, one in fields.items() if one not in (None, {}, [])}
 
 
 def _pages(result: HostedResult | None) -> str:

@@ -192,8 +192,8 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
     if choice is None or not choice.hosted:
         return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
     wanted = _row_of(choice.names[0], source)
-    asked = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
-    there = next((tool for tool in tools if asked and tool.at == asked[0].at), None)
+    declared = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
+    there = next((tool for tool in tools if declared and tool.at == declared[0].at), None)
     aimed: Choice | None = None
     if isinstance(there, Tool):
         aimed = None if there.name in context.stand_ins else Choice("one", (there.name,), at=choice.at)
@@ -321,17 +321,17 @@ def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
 
 def _wish(value: Any, at: Path, row: Row) -> _Wish:
     members = value if isinstance(value, dict) else {}
-    options: dict[str, tuple[Path, Any]] = {name: (at, said) for name, said in row.implied.items()}
+    options: dict[str, tuple[Path, Any]] = {name: (at, setting) for name, setting in row.implied.items()}
     if not members:
         return _Wish(row.family, options, [])
     known: set[Path] = set()
     for name, option in row.options.items():
         path = option.path
-        said = members.get(path[0]) if len(path) == 1 else _at(members, path)
-        if said is None:
+        setting = members.get(path[0]) if len(path) == 1 else _at(members, path)
+        if setting is None:
             continue
         try:
-            read = msgspec.convert(option.read(said), FORMS[name])
+            read = msgspec.convert(option.read(setting), FORMS[name])
         except msgspec.ValidationError:
             continue
         known.add(path)
@@ -340,7 +340,7 @@ def _wish(value: Any, at: Path, row: Row) -> _Wish:
     headers = options.get("headers")
     if headers is not None:
         _take_token(options, *headers)
-    return _Wish(row.family, options, [at + path for path in _strange(members, (), known, row.quiet)])
+    return _Wish(row.family, options, [at + path for path in _unknown_members(members, (), known, row.quiet)])
 
 
 def _take_token(options: dict[str, tuple[Path, Any]], at: Path, headers: dict[str, str]) -> None:
@@ -348,7 +348,7 @@ def _take_token(options: dict[str, tuple[Path, Any]], at: Path, headers: dict[st
     for name, value in headers.items():
         if name.lower() == _SECRET_HEADER and value.startswith(_BEARER):
             options.setdefault("token", (at, value.removeprefix(_BEARER)))
-            left = {other: said for other, said in headers.items() if other != name}
+            left = {other: content for other, content in headers.items() if other != name}
             if left:
                 options["headers"] = (at, left)
             else:
@@ -364,7 +364,7 @@ def _at(members: Any, path: Path) -> Any:
     return members
 
 
-def _strange(members: dict[str, Any], above: Path, known: set[Path], quiet: frozenset[str]) -> list[Path]:
+def _unknown_members(members: dict[str, Any], above: Path, known: set[Path], quiet: frozenset[str]) -> list[Path]:
     """Paths of members that no option covers."""
     out: list[Path] = []
     for name, value in members.items():
@@ -372,22 +372,22 @@ def _strange(members: dict[str, Any], above: Path, known: set[Path], quiet: froz
         if value is None or path in known or name in quiet:
             continue
         if isinstance(value, dict) and value:
-            out.extend(_strange(value, path, known, quiet))
+            out.extend(_unknown_members(value, path, known, quiet))
         elif above or value not in ({}, []):
             out.append(path)
     return out
 
 
 def _mapped(tool: HostedTool, wish: _Wish, row: Row, context: Context) -> HostedTool:
-    value: dict[str, Any] = {name: _copied(said) for name, said in row.fixed.items()}
-    options = {name: said for name, (_, said) in wish.options.items()}
+    value: dict[str, Any] = {name: _copied(setting) for name, setting in row.fixed.items()}
+    options = {name: setting for name, (_, setting) in wish.options.items()}
     if "token" in options and "token" not in row.options and "headers" in row.options:
         options["headers"] = {"Authorization": _BEARER + options.pop("token"), **options.get("headers", {})}
     taken: set[str] = {"token"} if "token" in wish.options and "token" not in options else set()
-    for name, said in options.items():
+    for name, setting in options.items():
         option = row.options.get(name)
         if option is not None and option.write is not None:
-            _put(value, option.path, option.write(said))
+            _put(value, option.path, option.write(setting))
             taken.add(name)
     for name, members in row.beside.items():
         if name in value:
@@ -405,18 +405,18 @@ def _copied(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-def _put(value: dict[str, Any], path: Path, said: Any) -> None:
-    if len(path) == 1 and isinstance(said, dict) and isinstance(value.get(str(path[0])), dict):
-        value[str(path[0])].update(said)
+def _put(value: dict[str, Any], path: Path, setting: Any) -> None:
+    if len(path) == 1 and isinstance(setting, dict) and isinstance(value.get(str(path[0])), dict):
+        value[str(path[0])].update(setting)
         return
     for step in path[:-1]:
         value = value.setdefault(str(step), {})
-    value[str(path[-1])] = said
+    value[str(path[-1])] = setting
 
 
 def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
-    for name, (at, said) in wish.options.items():
-        if name not in taken and not (name in NOTHING_SAID and NOTHING_SAID[name] == said):
+    for name, (at, setting) in wish.options.items():
+        if name not in taken and not (name in NOTHING_SAID and NOTHING_SAID[name] == setting):
             context.lose("tool.hosted.option.dropped", at, name)
     for at in wish.rest:
         context.lose("tool.hosted.option.dropped", at, str(at[-1]))

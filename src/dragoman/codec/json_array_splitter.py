@@ -19,12 +19,12 @@ _BETWEEN = b" \t\r\n,"
 class Splitter:
     """Takes bytes and returns the exact text of whole elements."""
 
-    __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "broken", "ended", "whole")
+    __slots__ = ("_buffered", "_depth", "_dialect", "_escaped", "_pieces", "_string", "broken", "ended", "whole")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._pieces: list[bytes] = []
-        self._held = 0
+        self._buffered = 0
         self._depth = 0  # brackets open inside the element
         self._string = False
         self._escaped = False
@@ -58,7 +58,7 @@ class Splitter:
             self._pieces.append(chunk[start:place])
             elements.append(b"".join(self._pieces))
             self._pieces.clear()
-            self._held = 0
+            self._buffered = 0
 
     def _skip(self, chunk: bytes, place: int) -> int:
         """The start of the next element, after separators; -1 if the chunk has none."""
@@ -102,8 +102,8 @@ class Splitter:
 
     def _hold(self, piece: bytes) -> None:
         if piece:
-            self._held += len(piece)
-            if self._held > MAX_FRAME:
+            self._buffered += len(piece)
+            if self._buffered > MAX_FRAME:
                 raise WireError(self._dialect, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
             self._pieces.append(piece)
 

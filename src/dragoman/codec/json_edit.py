@@ -60,15 +60,15 @@ def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | N
     """
     from .surrogates.documents import without_surrogates  # late: few documents have them
 
-    mended = without_surrogates(document)
-    if mended is None:
+    cleaned = without_surrogates(document)
+    if cleaned is None:
         return None
-    begin, end = len(mended) - len(mended.lstrip()), len(mended.rstrip())
+    begin, end = len(cleaned) - len(cleaned.lstrip()), len(cleaned.rstrip())
     try:
-        members = _members(mended, begin, end)
+        members = _members(cleaned, begin, end)
     except (_Unclear, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    # The mended text has the same length as the document, so members have the same positions in both.
+    # The cleaned text has the same length as the document, so members have the same positions in both.
     for member in members:
         if member.name == key:
             return document[: member.value] + json_text.encode(value) + document[member.end :]
@@ -97,10 +97,10 @@ def _edited_object(text: bytes, begin: int, end: int, before: dict[str, Any], af
         if name in after and (name not in before or before[name] != after[name]):
             value = _edited(text, member.value, member.end, before.get(name), after[name])
         pieces.append((text[member.gap : member.begin], text[member.begin : member.value] + value))
-    said = {_known(member.name, before, after) for member in members}
+    present = {_known(member.name, before, after) for member in members}
     colon = text[members[0].colon : members[0].value] if members else b":"
     for name, value in after.items():
-        if name not in said and (name not in before or before[name] != value):
+        if name not in present and (name not in before or before[name] != value):
             pieces.append((None, json_text.encode(name) + colon + json_text.encode(value)))
     return _joined(text, begin, end, members, pieces)
 
@@ -122,15 +122,15 @@ def _edited_array(text: bytes, begin: int, end: int, before: list[Any], after: l
     pieces: list[_Piece] = [(text[member.gap : member.begin], text[member.value : member.end]) for member in members]
     changed = after[head : len(after) - tail]
     middle = members[head : len(members) - tail]
-    told: list[_Piece]
+    new_pieces: list[_Piece]
     if len(changed) == len(middle):
-        told = [
+        new_pieces = [
             (gap, _edited(text, member.value, member.end, was, value))
             for (gap, _), member, was, value in zip(pieces[head:], middle, before[head:], changed, strict=False)
         ]
     else:
-        told = [(None, json_text.encode(value)) for value in changed]
-    return _joined(text, begin, end, members, pieces[:head] + told + pieces[len(members) - tail :])
+        new_pieces = [(None, json_text.encode(value)) for value in changed]
+    return _joined(text, begin, end, members, pieces[:head] + new_pieces + pieces[len(members) - tail :])
 
 
 def _joined(text: bytes, begin: int, end: int, members: list[_Member], pieces: list[_Piece]) -> bytes:

@@ -63,8 +63,8 @@ def is_whole(value: str | bytes | Raw) -> bool:
 def _is_whole_but_for_surrogates(value: str) -> bool:
     from .surrogates.documents import without_surrogates  # late: hardly any arguments have them
 
-    mended = without_surrogates(value.encode("utf-8", "surrogatepass"))
-    return mended is not None and is_whole(mended)
+    cleaned = without_surrogates(value.encode("utf-8", "surrogatepass"))
+    return cleaned is not None and is_whole(cleaned)
 
 
 def is_document(value: bytes) -> bool:
@@ -99,8 +99,8 @@ def breaks_off(value: str) -> bool:
     if "\\u" in value:
         from .surrogates.documents import without_surrogates
 
-        mended = without_surrogates(value.encode())
-        value = value if mended is None else mended.decode()
+        cleaned = without_surrogates(value.encode())
+        value = value if cleaned is None else cleaned.decode()
     return value.lstrip()[:1] == "{" and (_truncated(value) or _truncated(value + "0"))
 
 

@@ -9,13 +9,13 @@ from ..canon.parts import Path
 from ..context import Context
 
 
-def report_id(context: Context, at: Path, begun: str, now: str | None) -> None:
+def report_id(context: Context, at: Path, first: str, now: str | None) -> None:
     """Report an id that differs from the id with which the answer began."""
-    if now and now != begun:
+    if now and now != first:
         context.lose("id.dropped", at, f"{now} came after the beginning of the answer")
 
 
-def report_model(context: Context, at: Path, begun: str, now: str | None) -> None:
+def report_model(context: Context, at: Path, first: str, now: str | None) -> None:
     """Report a model that differs from the model with which the answer began."""
-    if now and now != begun:
+    if now and now != first:
         context.lose("field.dropped", at, f"{now} came after the beginning of the answer", "info")

@@ -176,12 +176,13 @@ def write(tokens: list[Token], form: Form, spelled: bool = True) -> Raw:
         ]
         return json_text.raw({"topCandidates": tops, "chosenCandidates": chosen})
     written = [
-        {**_told(one, spelled), "top_logprobs": [_told(top, spelled) for top in one.top_logprobs]} for one in tokens
+        {**_token_object(one, spelled), "top_logprobs": [_token_object(top, spelled) for top in one.top_logprobs]}
+        for one in tokens
     ]
     return json_text.raw({"content": written, "refusal": None} if form == "content" else written)
 
 
-def _told(token: Token, spelled: bool) -> dict[str, Any]:
+def _token_object(token: Token, spelled: bool) -> dict[str, Any]:
     if not spelled:
         return {"token": token.token, "logprob": token.logprob}
     # OpenAI adds the UTF-8 bytes of each token (openai 3.49.0, 2026-11).

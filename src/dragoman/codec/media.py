@@ -140,14 +140,16 @@ def _unannounced(turn: Turn) -> Turn:
     parts: list[Part] = []
     for part in turn.parts:
         if type(part) is ToolResult and part.parts:
-            kept = [
-                one for one, after in zip(part.parts, (*part.parts[1:], None), strict=True) if not _says(one, after)
+            remaining = [
+                one
+                for one, after in zip(part.parts, (*part.parts[1:], None), strict=True)
+                if not _announces(one, after)
             ]
-            if len(kept) != len(part.parts):
-                part = msgspec.structs.replace(part, parts=tuple(kept))
+            if len(remaining) != len(part.parts):
+                part = msgspec.structs.replace(part, parts=tuple(remaining))
         parts.append(part)
     return msgspec.structs.replace(turn, parts=tuple(parts))
 
 
-def _says(part: Part, after: Part | None) -> bool:
+def _announces(part: Part, after: Part | None) -> bool:
     return type(part) is Text and type(after) is Media and part.text == note(after) and part.extra is None

@@ -14,12 +14,12 @@ _BOM = b"\xef\xbb\xbf"
 class Splitter:
     """Takes bytes and returns whole lines without their ends."""
 
-    __slots__ = ("_dialect", "_held", "_started", "_tail", "broken")
+    __slots__ = ("_buffered", "_dialect", "_started", "_tail", "broken")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._tail: list[bytes] = []  # pieces of a line whose end has not come
-        self._held = 0
+        self._buffered = 0
         self._started = False
         self.broken: WireError | None = None
         """A line exceeded the limit. The error is not raised, so that the lines before it do not depend on how the
@@ -37,7 +37,7 @@ class Splitter:
                 self._tail.append(pieces[0])
                 pieces[0] = b"".join(self._tail)
                 self._tail.clear()
-                self._held = 0
+                self._buffered = 0
             if not self._started:
                 self._started = True
                 pieces[0] = pieces[0].removeprefix(_BOM)
@@ -49,8 +49,8 @@ class Splitter:
             if line and not line.isspace():
                 lines.append(line)
         if rest:
-            self._held += len(rest)
-            if self._held > MAX_FRAME:
+            self._buffered += len(rest)
+            if self._buffered > MAX_FRAME:
                 self._break()
             else:
                 self._tail.append(rest)

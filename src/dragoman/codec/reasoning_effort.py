@@ -78,27 +78,29 @@ def wanted(settings: Settings, context: Context) -> str | None:
     """The effort word for a target with words: the requested word, one made from the budget, or the nearest word that
     the model takes.
     """
-    asked = wish(settings) if settings.effort is not None or settings.budget is not None else None
-    if asked is None:
+    requested = wish(settings) if settings.effort is not None or settings.budget is not None else None
+    if requested is None:
         return None
     profile = context.profile
     if not profile.thinks:
-        fulfilled = asked.effort == "none"
+        fulfilled = requested.effort == "none"
         words = "does not think anyway" if fulfilled else "takes no effort setting"
         context.lose(
-            "effort.dropped", asked.at, f"{context.model or 'the model'} {words}", "info" if fulfilled else None
+            "effort.dropped", requested.at, f"{context.model or 'the model'} {words}", "info" if fulfilled else None
         )
         return None
-    effort = asked.effort or _opened(settings, asked, context)
+    effort = requested.effort or _opened(settings, requested, context)
     if effort is None:
         return None
     if effort not in ORDER and effort not in profile.efforts and context.source != context.target:
-        context.lose("effort.dropped", asked.at, f"{effort} is a word of {context.source} hosts alone")
+        context.lose("effort.dropped", requested.at, f"{effort} is a word of {context.source} hosts alone")
         return None
     own = nearest(effort, profile.efforts)
-    if own != asked.words:
+    if own != requested.words:
         by_words = settings.effort is not None
-        context.lose("effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{own}")
+        context.lose(
+            "effort.approximated", requested.at, f"{requested.words} is sent as {'' if by_words else 'effort '}{own}"
+        )
     lose_budget(settings, f"effort {own}", context)
     return own
 
@@ -110,14 +112,14 @@ def lose_budget(settings: Settings, sent: str, context: Context) -> None:
         context.lose("effort.approximated", settings.at.get("budget", ()), detail)
 
 
-def _opened(settings: Settings, asked: WantedEffort, context: Context) -> str | None:
+def _opened(settings: Settings, requested: WantedEffort, context: Context) -> str | None:
     """The effort for thinking that is only turned on. A model that thinks by default needs none."""
     profile = context.profile
     if profile.effort_default == "none" and profile.efforts:
         return settings.open_effort or _OPEN_EFFORT
     if not (profile.effort_default or profile.thinking_default or profile.reasoning):
         unknown = f"it is not known whether {context.model or 'the model'} takes an effort"
-        context.lose("effort.dropped", asked.at, unknown)
+        context.lose("effort.dropped", requested.at, unknown)
     elif context.source != context.target:
-        context.lose("effort.approximated", asked.at, THINKS_UNASKED)
+        context.lose("effort.approximated", requested.at, THINKS_UNASKED)
     return None

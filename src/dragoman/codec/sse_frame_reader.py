@@ -66,9 +66,9 @@ class FrameMatcher(Protocol):
         """The text of a frame that differs from the remembered frame only in its text; else None."""
         ...
 
-    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
+    def lane(self, template: Template, texts: list[str], cleaning: Mended | None = None) -> Lane | None:
         """A function that translates frame after frame, as long as all are more of the same text. None if no frame is
-        remembered. `told` gets the texts as they come.
+        remembered. `texts` gets the texts as they come.
         """
         ...
 
@@ -105,7 +105,7 @@ class FrameReader:
         """The frame that a chunk is, if it is one, whole and in its usual form."""
         self.__matcher: FrameMatcher | None = None
         self.__counts = keeps_count
-        self.__said: list[str] = []
+        self.__texts: list[str] = []
         self.__last = b""
         self.__listens = False
         self.__blank = b"\n\n"  # between frames
@@ -140,7 +140,7 @@ class FrameReader:
         rest = pieces.pop()
         for piece in pieces:
             whole = piece + self.__blank
-            if not (self.__listens and self.__hear(whole, events)):
+            if not (self.__listens and self.__match(whole, events)):
                 for frame in self._frames.feed(whole):
                     self.__read(whole, frame, events)
         if rest:
@@ -150,20 +150,20 @@ class FrameReader:
     def take(self, chunk: bytes, frame: Frame) -> list[Event]:
         """The events of such a chunk."""
         events: list[Event] = []
-        if not (self.__listens and self.__hear(chunk, events)):
+        if not (self.__listens and self.__match(chunk, events)):
             if self.going_on >= 0:
                 self.settle()
             if self._frame(*frame, events):
                 self.__learn(chunk, events)
         return events
 
-    def __hear(self, frame: bytes, events: list[Event]) -> bool:
+    def __match(self, frame: bytes, events: list[Event]) -> bool:
         text = self.__matcher.hear(frame) if self.__matcher is not None else None
         if text is None:
             return False
         self.__last = frame
         if self.__counts:
-            self.__said.append(text)
+            self.__texts.append(text)
         events.append(PartDelta(self.going_on, text))
         return True
 
@@ -187,26 +187,26 @@ class FrameReader:
             self._frame(name, data, events)
         self.held = None
 
-    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
+    def lane(self, template: Template, texts: list[str], cleaning: Mended | None = None) -> Lane | None:
         """The function for more of the open text; this reader no longer matches frames itself. The caller reports the
         text with `heard` at the end.
         """
         self.__listens = False
-        return self.__matcher.lane(template, told, mended) if self.__matcher is not None else None
+        return self.__matcher.lane(template, texts, cleaning) if self.__matcher is not None else None
 
-    def heard(self, said: list[str], last: bytes) -> None:
+    def heard(self, texts: list[str], last: bytes) -> None:
         """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
         self.__last = last
         if self.__counts:
-            self.__said += said
+            self.__texts += texts
 
     def settle(self) -> None:
         """Another frame comes: catch up with the frames that were only compared."""
         if self.going_on >= 0 and self.__matcher is not None:
             if self.__last:
                 self.__matcher.tries = 0
-                self._catch_up(self.__said, self.__last)
-                self.__said = []
+                self._catch_up(self.__texts, self.__last)
+                self.__texts = []
                 self.__last = b""
             self.__matcher.forget()
             self.__listens = False
@@ -220,5 +220,5 @@ class FrameReader:
         """
         raise NotImplementedError
 
-    def _catch_up(self, said: list[str], last: bytes) -> None:
-        """The open part continued with the texts `said`; `last` is the frame of the last one."""
+    def _catch_up(self, texts: list[str], last: bytes) -> None:
+        """The open part continued with `texts`; `last` is the frame of the last one."""

@@ -25,11 +25,11 @@ class Splitter:
 
     __slots__ = (
         "_after_cr",
+        "_buffered",
         "_cr",
         "_data",
         "_dialect",
         "_event",
-        "_held",
         "_started",
         "_stray",
         "_strayed",
@@ -42,7 +42,7 @@ class Splitter:
         self._tail: list[bytes] = []  # pieces of an unfinished line
         self._event = b""
         self._data: list[bytes] = []
-        self._held = 0
+        self._buffered = 0
         self._started = False
         self._cr: bool | None = None  # lines end with a lone CR; None: no line has ended yet
         self._after_cr = False  # the last byte was a CR; an LF after it belongs to the same line end
@@ -99,7 +99,7 @@ class Splitter:
             self._tail.append(chunk)
             chunk = b"".join(self._tail)
             self._tail.clear()
-            self._held = 0
+            self._buffered = 0
         lines = chunk.split(b"\n")
         rest = lines.pop()
         if not self._started:
@@ -163,7 +163,7 @@ class Splitter:
             # Several data lines of one frame are joined by a line feed (WHATWG HTML, server-sent events).
             frames.append((self._event, _utf8(b"\n".join(self._data))))
             self._data.clear()
-            self._held = 0
+            self._buffered = 0
         self._event = b""
 
     def _hold(self, piece: bytes) -> None:
@@ -173,8 +173,8 @@ class Splitter:
             self._hold_bytes(len(piece))
 
     def _hold_bytes(self, count: int) -> None:
-        self._held += count
-        if self._held > MAX_FRAME:
+        self._buffered += count
+        if self._buffered > MAX_FRAME:
             raise WireError(self._dialect, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
 
 

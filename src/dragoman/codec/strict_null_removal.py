@@ -43,14 +43,14 @@ class _Open:
 class AbsentRemover:
     """Removes absent properties from a text while its pieces arrive. Text that is no JSON passes unchanged."""
 
-    __slots__ = ("_due", "_escaped", "_held", "_inside", "_key", "_open", "_scalar", "_shape", "_word")
+    __slots__ = ("_buffer", "_due", "_escaped", "_inside", "_key", "_open", "_scalar", "_shape", "_word")
 
     def __init__(self, shape: Shape) -> None:
         self._shape: Shape | None = shape
         """The shape of the next value."""
         self._open: list[_Open] = []
         self._due = _VALUE
-        self._held: list[str] = []
+        self._buffer: list[str] = []
         """A comma, a key and a colon whose value is not known yet."""
         self._inside = ""
         """Whether the current string is a key or a value."""
@@ -74,14 +74,14 @@ class AbsentRemover:
 
     def close(self) -> str:
         """The text is over. Returns the held text; a text that breaks off keeps its last characters."""
-        rest = "".join(self._held) + (self._word or "")
+        rest = "".join(self._buffer) + (self._word or "")
         removed = self._word == "null"
-        self._held, self._word, self._due = [], None, _OVER
+        self._buffer, self._word, self._due = [], None, _OVER
         return "" if removed else rest
 
     def _string(self, text: str, at: int, out: list[str]) -> int:
         """Continue in a string."""
-        to = self._held if self._inside == "key" else out
+        to = self._buffer if self._inside == "key" else out
         if self._escaped:
             end, self._escaped = at + 1, False
         elif text[at] == "\\":
@@ -111,8 +111,8 @@ class AbsentRemover:
             return more.end()
         space = _SPACE.match(text, at)
         if space is not None:
-            held = self._due in (_KEY, _COLON) or self._held
-            (self._held if held else out).append(space[0])
+            buffered = self._due in (_KEY, _COLON) or self._buffer
+            (self._buffer if buffered else out).append(space[0])
             return space.end()
         char = text[at]
         top = self._open[-1] if self._open else None
@@ -123,13 +123,13 @@ class AbsentRemover:
             self._end(char, out)
         elif char == "," and self._due == _NEXT and top is not None:
             self._due = _KEY if top.is_object else _VALUE
-            (self._held if top.is_object else out).append(char)
+            (self._buffer if top.is_object else out).append(char)
             self._shape = top.shape.items if top.shape is not None else None
         elif char == '"' and self._due == _KEY:
             self._inside, self._key = "key", []
-            self._held.append(char)
+            self._buffer.append(char)
         elif char == ":" and self._due == _COLON:
-            self._held.append(char)
+            self._buffer.append(char)
             self._due = _VALUE
         else:
             self._give_up(text[at:], out)
@@ -187,7 +187,7 @@ class AbsentRemover:
             self._word = (self._word or "") + word[0]
             return word.end()
         if self._word == "null":
-            self._held = []
+            self._buffer = []
         else:
             self._release(out)
             out.append(self._word or "")
@@ -198,13 +198,13 @@ class AbsentRemover:
 
     def _release(self, out: list[str]) -> None:
         """Write the held text, with the comma only if a member stands before it."""
-        if not self._held:
+        if not self._buffer:
             return
-        held = "".join(self._held)
-        self._held = []
-        if self._open and self._open[-1].is_object and self._open[-1].first and held.lstrip().startswith(","):
-            held = held.lstrip()[1:].lstrip()
-        out.append(held)
+        text = "".join(self._buffer)
+        self._buffer = []
+        if self._open and self._open[-1].is_object and self._open[-1].first and text.lstrip().startswith(","):
+            text = text.lstrip()[1:].lstrip()
+        out.append(text)
 
     def _end(self, char: str, out: list[str]) -> None:
         out.append(char)
@@ -213,6 +213,6 @@ class AbsentRemover:
 
     def _give_up(self, rest: str, out: list[str]) -> None:
         """The text is no JSON: nothing more is removed."""
-        out.extend(self._held)
+        out.extend(self._buffer)
         out.append(rest)
-        self._held, self._due = [], _OVER
+        self._buffer, self._due = [], _OVER

@@ -15,8 +15,8 @@ from ..context import Context
 from .tool_names import by_name
 
 
-def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], context: Context) -> Request:
-    """The request with a subset of the tools that are sent. `asked`: the tools as the client declared them. Hosted
+def hold_to_tools(request: Request, original: tuple[Tool | HostedTool, ...], context: Context) -> Request:
+    """The request with a subset of the tools that are sent. `original`: the tools as the client declared them. Hosted
     tools outside the subset are not sent, because only Responses can name them. A subset without any sent tool becomes
     no choice.
     """
@@ -30,31 +30,31 @@ def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], contex
             context.lose("choice.dropped", choice.at, f"{name} is not among the tools")
     if choice.hosted_at is None:
         return request if len(names) == len(choice.names) else _with(request, request.tools, choice, tuple(names))
-    kept: list[Tool | HostedTool] = []
+    offered: list[Tool | HostedTool] = []
     left: list[Tool | HostedTool] = []
     for tool in request.tools:
         allowed = _stands_at(tool.at, choice.hosted_at)
         if isinstance(tool, Tool):
             if allowed and tool.name not in names:
                 names.append(tool.name)  # this function replaces a hosted tool
-            kept.append(tool)
+            offered.append(tool)
         else:
-            (kept if allowed else left).append(tool)
+            (offered if allowed else left).append(tool)
     for place in choice.hosted_at:
-        if not any(_stands_at(tool.at, (place,)) for tool in kept):
-            kinds = [tool.kind for tool in asked if isinstance(tool, HostedTool) and tool.at == place]
+        if not any(_stands_at(tool.at, (place,)) for tool in offered):
+            kinds = [tool.kind for tool in original if isinstance(tool, HostedTool) and tool.at == place]
             context.lose("choice.dropped", choice.at, f"{', '.join(kinds)} is not offered")
-    if not names and not any(isinstance(tool, HostedTool) for tool in kept):
+    if not names and not any(isinstance(tool, HostedTool) for tool in offered):
         return _with(request, request.tools, choice, ())
     if not names:
-        left += [tool for tool in kept if isinstance(tool, Tool)]
-        kept = [tool for tool in kept if isinstance(tool, HostedTool)]
+        left += [tool for tool in offered if isinstance(tool, Tool)]
+        offered = [tool for tool in offered if isinstance(tool, HostedTool)]
     for tool in left:
-        said = tool.name if isinstance(tool, Tool) else tool.kind
-        context.lose("choice.by_filter", tool.at, f"{said} is not offered")
+        label = tool.name if isinstance(tool, Tool) else tool.kind
+        context.lose("choice.by_filter", tool.at, f"{label} is not offered")
     if not names:
-        return msgspec.structs.replace(request, tools=tuple(kept), choice=Choice(choice.mode, at=choice.at))
-    return _with(request, tuple(kept), choice, tuple(names))
+        return msgspec.structs.replace(request, tools=tuple(offered), choice=Choice(choice.mode, at=choice.at))
+    return _with(request, tuple(offered), choice, tuple(names))
 
 
 def _with(request: Request, tools: tuple[Tool | HostedTool, ...], choice: Choice, names: tuple[str, ...]) -> Request:

@@ -199,14 +199,14 @@ class Admitter(Generic[T]):
             from .json_mistakes import json_mistake  # late: only for messages
 
             return WireError(self._dialect, "", VALID_JSON, json_mistake(body, message))
-        said = _SAID.match(message)
+        parsed = _EXPECTED_GOT.match(message)
         path = pointer(base + _steps(message))
-        if said:
-            return WireError(self._dialect, path, said[1].replace("`", ""), (said[2] or "").replace("`", ""))
+        if parsed:
+            return WireError(self._dialect, path, parsed[1].replace("`", ""), (parsed[2] or "").replace("`", ""))
         return WireError(self._dialect, path, message.partition(" - at ")[0])
 
 
-_SAID = re.compile(r"Expected (.*?)(?:, got (.*?))?(?: - at .*)?$", re.S)
+_EXPECTED_GOT = re.compile(r"Expected (.*?)(?:, got (.*?))?(?: - at .*)?$", re.S)
 _AT = re.compile(r" - at `(?:key in )?\$(.*)`$", re.S)
 _STEP = re.compile(r"\[(\d+|\.\.\.)\]|\.([^.\[]+)")
 

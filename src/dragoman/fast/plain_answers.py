@@ -141,8 +141,8 @@ class Kinds(dict[tuple[bool, ...], Named]):
 
     def __missing__(self, silent: tuple[bool, ...]) -> Named:
         places = [(at, name) for at, names in self._fields for name in names]
-        told = [place for place, quiet in zip(places, silent, strict=True) if not quiet]
-        named = [(at, tuple([name for where, name in told if where == at])) for at, _ in self._fields]
+        present = [place for place, quiet in zip(places, silent, strict=True) if not quiet]
+        named = [(at, tuple([name for where, name in present if where == at])) for at, _ in self._fields]
         self[silent] = found = tuple([(at, names) for at, names in named if names])
         return found
 
@@ -220,30 +220,30 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
     """
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
-    told = AnswerSeals(plan, context, plain.model)
+    seals = AnswerSeals(plan, context, plain.model)
     if (plain.thinking or plain.thinking_seal is not None) and not _place_thought_seal(
-        plain, plain.thinking_seal, told
+        plain, plain.thinking_seal, seals
     ):
         return False
     if plain.text_seal is not None:
-        return _place_text_seal(plain, plain.text_seal, told)
+        return _place_text_seal(plain, plain.text_seal, seals)
     if not plain.calls:
         if plan.way != "thoughts":
-            _place_last(plain, told)
+            _place_last(plain, seals)
         return True
-    waiting = told.take_waiting()
+    waiting = seals.take_waiting()
     if plan.counts:
-        told.chars = length(plain.text)
+        seals.chars = length(plain.text)
     way, sealed = plan.way, plain.seals or {}
     packed: dict[str, str] = {}
     listed: list[str] = []
     for place, (call_id, call) in enumerate(plain.calls.items()):
         seal = sealed.get(call_id)
-        told.calls = place
-        record = told.record("call", seal, call_id) if seal is not None else None
+        seals.calls = place
+        record = seals.record("call", seal, call_id) if seal is not None else None
         if plan.vault is not None:
             own = [record] if record is not None else []
-            told.made(call_id, call.name, call.arguments, [*waiting, *own] if plan.keeps_all else own)
+            seals.made(call_id, call.name, call.arguments, [*waiting, *own] if plan.keeps_all else own)
         if waiting:
             before, waiting = waiting, []
             if way == "list":
@@ -261,7 +261,7 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
             packed[call_id] = packed_seals.pack_id(call_id, (record,))
         elif way == "left":
             return False
-    told.store()
+    seals.store()
     if way == "id":
         plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
     elif way == "thoughts":
@@ -281,18 +281,18 @@ def _has_data(seal: Seal | None) -> bool:
     return seal is not None and bool(seal.data)
 
 
-def _place_thought_seal(plain: Plain, seal: Seal | None, told: AnswerSeals) -> bool:
+def _place_thought_seal(plain: Plain, seal: Seal | None, seals: AnswerSeals) -> bool:
     """Place the seal of the thought at the beginning: in the slot of the thought, or among the waiting records."""
-    plan = told.plan
+    plan = seals.plan
     if plan.way not in ("thoughts", "list", "parts"):
         return False
     if plan.way == "thoughts":
         plain.signature = (
-            _packed_empty(shown) if not (shown := told.shown(seal, 0, 0)).data else packed_seals.pack(shown)
+            _packed_empty(shown) if not (shown := seals.shown(seal, 0, 0)).data else packed_seals.pack(shown)
         )
     elif plan.wanted or _has_data(seal):
         text = _text(plain.thinking) if plain.thinking else ""
-        told.wait(Reasoning(text), seal, text)
+        seals.wait(Reasoning(text), seal, text)
     return True
 
 
@@ -300,28 +300,28 @@ _packed_empty = small_cache(256)(packed_seals.pack)
 """A seal without data names only its upstream, so there are few."""
 
 
-def _place_last(plain: Plain, told: AnswerSeals) -> None:
+def _place_last(plain: Plain, seals: AnswerSeals) -> None:
     """Place the records of an answer without calls."""
-    if told.plan.keeps_all:
-        told.said(_text(plain.text))
-    last = [packed_seals.pack(part.seal) for part in told.finish() if part.seal is not None]
+    if seals.plan.keeps_all:
+        seals.said(_text(plain.text))
+    last = [packed_seals.pack(part.seal) for part in seals.finish() if part.seal is not None]
     if not last:
         return
-    if told.plan.way == "list":
+    if seals.plan.way == "list":
         plain.listed = last
     else:
         plain.last_slot = last[0]
 
 
-def _place_text_seal(plain: Plain, seal: Seal, told: AnswerSeals) -> bool:
-    if told.plan.way not in ("list", "thoughts", "vault"):
+def _place_text_seal(plain: Plain, seal: Seal, seals: AnswerSeals) -> bool:
+    if seals.plan.way not in ("list", "thoughts", "vault"):
         return False
-    records, _ = told.text(Text(_text(plain.text), seal=seal))
+    records, _ = seals.text(Text(_text(plain.text), seal=seal))
     if records:
         plain.thought = packed_seals.pack_records(records)
         if plain.signature is not None and not _has_data(plain.thinking_seal):
             plain.signature, plain.thought = plain.thought, None
-    last = [packed_seals.pack(part.seal) for part in told.finish() if part.seal is not None]
+    last = [packed_seals.pack(part.seal) for part in seals.finish() if part.seal is not None]
     if last:
         plain.listed = last
     return True

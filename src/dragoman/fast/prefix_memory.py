@@ -89,7 +89,7 @@ class PrefixMemory:
     """The prefixes of all pairs of dialects."""
 
     def __init__(self) -> None:
-        self._kept: Memory[tuple[Pair, bytes], list[Prefix]] = Memory()
+        self._prefixes: Memory[tuple[Pair, bytes], list[Prefix]] = Memory()
 
     def find(self, pair: Pair, text: bytes) -> Prefix:
         """The longest known prefix of an array of messages; NOTHING if there is none."""
@@ -97,7 +97,7 @@ class PrefixMemory:
             return NOTHING
         at, longest = _place(len(text)), NOTHING
         while at >= PIECE:
-            for one in self._kept.get((pair, text[at : at + PIECE])) or ():
+            for one in self._prefixes.get((pair, text[at : at + PIECE])) or ():
                 if len(one.text) > len(longest.text) and text.startswith(one.text):
                     longest = one
             if longest is not NOTHING:
@@ -114,7 +114,7 @@ class PrefixMemory:
         facts: HistoryFacts,
         losses: tuple[Noted, ...],
         written: dict[str, WrittenPrefix],
-        asked: Asked | None,
+        search: Asked | None,
         before: Prefix,
     ) -> None:
         """Store a prefix. It replaces its grandparent. Its parent `before` stays, because another branch may continue
@@ -124,8 +124,8 @@ class PrefixMemory:
             return
         at = _place(len(text))
         key = (pair, text[at : at + PIECE])
-        known = self._kept.get(key) or []
-        made = Prefix(text, count, turns, facts, losses, written, asked, next(_numbers), before.number)
+        known = self._prefixes.get(key) or []
+        made = Prefix(text, count, turns, facts, losses, written, search, next(_numbers), before.number)
         alike = [made]
         if before in known:
             alike.append(before)
@@ -133,7 +133,7 @@ class PrefixMemory:
         del alike[MAX_ALIKE:]
         while (size := sum(map(_size, alike))) > largest() and alike:
             alike.pop()
-        self._kept.put(key, alike, size)
+        self._prefixes.put(key, alike, size)
 
 
 def _size(prefix: Prefix) -> int:
@@ -199,12 +199,12 @@ def ends_at(turn: Turn) -> int:
     return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may stand in any message
 
 
-def cut(text: bytes, messages: list[Raw], kept: int) -> bytes:
-    """The text up to the end of the last kept message. `messages`: the messages at its end; the first `kept` of them
+def cut(text: bytes, messages: list[Raw], count: int) -> bytes:
+    """The text up to the end of the last kept message. `messages`: the messages at its end; the first `count` of them
     are kept.
     """
     end = len(text) - 1  # the bracket
-    for raw in reversed(messages[kept:]):
+    for raw in reversed(messages[count:]):
         end = text.rindex(bytes(raw), 0, end)
     found = text[:end].rstrip()
-    return found[:-1].rstrip() if kept < len(messages) else found
+    return found[:-1].rstrip() if count < len(messages) else found

@@ -174,7 +174,7 @@ class RequestMemory:
                     losses.replay(envelope.early)
             if lead or prefix.turns:
                 read.restore((*lead, *prefix.turns))
-            early, kept = len(losses), len(context.kept)
+            early, kept_count = len(losses), len(context.kept)
             if prefix.losses:
                 losses.replay(prefix.losses)
             marks = [len(losses)]  # behind each message
@@ -182,7 +182,7 @@ class RequestMemory:
                 read.message(take(raw), index)
                 marks.append(len(losses))
             turns, past = read.close(), len(lead) + len(prefix.turns)
-            if not read.resumable or len(context.kept) != kept or len(turns) == len(lead):
+            if not read.resumable or len(context.kept) != kept_count or len(turns) == len(lead):
                 return None
             if prefix.turns and (len(turns) < past or turns[past - 1] is not prefix.turns[-1]):
                 return None  # the last turn of the prefix has grown
@@ -201,26 +201,36 @@ class RequestMemory:
                     losses.replay(envelope.late)
         except _REFUSED:
             return None
-        begun = Begun(self, known, envelope, request, writer)
-        if begun.survey(context).has_opaque:
+        remembered = Begun(self, known, envelope, request, writer)
+        if remembered.survey(context).has_opaque:
             return None
-        if begun.said is not prefix.turns and len(losses):
-            begun.losses = losses.noted()[early : marks[begun.count - prefix.count]]
-        return begun
+        if remembered.said is not prefix.turns and len(losses):
+            remembered.losses = losses.noted()[early : marks[remembered.count - prefix.count]]
+        return remembered
 
-    def learn(self, begun: Begun, written: WrittenPrefix | None, model: str) -> None:
+    def learn(self, remembered: Begun, written: WrittenPrefix | None, model: str) -> None:
         """Remember the beginning of a conversation."""
-        known, prefix = begun.known, begun.known.prefix
-        if len(begun.said) == len(prefix.turns):
+        known, prefix = remembered.known, remembered.known.prefix
+        if len(remembered.said) == len(prefix.turns):
             if written is not None and prefix is not NOTHING:
                 prefix.keep(model, written)
             return
-        text = cut(known.text, known.messages, begun.count - prefix.count)
-        asked = begun.digest.asked
-        if asked is not None:
-            asked = asked._replace(turns=len(begun.said))
+        text = cut(known.text, known.messages, remembered.count - prefix.count)
+        search = remembered.digest.asked
+        if search is not None:
+            search = search._replace(turns=len(remembered.said))
         table = {} if written is None else {model: written}
-        self._prefixes.put(known.pair, text, begun.count, begun.said, begun.facts, begun.losses, table, asked, prefix)
+        self._prefixes.put(
+            known.pair,
+            text,
+            remembered.count,
+            remembered.said,
+            remembered.facts,
+            remembered.losses,
+            table,
+            search,
+            prefix,
+        )
 
 
 def _envelope(
@@ -287,10 +297,10 @@ class Begun:
         """The facts about these turns."""
         self.losses: tuple[Noted, ...] = prefix.losses
         """The losses of reading these turns."""
-        asked = prefix.asked
-        if asked is not None:
-            asked = asked._replace(turns=asked.turns + lead)
-        self.digest = ConversationDigest(turns, end, asked)
+        search = prefix.asked
+        if search is not None:
+            search = search._replace(turns=search.turns + lead)
+        self.digest = ConversationDigest(turns, end, search)
 
     def survey(self, context: Context) -> HistoryFacts:
         """The facts about all turns. Only new turns are examined, unless calls share an id: then all turns are

@@ -30,7 +30,7 @@ _PADDING = 32
 """The largest padding that is recognised (recorded: up to 15 characters), and the largest number of bytes after it.
 Longer padding is not cached beyond the stream.
 """
-_HEARD = Template(b"", b"")
+_EMPTY_TEMPLATE = Template(b"", b"")
 """For callers that write nothing."""
 
 
@@ -57,7 +57,7 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | None = None) -> Lane:
+def _lane(shape: Shape, texts: list[str], template: Template, cleaning: Mended | None = None) -> Lane:
     """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
@@ -70,8 +70,8 @@ def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | No
     steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count = template
-    tell = told.append
-    mender, index, changed = mended if mended is not None else (None, 0, {})
+    add_text = texts.append
+    mender, index, changed = cleaning if cleaning is not None else (None, 0, {})
 
     def lane(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
@@ -102,12 +102,12 @@ def _lane(shape: Shape, told: list[str], template: Template, mended: Mended | No
             return None
         if not text:
             return None
-        if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
+        if arguments and text[:1] == "{" and (not texts or texts[-1].rstrip()[-1:] == "}"):
             return None  # the arguments may belong to another call: the reader must decide
-        tell(text)
+        add_text(text)
         if mender is not None and (mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
             # The text may have half a character.
-            text = changed[len(told) - 1] = mender.text(index, text)
+            text = changed[len(texts) - 1] = mender.text(index, text)
             if not text:
                 return b""
         if between:
@@ -125,7 +125,7 @@ class RepeatedFrame:
     `marks`: after one of these, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 
-    __slots__ = ("_counter", "_figures", "_heard", "_keys", "_lane", "_marks", "_noise", "shape", "tries")
+    __slots__ = ("_counter", "_figures", "_keys", "_lane", "_marks", "_noise", "_texts", "shape", "tries")
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class RepeatedFrame:
         self._noise = noise
         self._figures = figures
         self._lane: Lane | None = None
-        self._heard: list[str] = []
+        self._texts: list[str] = []
         self.shape: Shape | None = None
         """The shape of the remembered frame."""
         self.tries = 0
@@ -189,14 +189,14 @@ class RepeatedFrame:
         if self._lane is None:
             if self.shape is None:
                 return None
-            self._lane = _lane(self.shape, self._heard, _HEARD)
-        return None if self._lane(frame) is None else self._heard.pop()
+            self._lane = _lane(self.shape, self._texts, _EMPTY_TEMPLATE)
+        return None if self._lane(frame) is None else self._texts.pop()
 
-    def lane(self, template: Template, told: list[str], mended: Mended | None = None) -> Lane | None:
+    def lane(self, template: Template, texts: list[str], cleaning: Mended | None = None) -> Lane | None:
         """A function that matches frame after frame and writes each with the template, as long as all are more of the
         same text. None if no frame is remembered.
         """
-        return None if self.shape is None else _lane(self.shape, told, template, mended)
+        return None if self.shape is None else _lane(self.shape, texts, template, cleaning)
 
     def forget(self) -> None:
         """Drop the remembered frame."""

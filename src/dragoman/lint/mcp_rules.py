@@ -64,8 +64,8 @@ def _blocks(subject: Subject) -> list[Place]:
 
 
 def _version(subject: Subject) -> str:
-    asked = subject.document if subject.kind == "request" else subject.request
-    meta = sub(sub(asked, "params"), "_meta")
+    request = subject.document if subject.kind == "request" else subject.request
+    meta = sub(sub(request, "params"), "_meta")
     return subject.headers.get("mcp-protocol-version", "") or word(meta, _META + "protocolVersion")
 
 

@@ -160,9 +160,9 @@ def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: M
         raise ConfigError("kind of document", str(kind), kinds)
     document = _document(body, dialect, kind)
     named = document.get("model") if isinstance(document, dict) else None
-    asked = model or (named if isinstance(named, str) else "")
+    model_name = model or (named if isinstance(named, str) else "")
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
-    return Subject(document, kind, asked, profiles.lookup(dialect, asked), lowered)
+    return Subject(document, kind, model_name, profiles.lookup(dialect, model_name), lowered)
 
 
 def _findings(subject: Subject, dialect: str, sets: frozenset[str]) -> list[tuple[Path, Finding]]:

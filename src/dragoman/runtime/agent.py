@@ -186,17 +186,17 @@ class Agent:
             if isinstance(session, str):
                 raise ConfigError("session", session, problem="an id is found in a store: give store=True as well")
             return session
-        kept = SqliteStore(usual_file(self._environment)) if store is True else store
-        keep, save = ConversationStore(kept, str(self._workspace[0]), warnings.warn), self._save
+        opened = SqliteStore(usual_file(self._environment)) if store is True else store
+        keep, save = ConversationStore(opened, str(self._workspace[0]), warnings.warn), self._save
 
         def both(session: Session) -> None:
             keep(session)
             save(session)
 
-        self._save, self._journal = both, self._journal or EditJournal(kept)
+        self._save, self._journal = both, self._journal or EditJournal(opened)
         if not isinstance(session, str):
             return session
-        entry = find(kept, session)
+        entry = find(opened, session)
         if entry is None:
             raise ConfigError(
                 "session", session, problem="the store has no such conversation; `dragoman log` lists them"
@@ -228,7 +228,7 @@ class Agent:
         In a notebook, or wherever an event loop runs, the question is asked in a thread. Asynchronous code awaits
         `asked` instead.
         """
-        return _run(self._asked(prompt, media, output), self._loop is not None)
+        return _run(self._ask_for(prompt, media, output), self._loop is not None)
 
     @overload
     async def asked(self, prompt: str | Iterable[Part], *media: Media) -> Reply[None]: ...
@@ -236,9 +236,9 @@ class Agent:
     async def asked(self, prompt: str | Iterable[Part], *media: Media, output: type[T]) -> Reply[T]: ...
     async def asked(self, prompt: str | Iterable[Part], *media: Media, output: type[T] | None = None) -> Reply[Any]:
         """The same, asynchronously. OutputError where the answer does not fit `output`, also when asked again."""
-        return await self._asked(prompt, media, output)
+        return await self._ask_for(prompt, media, output)
 
-    async def _asked(self, prompt: str | Iterable[Part], media: tuple[Media, ...], output: Any) -> Reply[Any]:
+    async def _ask_for(self, prompt: str | Iterable[Part], media: tuple[Media, ...], output: Any) -> Reply[Any]:
         if output is None:
             return await self._answer(prompt, media)
         self._format = output_format(output)
@@ -259,15 +259,15 @@ class Agent:
         pieces: list[str] = []
         losses: list[Loss] = []
         end = Finished("stop")
-        async with aclosing(self.stream(prompt, *media)) as happenings:
-            async for happening in happenings:
-                if isinstance(happening, Content):
-                    pieces.append(happening.value)
-                elif isinstance(happening, Lost):
-                    losses += happening.losses
-                elif isinstance(happening, Finished):
-                    end = happening
-                elif isinstance(happening, ToolCallRequest):
+        async with aclosing(self.stream(prompt, *media)) as events:
+            async for event in events:
+                if isinstance(event, Content):
+                    pieces.append(event.value)
+                elif isinstance(event, Lost):
+                    losses += event.losses
+                elif isinstance(event, Finished):
+                    end = event
+                elif isinstance(event, ToolCallRequest):
                     pieces.clear()
         return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail, cost=end.cost)
 
@@ -279,9 +279,9 @@ class Agent:
                 yield ProjectInstructions(tuple([str(path) for path in self.instructions]))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
         self.session.say((*words, *media))
-        async with aclosing(self.resume()) as happenings:
-            async for happening in happenings:
-                yield happening
+        async with aclosing(self.resume()) as events:
+            async for event in events:
+                yield event
 
     async def _opening(self) -> tuple[Turn, Turn]:
         """The first turns: the folder, the project's instructions, and its files where they are wanted."""
@@ -301,9 +301,9 @@ class Agent:
         assert self._loop is not None
         self._loop.settings = msgspec.structs.replace(self._settings, format=self._format or self._settings.format)
         try:
-            async with aclosing(self._loop.run(self.session)) as happenings:
-                async for happening in happenings:
-                    yield happening
+            async with aclosing(self._loop.run(self.session)) as events:
+                async for event in events:
+                    yield event
         finally:
             if own:
                 await self.close()
@@ -323,9 +323,9 @@ class Agent:
 
     async def compact(self) -> list[Happening]:
         """Put a summary in place of the earlier turns, if that makes the history shorter. Under `async with` only."""
-        happenings = await self._opened().compact(self.session)
+        events = await self._opened().compact(self.session)
         self._save(self.session)
-        return happenings
+        return events
 
     def _opened(self) -> Loop:
         if self._loop is None:
@@ -386,15 +386,15 @@ class Agent:
             self._stack = stack.pop_all()
         return self
 
-    async def _permits(self, name: str, asked: Confirmation) -> bool:
+    async def _permits(self, name: str, confirmation: Confirmation) -> bool:
         """Whether an MCP server may send a request to the model. Only an entry for exactly this counts: `server/*` is
         about tools."""
-        exact = [entry for entry in self.policy.allow if entry == f"{asked.server}/{name}"]
-        verdict = Policy(self.policy.mode, exact, self.policy.deny).judge(name, "other", asked)
+        exact = [entry for entry in self.policy.allow if entry == f"{confirmation.server}/{name}"]
+        verdict = Policy(self.policy.mode, exact, self.policy.deny).judge(name, "other", confirmation)
         if verdict.word != "ask" or self._approve is None:
             return verdict.word == "run"
-        approval = await self._approve(asked)
-        self.policy.remember(name, asked, approval.said)
+        approval = await self._approve(confirmation)
+        self.policy.remember(name, confirmation, approval.said)
         return approval.said != "no"
 
     async def _confine(self, tools: Iterable[Tool]) -> None:

@@ -52,8 +52,10 @@ class CallServices(Struct, frozen=True):
 class CallRunner:
     """One step of a session."""
 
-    def __init__(self, session: Session, desk: CallServices, around: ToolEnvironment, deadline: float | None) -> None:
-        self._session, self._desk, self._around, self._deadline = session, desk, around, deadline
+    def __init__(
+        self, session: Session, services: CallServices, around: ToolEnvironment, deadline: float | None
+    ) -> None:
+        self._session, self._services, self._around, self._deadline = session, services, around, deadline
         self.waiting = False
         """True if a call waits for a person's approval."""
         self.spared = 0.0
@@ -67,21 +69,21 @@ class CallRunner:
             yield ToolCallRequest(call.id, call.name, _arguments(call), prompt_id=session.prompt_id)
         for call in calls:
             if call.id in session.started:
-                yield self._told(_interrupted(call))
+                yield self._keep_result(_interrupted(call))
         for group in self._groups([call for call in calls if call.id not in session.results]):
             ready: list[tuple[Plan, Approval | None]] = []
             for call in group:
                 planned = await self._planned(call)
                 if isinstance(planned, Done):
-                    yield self._told(planned)
+                    yield self._keep_result(planned)
                 elif isinstance(planned, Waiting):
                     self.waiting = True
                     yield planned
                 else:
                     ready.append(planned)
-            async with aclosing(self._run(ready)) as happenings:
-                async for happening in happenings:
-                    yield happening
+            async with aclosing(self._run(ready)) as events:
+                async for event in events:
+                    yield event
             if self.waiting:
                 return
         session.close_step()
@@ -101,50 +103,50 @@ class CallRunner:
             yield group
 
     def _harmless(self, call: ToolCall) -> bool:
-        toolbox = self._desk.toolbox
+        toolbox = self._services.toolbox
         return call.name not in toolbox or toolbox[call.name].kind in HARMLESS
 
     async def _planned(self, call: ToolCall) -> tuple[Plan, Approval | None] | Done | Waiting:
         """A call with its plan and its approval, or the result of a call that is not run."""
-        session, desk = self._session, self._desk
+        session, services = self._session, self._services
         plan = session.plans.get(call.id)
         if plan is None:
             refusal = await self._refused(call)
             if refusal:
-                return desk.toolbox.refused(call, refusal)
-            found = await within(desk.toolbox.plan(call, self._around, desk.policy), self._deadline)
+                return services.toolbox.refused(call, refusal)
+            found = await within(services.toolbox.plan(call, self._around, services.policy), self._deadline)
             if isinstance(found, Done):
                 return found
             plan = found
         approval = session.approvals.get(call.id)
         if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
-            if desk.approve is not None or (desk.diffs is not None and plan.asked.diff is not None):
+            if services.approve is not None or (services.diffs is not None and plan.asked.diff is not None):
                 approval = await self._word(plan.asked)
-            elif desk.defer:
+            elif services.defer:
                 session.plans[call.id] = plan
                 return Waiting(call.id, call.name, plan.asked)
         if approval is not None and plan.asked is not None:
-            desk.policy.remember(call.name, plan.asked, approval.said)
+            services.policy.remember(call.name, plan.asked, approval.said)
         return plan, approval
 
     async def _refused(self, call: ToolCall) -> str:
         """Why the program's own hook refuses a call; "" if it does not."""
-        if self._desk.before is None:
+        if self._services.before is None:
             return ""
-        found = self._desk.before(call)
+        found = self._services.before(call)
         if inspect.isawaitable(found):
             found = await within(found, self._deadline)
         return found or ""
 
-    async def _word(self, asked: Confirmation) -> Approval:
+    async def _word(self, confirmation: Confirmation) -> Approval:
         clock = asyncio.get_running_loop().time
-        approve, diffs = self._desk.approve, self._desk.diffs
+        approve, diffs = self._services.approve, self._services.diffs
         began = clock()
         try:
-            if diffs is not None and asked.diff is not None:
-                return await approval_of(diffs, asked, approve)
+            if diffs is not None and confirmation.diff is not None:
+                return await approval_of(diffs, confirmation, approve)
             assert approve is not None
-            return await approve(asked)
+            return await approve(confirmation)
         finally:
             took = clock() - began
             self.spared += took
@@ -152,10 +154,10 @@ class CallRunner:
                 self._deadline += took
 
     async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[Happening, None]:
-        session, desk = self._session, self._desk
+        session, services = self._session, self._services
         queue: asyncio.Queue[_Item] = asyncio.Queue()
         session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]
-        desk.save(session)
+        services.save(session)
         clock = asyncio.get_running_loop().time
         began = clock()
         tasks = [asyncio.create_task(self._one(plan, approval, queue)) for plan, approval in ready]
@@ -169,7 +171,7 @@ class CallRunner:
                     yield item
                 else:
                     left -= 1
-                    yield self._told(item.result())
+                    yield self._keep_result(item.result())
         finally:
             for task in tasks:
                 task.cancel()
@@ -183,21 +185,21 @@ class CallRunner:
             queue.put_nowait(ToolCallProgress(plan.call.id, text))
 
         around = msgspec.structs.replace(self._around, report=report)
-        done = await self._desk.toolbox.finish(plan, around, approval)
-        if self._desk.after is None:
+        done = await self._services.toolbox.finish(plan, around, approval)
+        if self._services.after is None:
             return done
-        found = self._desk.after(done.call, done.result)
+        found = self._services.after(done.call, done.result)
         if inspect.isawaitable(found):
             found = await found
         return done if found is None else msgspec.structs.replace(done, result=found)
 
-    def _told(self, done: Done) -> ToolCallResponse:
+    def _keep_result(self, done: Done) -> ToolCallResponse:
         """Keep a result in the session and save the session. Gives the event for the result."""
-        session, desk, call = self._session, self._desk, done.call
+        session, services, call = self._session, self._services, done.call
         session.results[call.id] = done.result
         session.plans.pop(call.id, None)
         session.started = [other for other in session.started if other != call.id]
-        desk.save(session)
+        services.save(session)
         self._note(done)
         failure = done.outcome.failure
         return ToolCallResponse(
@@ -212,9 +214,9 @@ class CallRunner:
         )
 
     def _note(self, done: Done) -> None:
-        toolbox, name = self._desk.toolbox, done.call.name
+        toolbox, name = self._services.toolbox, done.call.name
         mcp = name in toolbox and bool(getattr(toolbox[name], "server", ""))
-        self._desk.note(telemetry.tool_call(done, self._session.prompt_id, mcp=mcp))
+        self._services.note(telemetry.tool_call(done, self._session.prompt_id, mcp=mcp))
 
 
 def _arguments(call: ToolCall) -> object:

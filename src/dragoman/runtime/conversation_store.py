@@ -34,8 +34,8 @@ class ConversationStore:
     """Stores a conversation after each step. If it cannot be stored, a message states that, and the conversation goes
     on. If another process has continued the conversation meanwhile, this one gets a new id."""
 
-    def __init__(self, store: Store | None, folder: str, say: Callable[[str], None]) -> None:
-        self._store, self._folder, self._say = store, folder, say
+    def __init__(self, store: Store | None, folder: str, report: Callable[[str], None]) -> None:
+        self._store, self._folder, self._report = store, folder, report
         self._seen, self._title = 0.0, ""
         self._failed = False
 
@@ -48,17 +48,17 @@ class ConversationStore:
         if self._store is None or not session.turns:
             return
         try:
-            kept = self._store.get(KIND, session.id)
-            if kept is not None and kept.updated != self._seen:
+            stored = self._store.get(KIND, session.id)
+            if stored is not None and stored.updated != self._seen:
                 session.id = secrets.token_hex(8)
-                self._say(f"another process has continued this conversation; this one is stored as {session.id}")
+                self._report(f"another process has continued this conversation; this one is stored as {session.id}")
             self._seen = time.time()
             self._title = self._title or title(session)  # a summary may have replaced the first text
             labels = {"title": self._title, "model": session.model, "folder": self._folder}
             self._store.put(Entry(KIND, session.id, session.to_json(), labels, updated=self._seen))
         except ConfigError as error:
             if not self._failed:
-                self._say(f"the conversation could not be stored: {error}")
+                self._report(f"the conversation could not be stored: {error}")
             self._failed = True
 
 

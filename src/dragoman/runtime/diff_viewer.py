@@ -32,24 +32,24 @@ class DiffViewer(Protocol):
         ...
 
 
-async def approval_of(viewer: DiffViewer, asked: Confirmation, approve: Approve | None) -> Approval:
+async def approval_of(viewer: DiffViewer, confirmation: Confirmation, approve: Approve | None) -> Approval:
     """The person's answer: from the editor, or from `approve`, whichever comes first."""
-    assert asked.diff is not None
+    assert confirmation.diff is not None
     if approve is None:
-        return _read(await viewer.open(asked.diff), asked.diff)
-    shown = asyncio.ensure_future(viewer.open(asked.diff))
-    said = asyncio.ensure_future(approve(asked))
+        return _read(await viewer.open(confirmation.diff), confirmation.diff)
+    shown = asyncio.ensure_future(viewer.open(confirmation.diff))
+    answer = asyncio.ensure_future(approve(confirmation))
     try:
-        await asyncio.wait((shown, said), return_when=asyncio.FIRST_COMPLETED)
-        if said.done() and (not shown.done() or shown.exception() is not None):
-            return said.result()
+        await asyncio.wait((shown, answer), return_when=asyncio.FIRST_COMPLETED)
+        if answer.done() and (not shown.done() or shown.exception() is not None):
+            return answer.result()
         if shown.exception() is not None:  # the editor is gone: the person is asked here alone
-            return await said
-        return _read(shown.result(), asked.diff)
+            return await answer
+        return _read(shown.result(), confirmation.diff)
     finally:
-        for task in (shown, said):
+        for task in (shown, answer):
             task.cancel()
-        await asyncio.gather(shown, said, return_exceptions=True)
+        await asyncio.gather(shown, answer, return_exceptions=True)
 
 
 def _read(update: DiffUpdate, diff: FileDiff) -> Approval:

@@ -30,11 +30,11 @@ def by_lines(text: str, old: str, new: str, end: str) -> Found:
     if not any(wanted):
         return text, 0
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    bare = [line.strip() for line in lines]
+    stripped = [line.strip() for line in lines]
     out: list[str] = []
     count = i = 0
     while i < len(lines):
-        if bare[i : i + len(wanted)] == wanted:
+        if stripped[i : i + len(wanted)] == wanted:
             window = lines[i : i + len(wanted)]
             last = re.search(r"\r?\n?$", window[-1])
             block = _indented(_trimmed(_lines(new)), _trimmed(_lines(old))[0], window[0])

@@ -31,15 +31,27 @@ def response_parts(results: tuple[Part, ...], name: str) -> list[dict[str, Any]]
     return [part for content in contents[2:] for part in content["parts"]]
 
 
-def confirmation_details(asked: Confirmation) -> dict[str, Any]:
+def confirmation_details(confirmation: Confirmation) -> dict[str, Any]:
     """A question to a person, by its type: edit, exec, mcp or info."""
-    if asked.server:
-        names = {"serverName": asked.server, "toolName": asked.tool, "toolDisplayName": asked.display or asked.tool}
-        return {"type": "mcp", "title": asked.title, **names}
-    if asked.diff is not None:
-        diff = msgspec.to_builtins(asked.diff)
-        return {"type": "edit", "title": asked.title, **diff}
-    if asked.command:
-        found = {"command": asked.command, "rootCommand": ", ".join(asked.roots), "directory": asked.folder}
-        return {"type": "exec", "title": asked.title, **found}
-    return {"type": "info", "title": asked.title, **({"urls": list(asked.urls)} if asked.urls else {})}
+    if confirmation.server:
+        names = {
+            "serverName": confirmation.server,
+            "toolName": confirmation.tool,
+            "toolDisplayName": confirmation.display or confirmation.tool,
+        }
+        return {"type": "mcp", "title": confirmation.title, **names}
+    if confirmation.diff is not None:
+        diff = msgspec.to_builtins(confirmation.diff)
+        return {"type": "edit", "title": confirmation.title, **diff}
+    if confirmation.command:
+        found = {
+            "command": confirmation.command,
+            "rootCommand": ", ".join(confirmation.roots),
+            "directory": confirmation.folder,
+        }
+        return {"type": "exec", "title": confirmation.title, **found}
+    return {
+        "type": "info",
+        "title": confirmation.title,
+        **({"urls": list(confirmation.urls)} if confirmation.urls else {}),
+    }

@@ -187,13 +187,13 @@ def thoughts(text: str) -> Iterator[Thought]:
         yield Thought(found[1].strip(), text[found.end() : end].strip())
 
 
-def as_line(happening: Happening) -> bytes:
+def as_line(event: Happening) -> bytes:
     """The event as one line of JSON."""
     shaped: dict[str, Any] = {}
-    if isinstance(happening, ToolCallResponse):
-        shaped["responseParts"] = response_parts(happening.response_parts, happening.name)
-    elif isinstance(happening, Waiting):
-        shaped["asked"] = confirmation_details(happening.asked)
+    if isinstance(event, ToolCallResponse):
+        shaped["responseParts"] = response_parts(event.response_parts, event.name)
+    elif isinstance(event, Waiting):
+        shaped["asked"] = confirmation_details(event.asked)
     if not shaped:
-        return msgspec.json.encode(happening) + b"\n"
-    return msgspec.json.encode({**msgspec.to_builtins(happening), **shaped}) + b"\n"
+        return msgspec.json.encode(event) + b"\n"
+    return msgspec.json.encode({**msgspec.to_builtins(event), **shaped}) + b"\n"

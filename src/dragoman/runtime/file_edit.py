@@ -56,7 +56,7 @@ def _delicate(where: Place) -> bool:
     return own or where.path.name in file_walk.OWN or any(step.lower() == ".git" for step in where.steps)
 
 
-def made(edit: Edit, around: ToolEnvironment, said: str) -> Outcome:
+def made(edit: Edit, around: ToolEnvironment, message: str) -> Outcome:
     """Write the edit. If the edit differs from the edit that the policy or the user saw, nothing is written."""
     shown = around.shown
     if shown is not None and (shown.file_path, shown.original, shown.new) != _seen(edit):
@@ -64,7 +64,7 @@ def made(edit: Edit, around: ToolEnvironment, said: str) -> Outcome:
     new = edit.new
     if around.wanted is not None:
         new = around.wanted
-        said += f" The user changed the new text before it was written; the file now reads:\n{around.wanted}"
+        message += f" The user changed the new text before it was written; the file now reads:\n{around.wanted}"
     try:
         data = edit.was.encoded(new)
     except UnicodeEncodeError as error:
@@ -73,7 +73,7 @@ def made(edit: Edit, around: ToolEnvironment, said: str) -> Outcome:
     before = None if edit.creates else edit.was.encoded(edit.was.text)
     around.edited(FileEdit(str(edit.where.path), before, data))
     proposed = edit.new if around.wanted is not None else None
-    return Outcome(said, text_file.difference(edit.where, edit.was, new, proposed))
+    return Outcome(message, text_file.difference(edit.where, edit.was, new, proposed))
 
 
 def _seen(edit: Edit) -> tuple[str, str | None, str]:

@@ -25,8 +25,10 @@ OPTIONS: Mapping[str, Any] = {
 
 def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
     """The ignore rules that a call asks for."""
-    said = options or {}
-    return file_walk.ignores(where, said.get("respect_git_ignore", True), said.get("respect_gemini_ignore", True))
+    settings = options or {}
+    return file_walk.ignores(
+        where, settings.get("respect_git_ignore", True), settings.get("respect_gemini_ignore", True)
+    )
 
 
 def withheld(where: Place) -> str | None:
@@ -39,5 +41,5 @@ def counted(skipped: list[Entry]) -> str:
     """The number of files that were left out, in words. "": none."""
     git = sum(entry.ignored == "git" and entry.path.name != ".git" for entry in skipped)
     own = sum(entry.ignored == "own" for entry in skipped)
-    said = ([f"{git} git-ignored"] if git else []) + ([f"{own} ignored"] if own else [])
-    return f"({', '.join(said)})" if said else ""
+    counts = ([f"{git} git-ignored"] if git else []) + ([f"{own} ignored"] if own else [])
+    return f"({', '.join(counts)})" if counts else ""

@@ -52,9 +52,9 @@ class Ignores(Struct, frozen=True):
         for base, lines, by in self.patterns:
             if base not in path.parents:
                 continue
-            said = gitignore.said(lines, path.relative_to(base).as_posix(), is_folder)
-            if said is not None:
-                verdict[by] = said
+            ignored = gitignore.said(lines, path.relative_to(base).as_posix(), is_folder)
+            if ignored is not None:
+                verdict[by] = ignored
         return "git" if verdict.get("git") else "own" if verdict.get("own") or verdict.get("caller") else ""
 
     def entered(self, folder: Path, handle: int | None = None) -> Ignores:
@@ -93,9 +93,9 @@ def reason(where: Place, known: Ignores, depth: int = 0) -> Reason:
     for i, step in enumerate(where.steps[depth:], depth + 1):
         known = known.entered(path)
         path = path / step
-        said = known.reason(path, i < len(where.steps) or os.path.isdir(path))
-        if said:
-            return said
+        found = known.reason(path, i < len(where.steps) or os.path.isdir(path))
+        if found:
+            return found
     return ""
 
 

@@ -44,10 +44,10 @@ def tokens(turns: Turns) -> int:
     return estimate(Request(turns))
 
 
-def cut(turns: Turns, kept: float) -> Cut | None:
+def cut(turns: Turns, share: float) -> Cut | None:
     """The history, cut between steps before its last part. None: nothing is left to summarise."""
     sizes = [tokens((turn,)) for turn in turns]
-    wanted, before, place = (1 - kept) * sum(sizes), 0, 0
+    wanted, before, place = (1 - share) * sum(sizes), 0, 0
     for number, turn in enumerate(turns):
         if turn.role == "user" or (turn.role == "assistant" and number and turns[number - 1].role == "tool"):
             place = number
@@ -64,16 +64,16 @@ def question(early: Turns) -> Turns:
 
 def begun_anew(summary: str, parted: Cut) -> Turns:
     """The new history. In the middle of a task it repeats the user's own words."""
-    said = OPENING + summary.strip()
+    text = OPENING + summary.strip()
     opening = parted.early[:2] if is_opening(parted.early[0]) else ()  # the place must not depend on the summary
     if parted.late[0].role == "user":
-        return (*opening, Turn("user", (Text(said),)), Turn("assistant", (Text(ACKNOWLEDGED),)), *parted.late)
-    asked = next(turn for turn in reversed(parted.early) if turn.role == "user")
+        return (*opening, Turn("user", (Text(text),)), Turn("assistant", (Text(ACKNOWLEDGED),)), *parted.late)
+    last_question = next(turn for turn in reversed(parted.early) if turn.role == "user")
     # After an earlier compression the user's words stand after the old summary.
-    words = asked.parts[1:] if _is_said_again(asked) else asked.parts
-    return (*opening, Turn("user", (Text(said + UNDER_WAY), *words)), *parted.late)
+    words = last_question.parts[1:] if _begins_with_summary(last_question) else last_question.parts
+    return (*opening, Turn("user", (Text(text + UNDER_WAY), *words)), *parted.late)
 
 
-def _is_said_again(turn: Turn) -> bool:
+def _begins_with_summary(turn: Turn) -> bool:
     first = turn.parts[0]
     return isinstance(first, Text) and first.text.startswith(OPENING) and first.text.endswith(UNDER_WAY)

@@ -46,7 +46,7 @@ class _Words:
         at = 0
         while at < len(text):
             opened = text.find("<", at)
-            self._said(text[at : opened if opened >= 0 else len(text)])
+            self._add_text(text[at : opened if opened >= 0 else len(text)])
             if opened < 0:
                 return
             at = self._markup(text, opened)
@@ -69,7 +69,7 @@ class _Words:
             return _after(text, ">", at)
         if text[at + 1 : at + 2].isascii() and text[at + 1 : at + 2].isalpha():
             return len(text)
-        self._said("<")
+        self._add_text("<")
         return at + 1
 
     def _raw(self, tag: str, text: str, at: int) -> int:
@@ -78,7 +78,7 @@ class _Words:
         if tag == "title" and not self.title:
             self.title = re.sub(r"\s+", " ", _unescaped(inner)).strip()
         elif tag == "textarea":
-            self._said(inner)
+            self._add_text(inner)
         return closed.end() if closed is not None else len(text)
 
     def _start(self, tag: str, attributes: str) -> None:
@@ -113,7 +113,7 @@ class _Words:
             self.out.append("\n\n" if tag != "tr" else "\n")
             self._pre -= tag == "pre" and self._pre > 0
 
-    def _said(self, data: str) -> None:
+    def _add_text(self, data: str) -> None:
         if data and not self._silent:
             words = _unescaped(data)
             self.out.append(words if self._pre else re.sub(r"\s+", " ", words))

@@ -90,7 +90,7 @@ class Loop:
         self._hosted = hosted
         self._models, self._around = models, around
         self._telemetry, self._words = telemetry, words
-        self._desk = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call, diffs)
+        self._services = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call, diffs)
         self.settings = settings or Settings(thoughts=True)
         """They may be changed between two runs."""
         self._limits = limits or Limits()
@@ -122,7 +122,7 @@ class Loop:
         clock = asyncio.get_running_loop().time
         if session.step != "idle":
             self._models(session.model)  # ConfigError comes first: nothing is saved under an unknown model
-            self._desk.save(session)  # the user's words are saved before the first request
+            self._services.save(session)  # the user's words are saved before the first request
         while session.step != "idle":
             reason: Reason | None = "paused" if self._pausing else self._beyond(session)
             if reason is not None:
@@ -133,15 +133,15 @@ class Loop:
             step = self._calls(session, deadline) if session.step == "calls" else self._ask(session, deadline)
             try:
                 async with aclosing(step):
-                    async for happening in step:
-                        yield happening
-                        if isinstance(happening, Finished):
+                    async for event in step:
+                        yield event
+                        if isinstance(event, Finished):
                             return
             except OutOfTime:
                 reason = "seconds"
             finally:
                 session.seconds += clock() - began
-                self._desk.save(session)
+                self._services.save(session)
             if reason is not None:
                 yield self._ended(session, reason)
                 return
@@ -159,7 +159,7 @@ class Loop:
         """End the run. Unless the run can be resumed, close the history: every call gets a result."""
         if reason not in ("paused", "approval", "fault"):
             session.interrupt()
-        self._desk.save(session)
+        self._services.save(session)
         return Finished(reason, session.spent, detail, session.cost)
 
     async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
@@ -179,45 +179,45 @@ class Loop:
 
             aside = SideQuestion(answer, lambda usage: spend(usage, answer_cost(usage, known)))
             around = msgspec.structs.replace(around, ask=aside, answer=answer, hosted=model.hosted)
-        calling = CallRunner(session, self._desk, around, deadline)
+        calling = CallRunner(session, self._services, around, deadline)
         try:
-            async with aclosing(calling.run()) as happenings:
-                async for happening in happenings:
-                    yield happening
+            async with aclosing(calling.run()) as events:
+                async for event in events:
+                    yield event
         finally:
             session.seconds -= calling.spared
             for usage, cost in spent:
                 session.spent, session.cost = added(session.spent, usage), added_cost(session.cost, cost)
-        for told in _untold(session, lost):
-            yield told
+        for losses in _new_losses(session, lost):
+            yield losses
         if calling.waiting:
             yield self._ended(session, "approval")
 
     async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         model = self._models(session.model)
         window = (await model.known()).context or self._limits.window
-        held = max(session.held, history_compression.tokens(session.turns))
-        if window and held > history_compression.THRESHOLD * window:
-            for happening in await self._compressed(session, model, deadline):
-                yield happening
+        size = max(session.held, history_compression.tokens(session.turns))
+        if window and size > history_compression.THRESHOLD * window:
+            for event in await self._compressed(session, model, deadline):
+                yield event
         attempt, shortened = 0, False
         while True:
             answer = Answer()
-            async with aclosing(self._listened(session, model, answer, deadline)) as happenings:
-                async for happening in happenings:
-                    yield happening
+            async with aclosing(self._listened(session, model, answer, deadline)) as events:
+                async for event in events:
+                    yield event
             fault = answer.fault
             if fault is None:
                 break
             if fault.kind == "context_too_long" and not shortened:
                 shortened, before = True, session.turns
-                for happening in await self._compressed(session, model, deadline):
-                    yield happening
+                for event in await self._compressed(session, model, deadline):
+                    yield event
                 if session.turns is not before:
                     continue
             pause = self._again(fault, attempt)
             if pause is None or answer.said:  # shown text cannot be taken back, so no retry
-                fault = explained(fault, self._desk.toolbox)
+                fault = explained(fault, self._services.toolbox)
                 yield Failed(fault)
                 yield self._ended(session, "fault", fault.message)
                 return
@@ -225,8 +225,8 @@ class Loop:
             await within(asyncio.sleep(pause), deadline)
             attempt += 1
         cost = answer_cost(answer.response.usage, await model.known()) if answer.response is not None else None
-        for happening in self._answered(session, answer, cost):
-            yield happening
+        for event in self._answered(session, answer, cost):
+            yield event
 
     def _again(self, fault: Fault, attempt: int) -> float | None:
         """Seconds before the request is sent again. None: it is not sent again."""
@@ -245,13 +245,13 @@ class Loop:
             request = msgspec.structs.replace(request, tools=(*request.tools, *hosted_tools(self._hosted)))
         with self._noting(session, model, request) as noted:
             try:
-                async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
-                    async for happening in told:
-                        yield happening
+                async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as events:
+                    async for event in events:
+                        yield event
             finally:
                 session.said = answer.said
             noted.append(answer.fault or answer.response)
-        for losses in _untold(session, lost):
+        for losses in _new_losses(session, lost):
             yield losses
 
     async def _whole(
@@ -288,14 +288,14 @@ class Loop:
 
     def _declared(self, model: Model) -> tuple[Tool, ...]:
         """The tools for a model with their places. Losses use the places as paths."""
-        offered = [tool for tool in self._desk.toolbox.declarations() if self._is_offered(tool.name, model)]
+        offered = [tool for tool in self._services.toolbox.declarations() if self._is_offered(tool.name, model)]
         return tuple(
             [msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in enumerate(offered)]
         )
 
     def _is_offered(self, name: str, model: Model) -> bool:
         """Whether a tool can work with this model, and the upstream does not run it itself."""
-        tool = self._desk.toolbox[name]
+        tool = self._services.toolbox[name]
         family = tool.needs_hosted if isinstance(tool, NeedsHosted) else ""
         return not family or (family in model.hosted and family not in self._hosted)
 
@@ -312,21 +312,21 @@ class Loop:
         session.held = token_count(response.usage) if response.usage is not None else 0
         whole, cut = answer.whole()
         parts = curated(whole, sealed)
-        said = says_something(parts)
-        if said:
+        has_content = says_something(parts)
+        if has_content:
             session.turns = appended(session.turns, Turn("assistant", parts))
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
-        told: list[Happening] = [*_untold(session, list(truncated(cut)))]
-        if response.stop.reason == "pause" and session.step == "idle" and said:
+        events: list[Happening] = [*_new_losses(session, list(truncated(cut)))]
+        if response.stop.reason == "pause" and session.step == "idle" and has_content:
             session.step = "ask"  # the next request continues the answer
         elif session.step == "idle" or cut:
-            told.append(self._ended(session, _why(response, said), response.stop.detail))
+            events.append(self._ended(session, _why(response, has_content), response.stop.detail))
         elif self._limits.same_calls:
             again = loop_detection.same_calls(session.turns, self._limits.same_calls)
             if again is not None:
-                told.append(self._ended(session, "loop", f"{again.name} is called in the same way again and again"))
-        self._desk.save(session)
-        return told
+                events.append(self._ended(session, "loop", f"{again.name} is called in the same way again and again"))
+        self._services.save(session)
+        return events
 
     async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
@@ -334,8 +334,8 @@ class Loop:
         tools = self._declared(model)
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
-        for kept in history_compression.KEPT:
-            parted = history_compression.cut(session.turns, kept)
+        for share in history_compression.KEPT:
+            parted = history_compression.cut(session.turns, share)
             if parted is None or history_compression.tokens(parted.early) < before / 8:
                 return []
             request = Request(history_compression.question(parted.early), tools=tools, choice=choice, stream=True)
@@ -350,20 +350,20 @@ class Loop:
         summary = text_of(response.parts)
         session.spent = added(session.spent, response.usage)
         session.cost = added_cost(session.cost, answer_cost(response.usage, await model.known()))
-        told: list[Happening] = [*_untold(session, lost)]
+        events: list[Happening] = [*_new_losses(session, lost)]
         turns = placed(history_compression.begun_anew(summary, parted))
         after = history_compression.tokens(turns)
         if summary.strip() and after < before:
             session.turns, session.held, session.told = turns, 0, []  # the paths of losses have changed
-            told.append(Compressed(before, after))
-        return told
+            events.append(Compressed(before, after))
+        return events
 
     def _note(self, event: telemetry.Noted) -> None:
         if self._telemetry is not None:
             self._telemetry.note(event)
 
 
-def _untold(session: Session, losses: list[Loss]) -> Iterator[Lost]:
+def _new_losses(session: Session, losses: list[Loss]) -> Iterator[Lost]:
     """Losses that were not reported yet in this conversation. Every request sends the history again, with the same
     losses."""
     new: list[Loss] = []
@@ -376,7 +376,7 @@ def _untold(session: Session, losses: list[Loss]) -> Iterator[Lost]:
         yield Lost(tuple(new))
 
 
-def _why(response: Response, said: bool) -> Reason:
+def _why(response: Response, has_content: bool) -> Reason:
     reason = response.stop.reason
     if reason in ("length", "context_full"):
         return "length"
@@ -384,4 +384,4 @@ def _why(response: Response, said: bool) -> Reason:
         return reason
     if reason in ("error", "bad_tool_call"):
         return "fault"
-    return "stop" if said else "empty"
+    return "stop" if has_content else "empty"

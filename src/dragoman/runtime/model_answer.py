@@ -97,9 +97,9 @@ class Answer:
                         yield thought
         for id, query in searches.items():
             yield WebSearchEnd(id, query)
-        told = fold(gathered)
-        assert isinstance(told, Response)
-        self.response = told
+        folded = fold(gathered)
+        assert isinstance(folded, Response)
+        self.response = folded
 
     def whole(self) -> tuple[tuple[Part, ...], list[ToolCall]]:
         """The parts of the answer without the calls that break off, and these calls."""
@@ -146,8 +146,8 @@ def truncated(calls: list[ToolCall]) -> Iterator[Loss]:
 async def whole_answer(model: Model, request: Request, lost: list[Loss], deadline: float | None = None) -> Response:
     """The whole answer, without events. FaultError: there is no answer."""
     answer = Answer()
-    async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
-        async for _ in told:
+    async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as events:
+        async for _ in events:
             pass
     if answer.fault is not None:
         raise FaultError(answer.fault)

@@ -69,35 +69,35 @@ class Policy(Struct):
     """Further variables that commands get although they may be secrets. `*` at the end of a name stands for any
     text."""
 
-    def judge(self, name: str, kind: Kind, asked: Confirmation | None) -> Verdict:
+    def judge(self, name: str, kind: Kind, confirmation: Confirmation | None) -> Verdict:
         """The decision about a call of the tool `name` with this confirmation."""
-        found = self._denied(name, asked)
+        found = self._denied(name, confirmation)
         if found:
             return Verdict("refuse", f"denied by the policy ({found})")
-        if asked is None or asked.trusted or self._allowed(name, asked):
+        if confirmation is None or confirmation.trusted or self._allowed(name, confirmation):
             return Verdict("run")
-        hiding = asked.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
+        hiding = confirmation.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
         if self.mode == "all" and hiding:
             return Verdict("ask", "it cannot be told whether the command runs a program that is denied")
-        if self.mode == "all" or (self.mode == "edits" and kind == "edit" and not asked.hidden):
+        if self.mode == "all" or (self.mode == "edits" and kind == "edit" and not confirmation.hidden):
             return Verdict("run")
         return Verdict("ask")
 
-    def remember(self, name: str, asked: Confirmation, said: Said) -> None:
+    def remember(self, name: str, confirmation: Confirmation, answer: Said) -> None:
         """Remember that a person always allows this. Never remembered: commands with hidden parts, words that may be
         programs, variables that the command sets (`PATH=`), and writing to files (`>`). In doubt the person is asked
         again. A program with options that may be harmful is remembered with exactly these words. A program that reads
         settings from another folder than the root is not remembered."""
-        if said == "always_server" and asked.server:
-            new = [f"{asked.server}/*"]
-        elif said not in ("always", "always_server"):
+        if answer == "always_server" and confirmation.server:
+            new = [f"{confirmation.server}/*"]
+        elif answer not in ("always", "always_server"):
             return
-        elif asked.server:
-            new = [f"{asked.server}/{asked.tool}"]
-        elif asked.command:
-            new = [NETWORK] if asked.network else []
-            seen = () if asked.hidden else read_command(asked.command).invocations
-            elsewhere = obeying_elsewhere(seen, asked.folder)
+        elif confirmation.server:
+            new = [f"{confirmation.server}/{confirmation.tool}"]
+        elif confirmation.command:
+            new = [NETWORK] if confirmation.network else []
+            seen = () if confirmation.hidden else read_command(confirmation.command).invocations
+            elsewhere = obeying_elsewhere(seen, confirmation.folder)
             found = [remembered_entry(one) for one in seen if one[0].text not in elsewhere]
             new += [entry for entry in found if entry is not None]
         else:
@@ -111,53 +111,53 @@ class Policy(Struct):
     def _listed(self, name: str) -> bool:
         return any(name == entry or (entry[-1:] == "*" and name.startswith(entry[:-1])) for entry in self.environment)
 
-    def _denied(self, name: str, asked: Confirmation | None) -> str:
+    def _denied(self, name: str, confirmation: Confirmation | None) -> str:
         """The entry that denies the call, if there is one."""
         for entry in self.deny:
-            if entry == NETWORK and asked is not None and asked.network:
+            if entry == NETWORK and confirmation is not None and confirmation.network:
                 return entry
-            if entry == name or (asked is not None and asked.server and entry in _names(asked)):
+            if entry == name or (confirmation is not None and confirmation.server and entry in _names(confirmation)):
                 return entry
-            if asked is not None and name == SHELL and _runs(asked, entry_words(entry)):
+            if confirmation is not None and name == SHELL and _runs(confirmation, entry_words(entry)):
                 return entry
         return ""
 
-    def _allowed(self, name: str, asked: Confirmation) -> bool:
-        if asked.hidden and asked.diff is not None:
+    def _allowed(self, name: str, confirmation: Confirmation) -> bool:
+        if confirmation.hidden and confirmation.diff is not None:
             return False
-        if asked.network and NETWORK not in self.allow:
+        if confirmation.network and NETWORK not in self.allow:
             return False
-        if name in self.allow or (asked.server and not _names(asked).isdisjoint(self.allow)):
+        if name in self.allow or (confirmation.server and not _names(confirmation).isdisjoint(self.allow)):
             return True
-        if name != SHELL or asked.hidden or not asked.roots:
+        if name != SHELL or confirmation.hidden or not confirmation.roots:
             return False
         entries = [words for words in map(entry_words, self.allow) if words]
-        (names, hidden), invocations = read_command(asked.command)
+        (names, hidden), invocations = read_command(confirmation.command)
         # Set variables and `>` need entries of their own.
         others = set(names) - {invocation[0].text for invocation in invocations}
         return (
             bool(names)
             and not hidden
-            and not obeying_elsewhere(invocations, asked.folder)
+            and not obeying_elsewhere(invocations, confirmation.folder)
             and {words[0] for words in entries if len(words) == 1}.issuperset(others)
             and all(any(covers(words, one) for words in entries) for one in invocations)
         )
 
 
-def _runs(asked: Confirmation, words: tuple[str, ...]) -> bool:
+def _runs(confirmation: Confirmation, words: tuple[str, ...]) -> bool:
     """Whether a command runs a denied program. An entry of several words matches if one invocation has all words in
     order."""
     if len(words) <= 1:
-        return any(word in (root, PurePosixPath(root).name) for word in words for root in asked.roots)
-    for invocation in read_command(asked.command).invocations:
+        return any(word in (root, PurePosixPath(root).name) for word in words for root in confirmation.roots)
+    for invocation in read_command(confirmation.command).invocations:
         texts = iter([word.text for word in invocation])
         if all(any(word in (text, PurePosixPath(text).name) for text in texts) for word in words):
             return True
     return False
 
 
-def _names(asked: Confirmation) -> frozenset[str]:
-    return frozenset((f"{asked.server}/{asked.tool}", f"{asked.server}/*"))
+def _names(confirmation: Confirmation) -> frozenset[str]:
+    return frozenset((f"{confirmation.server}/{confirmation.tool}", f"{confirmation.server}/*"))
 
 
 def _harmless(name: str, value: str) -> bool:

@@ -209,11 +209,11 @@ class Reader:
         """Read the command in a shell's arguments, or note the script's name as a program."""
         options = [word.text for word in words if word.text.startswith(("-", "+"))]
         plain = [word for word in words if not word.text.startswith(("-", "+"))]
-        asked = any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", option) for option in options)
+        has_command = any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", option) for option in options)
         self.hidden |= any(word.dynamic for word in words) or any("s" in option for option in options)
         if not plain:
             self.hidden = True  # the shell reads its commands from standard input
-        elif asked:
+        elif has_command:
             # Options may take values, so any of these words may be the command.
             for word in plain:
                 self._inner(word.text)

@@ -56,8 +56,8 @@ def own_system(environment: Mapping[str, str]) -> str:
 
 def system(memories: str = "", more: str = "", *, tools: bool = True, text: str = SYSTEM) -> str:
     """The system prompt. `text` is its usual part, for a model that has tools."""
-    kept = f"What the user wanted remembered:\n\n{memories.strip()}" if memories.strip() else ""
-    return "\n\n".join([part for part in (text if tools else "", more.strip(), kept) if part])
+    remembered = f"What the user wanted remembered:\n\n{memories.strip()}" if memories.strip() else ""
+    return "\n\n".join([part for part in (text if tools else "", more.strip(), remembered) if part])
 
 
 def opening(

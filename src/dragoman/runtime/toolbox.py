@@ -130,12 +130,12 @@ class Toolbox:
             return _done(call, complaint)
         if complaint is not None:
             return _failed(call, "invalid_tool_params", complaint)
-        asked = await _settled(tool.confirm(arguments, around))
-        if isinstance(asked, Outcome):
-            return _done(call, asked)
-        if asked is not None and asked.server and not asked.display:
-            asked = replace(asked, display=tool.name)
-        return Plan(call, arguments, policy.judge(tool.name, tool.kind, asked), asked)
+        confirmation = await _settled(tool.confirm(arguments, around))
+        if isinstance(confirmation, Outcome):
+            return _done(call, confirmation)
+        if confirmation is not None and confirmation.server and not confirmation.display:
+            confirmation = replace(confirmation, display=tool.name)
+        return Plan(call, arguments, policy.judge(tool.name, tool.kind, confirmation), confirmation)
 
     async def finish(self, plan: Plan, around: ToolEnvironment, approval: Approval | None = None) -> Done:
         """Run a planned call if the policy or a person allows it. Otherwise the result has the refusal."""
@@ -234,11 +234,11 @@ def _refusal(plan: Plan, approval: Approval | None) -> str:
 
 
 def _done(call: ToolCall, outcome: Outcome, decision: Decision | None = None, seconds: float = 0.0) -> Done:
-    told = _sayable(outcome)
-    return Done(call, as_result(call, told), told, decision, seconds)
+    sendable = _without_undecodable_bytes(outcome)
+    return Done(call, as_result(call, sendable), sendable, decision, seconds)
 
 
-def _sayable(outcome: Outcome) -> Outcome:
+def _without_undecodable_bytes(outcome: Outcome) -> Outcome:
     """An outcome that can be sent and stored. File names may hold bytes that are no text; they are replaced."""
     content, display, failure = outcome.content, outcome.display, outcome.failure
     if isinstance(content, ToolResult):

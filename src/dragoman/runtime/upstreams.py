@@ -118,8 +118,8 @@ class UpstreamModel:
         """The model's window and prices. The upstream is asked for the window where only it knows."""
         form, self._window = self._window, None
         if form is not None and self._known.context is None:
-            asked = json_text.encode(form.asked(self._model))
-            body = await self._read("POST", form.path, asked)
+            payload = json_text.encode(form.asked(self._model))
+            body = await self._read("POST", form.path, payload)
             try:
                 shown = json_text.decode(body) if body else None
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

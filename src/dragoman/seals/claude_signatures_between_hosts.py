@@ -36,13 +36,17 @@ _CROSSED = frozenset({*_Entry.__struct_fields__, "index"})
 _encode = msgspec.json.Encoder().encode
 
 
-def for_upstream(seal: Seal, text: str, upstream: Origin, asked: str = "") -> Seal:
+def for_upstream(seal: Seal, text: str, upstream: Origin, client_model: str = "") -> Seal:
     """The seal of a thought in the form of this upstream, if the upstream accepts such seals from another upstream;
-    else the seal unchanged. `asked`: the model that the client names. A seal without a model counts as made by this
-    model.
+    else the seal unchanged. `client_model`: the model that the client names. A seal without a model counts as
+    made by this model.
     """
     # Anthropic's signatures are valid only for the model that made them (docs "Extended thinking", 2026-10).
-    if seal.dialect == upstream.dialect or not seal.data or not _same_claude(seal.model or asked, upstream.model):
+    if (
+        seal.dialect == upstream.dialect
+        or not seal.data
+        or not _same_claude(seal.model or client_model, upstream.model)
+    ):
         return seal
     found: Seal | None = None
     if upstream.dialect == _ANTHROPIC and seal.dialect in _LISTS:
@@ -74,8 +78,8 @@ def record_for_upstream(record: Record, upstream: Origin) -> Record:
 
 def _same_claude(made_by: str, model: str) -> bool:
     """Whether the thought was made by the requested Claude model. OpenRouter writes the version with a dot."""
-    asked = family(model).replace(".", "-")
-    return "claude" in asked and family(made_by).replace(".", "-") == asked
+    requested = family(model).replace(".", "-")
+    return "claude" in requested and family(made_by).replace(".", "-") == requested
 
 
 def _from_entry(data: str) -> Seal | None:

@@ -75,8 +75,8 @@ class Conversation:
         """The digest with this state, to which other turns can be added."""
         made = cls()
         made._past, user, texts, made._calls, made._step, made._between = state
-        made._user = _begun(user) if user is not None else None
-        made._texts = _begun(texts) if texts is not None else None
+        made._user = _new_hash(user) if user is not None else None
+        made._texts = _new_hash(texts) if texts is not None else None
         return made
 
     def copy(self) -> Conversation:
@@ -119,7 +119,7 @@ class Conversation:
         words = _squeezed(text)
         if words:
             if self._texts is None:
-                self._texts = self._begun(words)
+                self._texts = self._new_hash(words)
             else:
                 self._texts.update(words)
 
@@ -136,13 +136,13 @@ class Conversation:
             self._past = self._joined(_digest(self._texts))
             self._user, self._texts, self._calls = None, None, _NOTHING
         if self._user is None:
-            self._user = self._begun(words)
+            self._user = self._new_hash(words)
         else:
             self._user.update(words)
 
     @staticmethod
-    def _begun(words: bytes) -> _Hash:
-        return _begun(words)
+    def _new_hash(words: bytes) -> _Hash:
+        return _new_hash(words)
 
     def before_call(self) -> str:
         """The digest of everything before the next call, without the texts of the answer that holds the call: clients
@@ -165,7 +165,7 @@ class _HashWithBytes:
     __slots__ = ("_hash", "pieces")
 
     def __init__(self, words: bytes) -> None:
-        self._hash = _begun(words)
+        self._hash = _new_hash(words)
         self.pieces = [words]
 
     def update(self, words: bytes, /) -> None:
@@ -183,7 +183,7 @@ class _PortableConversation(Conversation):
     __slots__ = ()
 
     @staticmethod
-    def _begun(words: bytes) -> _Hash:
+    def _new_hash(words: bytes) -> _Hash:
         return _HashWithBytes(words)
 
     def state(self) -> ConversationState:
@@ -253,7 +253,7 @@ class ConversationDigest:
         return ConversationDigest, (self._turns,)
 
 
-def _begun(words: bytes) -> _Hash:
+def _new_hash(words: bytes) -> _Hash:
     return hashlib.blake2b(words, digest_size=_SIZE)
 
 
@@ -270,12 +270,12 @@ def without_added_blocks(text: str) -> str:
     for opening, closing in _TAGS:
         if opening not in text:
             continue
-        kept: list[str] = []
+        pieces: list[str] = []
         at = 0
         while (begin := text.find(opening, at)) >= 0 and (end := text.find(closing, begin)) >= 0:
-            kept.append(text[at:begin])
+            pieces.append(text[at:begin])
             at = end + len(closing)
-        text = "".join(kept) + text[at:]
+        text = "".join(pieces) + text[at:]
     return text
 
 

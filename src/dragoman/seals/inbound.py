@@ -96,7 +96,7 @@ def restore_seals(
             out.append(_recovered(turn, port, context, conversation, asking))
         else:
             conversation.add(turn)
-            out.append(_heard(turn, context))
+            out.append(_other_turn(turn, context))
         if place == mark and history is not None and asking.nothing:
             if all(map(is_, out, turns)):
                 keys = (*before.keys, *asking.keys)
@@ -119,7 +119,7 @@ def _restored_from_client(
         elif turn.role == "assistant":
             out.append(_recovered(turn, port, context, None, asking))
         else:
-            out.append(_heard(turn, context))
+            out.append(_other_turn(turn, context))
     return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
 
 
@@ -131,36 +131,36 @@ def _may_carry(part: Part) -> bool:
     return call_id.startswith(packed_seals.MARK)
 
 
-def _heard(turn: Turn, context: Context) -> Turn:
+def _other_turn(turn: Turn, context: Context) -> Turn:
     """A turn that is not the assistant's."""
     return _with_parts(turn, [_received(part, context) for part in turn.parts])
 
 
-class _Kept(NamedTuple):
+class _VaultFindings(NamedTuple):
     """The result of the vault searches for one turn."""
 
     keys: list[str]
     """The searched keys."""
-    told: list[str | None]
+    values: list[str | None]
     """The found value of each key."""
     records: list[Record]
     doubtful: list[Path]
     """Paths of parts whose seals may belong to another conversation."""
 
 
-def _kept(
+def _search_vault(
     at: Path,
     parts: Sequence[Part],
     conversation: Conversation,
     port: SealTarget,
     vault: Vault,
     carried: Set[str] = frozenset(),
-) -> _Kept:
+) -> _VaultFindings:
     """Search the vault for a turn of the assistant, and add the turn to the conversation. Spare seals are not searched
     for calls whose seal the client has `carried`.
     """
     pair, model = port.pair, port.origin.model
-    kept = _Kept([], [], [], [])
+    findings = _VaultFindings([], [], [], [])
     called = False
     conversation.begin_answer()
     for part in parts:
@@ -173,36 +173,36 @@ def _kept(
             conversation.add_call(part.name, part.arguments)
             if port.spare and part.id in carried:
                 continue
-            found = _asked(vault, call_key(pair, model, before, part.id), kept)
+            found = _look_up(vault, call_key(pair, model, before, part.id), findings)
             if found is None and not port.spare:
-                original = _asked(vault, place_key(pair, model, conversation.before_call()), kept)
+                original = _look_up(vault, place_key(pair, model, conversation.before_call()), findings)
                 if original is not None and original != AMBIGUOUS:
-                    found = _asked(vault, call_key(pair, model, before, original), kept)
+                    found = _look_up(vault, call_key(pair, model, before, original), findings)
                 else:
                     found = original
-            _read(found, part.at, part.id, kept)
+            _read(found, part.at, part.id, findings)
     if not called and not port.spare:
-        _read(_asked(vault, text_key(pair, model, conversation.with_texts()), kept), at, "", kept)
-    return kept
+        _read(_look_up(vault, text_key(pair, model, conversation.with_texts()), findings), at, "", findings)
+    return findings
 
 
-def _asked(vault: Vault, key: str, kept: _Kept) -> str | None:
+def _look_up(vault: Vault, key: str, findings: _VaultFindings) -> str | None:
     found = vault.get(key)
-    kept.keys.append(key)
-    kept.told.append(found)
+    findings.keys.append(key)
+    findings.values.append(found)
     return found
 
 
-def _read(found: str | None, at: Path, call_id: str, kept: _Kept) -> None:
+def _read(found: str | None, at: Path, call_id: str, findings: _VaultFindings) -> None:
     """Take in the value for a call, or for a turn without calls. The client may have changed the id of the call."""
     if found is None:
         return
     if found == AMBIGUOUS:
-        kept.doubtful.append(at)
+        findings.doubtful.append(at)
     for record in packed_seals.read(found) or ():
         if record.where == "call" and record.call != call_id:
             record = msgspec.structs.replace(record, call=call_id)
-        kept.records.append(record)
+        findings.records.append(record)
 
 
 def _received(part: Part, context: Context) -> Part:
@@ -225,18 +225,18 @@ def _recovered(
     turn: Turn, port: SealTarget, context: Context, conversation: Conversation | None, asking: _Asking
 ) -> Turn:
     """A turn of the assistant with its seals. Searches the vault, and adds the turn to the conversation."""
-    kept: _Kept | None = None
+    findings: _VaultFindings | None = None
     records: list[tuple[Record, Path]] = []
     parts: list[Part] = []
     calls = chars = 0
     for part in turn.parts:
         before_it = len(records)
-        for bare in _unloaded(part, port, records, context):
-            if type(bare) is ToolCall:
+        for unloaded in _unloaded(part, port, records, context):
+            if type(unloaded) is ToolCall:
                 calls += 1
-            elif type(bare) is Text and not bare.refusal:
-                chars += len(bare.text)
-            parts.append(bare)
+            elif type(unloaded) is Text and not unloaded.refusal:
+                chars += len(unloaded.text)
+            parts.append(unloaded)
         for place in range(before_it, len(records)):
             record, at = records[place]
             if record.offset == HERE:  # the record belongs to the next text, or to the client's copy of a use
@@ -248,12 +248,12 @@ def _recovered(
         if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
             conversation.add(turn)  # the client returned all seals, so the vault has no other
         else:
-            kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
-    if kept is not None:
-        asking.keys += kept.keys
-        asking.nothing = asking.nothing and all(one is None for one in kept.told)
-        records += [(record, turn.at) for record in kept.records]
-        for at in kept.doubtful:
+            findings = _search_vault(turn.at, parts, conversation, port, port.vault, carried)
+    if findings is not None:
+        asking.keys += findings.keys
+        asking.nothing = asking.nothing and all(one is None for one in findings.values)
+        records += [(record, turn.at) for record in findings.records]
+        for at in findings.doubtful:
             context.lose("seal.dropped", at, _DOUBTFUL)
     wanted: dict[Record, Path] = {}
     for record, at in records:
@@ -285,7 +285,7 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
             records += [(record, part.at) for record in found[1]]
             part = msgspec.structs.replace(part, id=found[0])
     elif isinstance(part, Opaque) and packed_seals.MARK_BYTES in bytes(part.value):
-        part = _bare(part, context)
+        part = _without_packed_seal(part, context)
     seal = part.seal
     if seal is None:
         return [part]
@@ -308,18 +308,18 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
     return [msgspec.structs.replace(part, seal=None)]
 
 
-def _bare(part: Opaque, context: Context) -> Opaque:
+def _without_packed_seal(part: Opaque, context: Context) -> Opaque:
     """A part that stays unchanged, but without a packed seal: this library never packs a seal there."""
     fields = json_text.fields(part.value)
-    kept = {
+    remaining = {
         name: value
         for name, value in fields.items()
         if name not in _SLOTS or packed_seals.MARK_BYTES not in bytes(value)
     }
-    if len(kept) == len(fields):
+    if len(remaining) == len(fields):
         return part
     context.lose("seal.dropped", part.at, _MISPLACED)
-    return msgspec.structs.replace(part, value=json_text.raw(kept))
+    return msgspec.structs.replace(part, value=json_text.raw(remaining))
 
 
 def _unpacked(
@@ -344,5 +344,5 @@ def _unpacked(
     if type(part) is Reasoning:
         shown = [msgspec.structs.replace(part, seal=from_where)] if part.text and not own else []
         return [*shown, *after]
-    bare = msgspec.structs.replace(part, seal=None)
-    return after if type(bare) is Text and not bare.text and bare.extra is None else [bare, *after]
+    unsealed = msgspec.structs.replace(part, seal=None)
+    return after if type(unsealed) is Text and not unsealed.text and unsealed.extra is None else [unsealed, *after]

@@ -155,8 +155,8 @@ class AnswerSeals:
             records = [*records, self.record("call", seal, call.id)]
         if plan.vault is not None:
             # Some clients leave out a thought without text, and so the record in it. The vault keeps a second copy.
-            kept = records if plan.keeps_all else records[-1:] if seal is not None else []
-            self.made(call.id, call.name, call.arguments, list(kept))
+            stored = records if plan.keeps_all else records[-1:] if seal is not None else []
+            self.made(call.id, call.name, call.arguments, list(stored))
         self.calls += 1
         # The list is written at the end of an answer, because OpenRouter and Chat hosts keep details in one list per
         # message.
@@ -202,14 +202,14 @@ class AnswerSeals:
         if plan.way == "parts":
             records, self._waiting = [*self._waiting, record], []
             return [], msgspec.structs.replace(text, seal=packed_seals.bundle(records))
-        bare = msgspec.structs.replace(text, seal=None) if text.text or text.citations else None
+        unsealed = msgspec.structs.replace(text, seal=None) if text.text or text.citations else None
         if plan.way == "thoughts":
-            return [record], bare
+            return [record], unsealed
         if plan.way == "drop":
             self._context.lose("seal.dropped", text.at)
         else:
             self._waiting.append(record)
-        return [], bare
+        return [], unsealed
 
     def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
         """The citations of a text that is about to be noted (`said`): sealed ones travel as a record of their own."""
@@ -246,8 +246,8 @@ class AnswerSeals:
             if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault", "list"):
                 # Clients of these ways strip thoughts. The text travels with a call, because the host demands the text
                 # beside the call.
-                bare = self.record("thought", seal or Seal(self.plan.origin.dialect, ""))
-                self._waiting.append(msgspec.structs.replace(bare, text=text))
+                record = self.record("thought", seal or Seal(self.plan.origin.dialect, ""))
+                self._waiting.append(msgspec.structs.replace(record, text=text))
             return
         if self.plan.way == "drop":
             self._context.lose("seal.dropped", thought.at)
@@ -349,7 +349,7 @@ def _is_cited(part: Part) -> bool:
     return type(part) is Text and bool(part.citations)
 
 
-def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
+def _carried(parts: tuple[Part, ...], seals: AnswerSeals) -> tuple[Part, ...]:
     if all(part.seal is None and type(part) is not Reasoning and not _is_cited(part) for part in parts):
         return parts
     out: list[Part] = []
@@ -357,34 +357,34 @@ def _carried(parts: tuple[Part, ...], told: AnswerSeals) -> tuple[Part, ...]:
         records: list[Record] = []
         shown: Part | None = part
         if type(part) is ToolCall:
-            records, shown = told.call(part)
+            records, shown = seals.call(part)
         elif type(part) is Text:
-            records, shown = told.text(part)
+            records, shown = seals.text(part)
         elif type(part) is Reasoning:
-            shown = _thought(part, told)
-        elif part.seal is not None and isinstance(part, Opaque) and told.plan.way != "left":
-            carried, shown = told.use(part)
+            shown = _thought(part, seals)
+        elif part.seal is not None and isinstance(part, Opaque) and seals.plan.way != "left":
+            carried, shown = seals.use(part)
             if carried:  # apart from thoughts that are shown
                 out.append(Reasoning(seal=packed_seals.bundle(carried), at=part.at))
-        elif part.seal is not None and told.plan.way != "left":
-            shown = told.without_seal(part)
+        elif part.seal is not None and seals.plan.way != "left":
+            shown = seals.without_seal(part)
         if records:
             _before(records, out, part)
         if shown is not None:
             out.append(shown)
-    out += told.finish()
+    out += seals.finish()
     return tuple(out)
 
 
-def _thought(thought: Reasoning, told: AnswerSeals) -> Reasoning | None:
-    plan = told.plan
+def _thought(thought: Reasoning, seals: AnswerSeals) -> Reasoning | None:
+    plan = seals.plan
     if plan.way == "left":
         return thought
     if not plan.strips:
         if thought.seal is None and not thought.text:
             return thought
-        return msgspec.structs.replace(thought, seal=told.shown(thought.seal, told.calls, told.chars))
-    told.wait(thought, thought.seal, thought.text)
+        return msgspec.structs.replace(thought, seal=seals.shown(thought.seal, seals.calls, seals.chars))
+    seals.wait(thought, thought.seal, thought.text)
     return msgspec.structs.replace(thought, seal=None) if thought.text else None
 
 

@@ -24,17 +24,17 @@ _FIRST = 1 << 30
 class _Open:
     """A text or a thought under way."""
 
-    __slots__ = ("answer", "calls", "chars", "citations", "held", "part", "pieces", "seal", "tokens")
+    __slots__ = ("answer", "calls", "chars", "citations", "part", "pieces", "seal", "tokens", "withheld")
 
-    def __init__(self, part: Part, answer: int, told: AnswerSeals, held: bool) -> None:
+    def __init__(self, part: Part, answer: int, seals: AnswerSeals, withheld: bool) -> None:
         self.part = part
         self.answer = answer
-        self.held = held
+        self.withheld = withheld
         self.pieces: list[str] = []
         self.citations: list[Citation] = []
         self.tokens: list[Token] = []
         self.seal: Seal | None = part.seal
-        self.calls, self.chars = told.calls, told.chars
+        self.calls, self.chars = seals.calls, seals.chars
 
 
 class SealStream:
@@ -43,7 +43,7 @@ class SealStream:
     def __init__(self, plan: Plan, context: Context) -> None:
         self._plan = plan
         self._context = context
-        self._told: dict[int, AnswerSeals] = {}
+        self._answers: dict[int, AnswerSeals] = {}
         self._open: dict[int, _Open] = {}
         # For each answer: the end of a thought whose slot is still free, and the empty seal that names the seal's kind.
         self._ended: dict[int, tuple[PartEnd, Seal | None]] = {}
@@ -57,7 +57,7 @@ class SealStream:
         opened = self._open.get(event.index)
         if opened is None:
             return True
-        if opened.held:
+        if opened.withheld:
             return False
         opened.pieces.append(event.text)
         if event.citations:
@@ -67,7 +67,7 @@ class SealStream:
     def holds(self, index: int) -> bool:
         """Whether deltas of that part are held back."""
         opened = self._open.get(index)
-        return opened is not None and opened.held
+        return opened is not None and opened.withheld
 
     def told(self, index: int, texts: list[str]) -> None:
         """Take note of text of that part that passed unchanged."""
@@ -104,10 +104,10 @@ class SealStream:
             out.append(event)
 
     def _of(self, answer: int) -> AnswerSeals:
-        told = self._told.get(answer)
-        if told is None:
-            told = self._told[answer] = AnswerSeals(self._plan, self._context, self._model)
-        return told
+        seals = self._answers.get(answer)
+        if seals is None:
+            seals = self._answers[answer] = AnswerSeals(self._plan, self._context, self._model)
+        return seals
 
     def _put_in(self, part: Part, answer: int, out: list[Event]) -> None:
         """Add a part that holds only a seal."""
@@ -127,31 +127,31 @@ class SealStream:
 
     def _start(self, event: PartStart, out: list[Event]) -> None:
         part, answer, plan = event.part, event.answer, self._plan
-        told = self._of(answer)
+        seals = self._of(answer)
         if type(part) is ToolCall:
-            records, call = told.call(part)
+            records, call = seals.call(part)
             self._release(answer, out, records)
             if plan.vault is not None:  # a vault key may need the arguments
-                self._open[event.index] = opened = _Open(part, answer, told, False)
-                opened.pieces = told.pieces()
+                self._open[event.index] = opened = _Open(part, answer, seals, False)
+                opened.pieces = seals.pieces()
             out.append(event if call is part else PartStart(event.index, call, answer))
             return
         if type(part) is Text:
-            held = part.seal is not None and plan.way != "left"
-            if held or (plan.counts and not part.refusal):
-                self._open[event.index] = _Open(part, answer, told, held)
-            if held:
+            withheld = part.seal is not None and plan.way != "left"
+            if withheld or (plan.counts and not part.refusal):
+                self._open[event.index] = _Open(part, answer, seals, withheld)
+            if withheld:
                 return
         elif part.seal is not None and isinstance(part, Opaque) and plan.way != "left":
-            records, bare = told.use(part)
+            records, unsealed = seals.use(part)
             self._release(answer, out)
             self._release(answer, out, records)  # in a thought of their own
-            out.append(PartStart(event.index, bare, answer))
+            out.append(PartStart(event.index, unsealed, answer))
             return
         elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":
-            event = PartStart(event.index, told.without_seal(part), answer)
+            event = PartStart(event.index, seals.without_seal(part), answer)
         elif type(part) is Reasoning and plan.way != "left":
-            self._open[event.index] = _Open(part, answer, told, False)
+            self._open[event.index] = _Open(part, answer, seals, False)
             if part.seal is not None:
                 event = PartStart(event.index, msgspec.structs.replace(part, seal=None), answer)
         self._release(answer, out)
@@ -164,7 +164,7 @@ class SealStream:
             return
         if event.text:
             opened.pieces.append(event.text)
-        if opened.held:
+        if opened.withheld:
             opened.citations += event.citations
             opened.tokens += event.tokens
             opened.seal = event.seal or opened.seal
@@ -183,23 +183,23 @@ class SealStream:
         if opened is None:
             out.append(event)
             return
-        told = self._of(opened.answer)
+        seals = self._of(opened.answer)
         part = opened.part
         text = "".join(opened.pieces)
-        if opened.held and type(part) is Text:
+        if opened.withheld and type(part) is Text:
             self._text(event, opened, msgspec.structs.replace(part, text=part.text + text, seal=opened.seal), out)
         elif type(part) is ToolCall:
             out.append(event)
         elif type(part) is not Reasoning:
             if opened.citations:
-                told.cited(text, tuple(opened.citations))
-            told.said(text)
+                seals.cited(text, tuple(opened.citations))
+            seals.said(text)
             out.append(event)
         elif self._plan.strips:
-            told.wait(part, opened.seal, text)
+            seals.wait(part, opened.seal, text)
             out.append(event)
         elif opened.seal is not None and opened.seal.data:
-            out += (PartDelta(event.index, "", told.shown(opened.seal, opened.calls, opened.chars)), event)
+            out += (PartDelta(event.index, "", seals.shown(opened.seal, opened.calls, opened.chars)), event)
         elif text:
             self._ended[opened.answer] = event, opened.seal
         else:

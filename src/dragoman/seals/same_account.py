@@ -54,11 +54,11 @@ class _Entry(Struct):
 _read_entry = msgspec.json.Decoder(_Entry).decode
 
 
-def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
-    """Whether this upstream accepts the seal, if the account is the same. `asked`: the model that the client names. A
-    seal without a model counts as made by this model.
+def crosses(seal: Seal, upstream: Origin, client_model: str = "") -> bool:
+    """Whether this upstream accepts the seal, if the account is the same. `client_model`: the model that the client
+    names. A seal without a model counts as made by this model.
     """
-    if not seal.data or not _same_model(seal.model or asked, upstream.model, seal.dialect):
+    if not seal.data or not _same_model(seal.model or client_model, upstream.model, seal.dialect):
         return False
     if upstream.dialect == OPENROUTER:
         if seal.dialect == GEMINI:
@@ -72,16 +72,16 @@ def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
     return entry is not None and entry.format == _format(upstream.dialect, upstream.host)
 
 
-def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
+def in_form_of(parts: Iterable[Part], upstream: Origin, client_model: str, context: Context) -> list[Part]:
     """The parts of a turn, with these seals in the form of this upstream."""
     given = list(parts)
-    if not any(part.seal is not None and crosses(part.seal, upstream, asked) for part in given):
+    if not any(part.seal is not None and crosses(part.seal, upstream, client_model) for part in given):
         return given
     if upstream.dialect == OPENROUTER:
-        return [new for part in given for new in _as_entries(part, upstream, asked)]
+        return [new for part in given for new in _as_entries(part, upstream, client_model)]
     if upstream.dialect == RESPONSES:
-        return _as_reasoning_items(given, upstream, asked, context)
-    return _as_signatures(given, upstream, asked, context)
+        return _as_reasoning_items(given, upstream, client_model, context)
+    return _as_signatures(given, upstream, client_model, context)
 
 
 def _same_model(made_by: str, model: str, dialect: str) -> bool:
@@ -104,12 +104,12 @@ def _entry(data: str) -> _Entry | None:
 # to OpenRouter
 
 
-def _as_entries(part: Part, upstream: Origin, asked: str) -> list[Part]:
+def _as_entries(part: Part, upstream: Origin, client_model: str) -> list[Part]:
     """The part with its seal as an entry. The entry of a call or a text stays on that part, because the writer knows
     the id with which the call is sent.
     """
     seal = part.seal
-    if seal is None or not crosses(seal, upstream, asked):
+    if seal is None or not crosses(seal, upstream, client_model):
         return [part]
     form = _format(seal.dialect, seal.host)
     if type(part) is not Reasoning:
@@ -136,13 +136,13 @@ def _sealed(upstream: Origin, **entry: str) -> Seal:
 # to Responses
 
 
-def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
+def _as_reasoning_items(parts: list[Part], upstream: Origin, client_model: str, context: Context) -> list[Part]:
     out: list[Part] = []
     summaries: list[str] = []
     at: Path = ()
     for part in parts:
         seal = part.seal
-        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, asked) else None
+        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, client_model) else None
         if entry is None or seal is None:
             if summaries:
                 out.append(Reasoning("\n\n".join(summaries), at=at))
@@ -175,12 +175,12 @@ def _report_left(entry: str, at: Path, context: Context) -> None:
 # to Gemini
 
 
-def _as_signatures(parts: list[Part], upstream: Origin, asked: str, context: Context) -> list[Part]:
+def _as_signatures(parts: list[Part], upstream: Origin, client_model: str, context: Context) -> list[Part]:
     out: list[Part] = []
     found: list[tuple[_Entry, Path]] = []
     for part in parts:
         seal = part.seal
-        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, asked) else None
+        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, client_model) else None
         if entry is None:
             out.append(part)
             continue

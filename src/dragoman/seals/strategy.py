@@ -113,29 +113,29 @@ def restore_in_request(
     """The request with the seals of its upstream on their parts, without the parts that only carried seals. `history`:
     see `restore_seals`. `one_account`: OpenRouter and the provider's own API are used with the same account.
     """
-    kept, spare = _kept(strategy, client, target)
-    if (vault is None or not kept) and not facts_of(request.turns, context).foreign_seals:
+    uses_vault, spare = _vault_use(strategy, client, target)
+    if (vault is None or not uses_vault) and not facts_of(request.turns, context).foreign_seals:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
     shared = one_account and target.name in same_account.DIALECTS
     skip = strategy == "skip"
-    port = SealTarget(origin, _pair(client, target), vault if kept else None, skip, request.model, spare, shared)
+    port = SealTarget(origin, _pair(client, target), vault if uses_vault else None, skip, request.model, spare, shared)
     return restore_seals(request, port, context, history)
 
 
 def vault_needed(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
     """Whether the vault may hold seals that the upstream needs and this client's dialect does not return."""
-    return _kept(strategy, client, target)[0]
+    return _vault_use(strategy, client, target)[0]
 
 
 @lru_cache(maxsize=256)
-def _kept(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
+def _vault_use(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
     """Whether the vault may hold seals that the upstream needs, and whether only for clients that lost them."""
     spare = strategy == "auto" and bool(client.echoes)
     spare = spare and (client.origin or client.name) != (target.origin or target.name)
     spare = spare and target.sealed >= _ON_ALL_PARTS
-    asked = spare or strategy == "vault" or (strategy == "auto" and not client.echoes)
-    return bool(target.sealed) and asked, spare
+    wanted = spare or strategy == "vault" or (strategy == "auto" and not client.echoes)
+    return bool(target.sealed) and wanted, spare
 
 
 def marked_turn(turn: Turn, dialect: Dialect) -> Turn:

@@ -115,11 +115,11 @@ def translate_fault(
     document = loose_bytes(body, source)
     fault = reader.read_fault(document, status if status >= 400 else 502, lowered)
     if source == target:
-        kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
-        return FaultTranslation(document, source, target, headers=kept, status=status)
-    mended = without_surrogates(document)
-    if mended is not None:
-        lose_replaced(document, mended, context)
+        retry_headers = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
+        return FaultTranslation(document, source, target, headers=retry_headers, status=status)
+    cleaned = without_surrogates(document)
+    if cleaned is not None:
+        lose_replaced(document, cleaned, context)
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status and status >= 400:
         context.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
@@ -145,14 +145,14 @@ def translate_tools(
     try:
         return _translate_tools(document, context, tolerance)
     except WireError:
-        mended = without_surrogates(document)
-        if mended is None:
+        cleaned = without_surrogates(document)
+        if cleaned is None:
             raise
     if source == target:
-        _translate_tools(mended, context, tolerance)
+        _translate_tools(cleaned, context, tolerance)
         return translated(document, context, ())
-    lose_replaced(document, mended, context)
-    return _translate_tools(mended, context, tolerance)
+    lose_replaced(document, cleaned, context)
+    return _translate_tools(cleaned, context, tolerance)
 
 
 def _translate_tools(document: bytes, context: Context, tolerance: Severity | None) -> Translation:

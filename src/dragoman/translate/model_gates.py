@@ -29,13 +29,13 @@ def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
     # Google's API reads camelCase and snake_case alike (google-genai 3.1.0, 2026-11).
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
         document = _one_spelling(document, dropped)
-    held, context = _held(document, dialect, model)
+    fitted, context = _fitted(document, dialect, model)
     for at in dropped:
         context.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
-    return held, context
+    return fitted, context
 
 
-def _held(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
+def _fitted(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     profile = profiles.lookup(dialect.name, model)
     short = _shortened(document, dialect, profile)
     if short is not None and _takes(short, dialect.name, model, profile):
@@ -110,9 +110,9 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
     everything = bytes(fields[dialect.turns])
     marks = {*_ALWAYS, *[mark for name in differing for mark in _IN_TURNS.get(name, ())]}
     marks = {mark for mark in marks if mark in everything}
-    kept = turns[:1]  # the first turn of a session is the same in all its requests
-    kept += [turn for turn in turns[1:] if any(mark in turn for mark in marks)] if marks else []
-    fields[dialect.turns] = msgspec.Raw(b"[%b]" % b",".join(kept))
+    remaining = turns[:1]  # the first turn of a session is the same in all its requests
+    remaining += [turn for turn in turns[1:] if any(mark in turn for mark in marks)] if marks else []
+    fields[dialect.turns] = msgspec.Raw(b"[%b]" % b",".join(remaining))
     return _encode(fields)
 
 

@@ -54,8 +54,8 @@ def peek(body: bytes) -> Peek | None:
     try:
         return _head(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        mended = without_surrogates(body)
-    return peek(mended) if mended is not None else None
+        cleaned = without_surrogates(body)
+    return peek(cleaned) if cleaned is not None else None
 
 
 class Options(Struct, frozen=True, eq=False):
@@ -105,7 +105,7 @@ def make_options(
         _checked_binary(binary)
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
-    kept = (vault is not None or vault_later) and vault_needed(seals, reader, writer)
+    uses_vault = (vault is not None or vault_later) and vault_needed(seals, reader, writer)
     return Options(
         source,
         target,
@@ -117,7 +117,7 @@ def make_options(
         repair,
         seals,
         vault,
-        kept,
+        uses_vault,
         resolver,
         host,
         stand_ins,
@@ -157,38 +157,38 @@ def translate_with(
     body: Body,
     options: Options,
     vault: Vault | None = None,
-    asked: str = "",
+    client_model: str = "",
     memory: RequestMemory | None = None,
     known: Any = None,
 ) -> Translation:
     """Translate a request as `translate_request` does. `vault`: the client's own vault, in place of the one in the
-    options. `asked`: the model that the client named, if the request itself may not name it. `memory` and `known`: see
-    RequestMemory.
+    options. `client_model`: the model that the client named, if the request itself may not name it. `memory` and
+    `known`: see RequestMemory.
     """
     document = body if type(body) is bytes else loose_bytes(body, options.source)
     facts = hosts.lookup(options.host, options.target) if options.host is not None else None
     within = options.reader is options.writer
     try:
         if within:
-            return _within(document, options, facts, vault, asked)
+            return _within(document, options, facts, vault, client_model)
         context = _context(options, facts)
         if memory is not None and len(document) >= memory.smallest:
-            begun = memory.begin(document, options.reader, options.writer, context, known)
-            if begun is not None:
-                return _between(begun.request, options, vault, context, begun.digest, begun)
+            remembered = memory.begin(document, options.reader, options.writer, context, known)
+            if remembered is not None:
+                return _between(remembered.request, options, vault, context, remembered.digest, remembered)
             context = _context(options, facts)
         return _between(_read(document, options, context), options, vault, context)
     except WireError:
-        mended = without_surrogates(document)
-        if mended is None:
+        cleaned = without_surrogates(document)
+        if cleaned is None:
             raise
     context = _context(options, facts)
-    lose_replaced(document, mended, context)
+    lose_replaced(document, cleaned, context)
     if not within:
-        return _between(_read(mended, options, context), options, vault, context)
-    result = _within(mended, options, facts, vault, asked)
-    head = peek(mended) or Peek()
-    if result.body == _passed(mended, options.reader, options.model, head).body:
+        return _between(_read(cleaned, options, context), options, vault, context)
+    result = _within(cleaned, options, facts, vault, client_model)
+    head = peek(cleaned) or Peek()
+    if result.body == _passed(cleaned, options.reader, options.model, head).body:
         result.body = _passed(document, options.reader, options.model, head).body
         return result
     replaced = settled(context, options.reader, options.writer, options.tolerance)
@@ -208,9 +208,9 @@ def _between(
     vault: Vault | None,
     context: Context,
     history: ConversationDigest | None = None,
-    begun: Begun | None = None,
+    remembered: Begun | None = None,
 ) -> Translation:
-    """Translate a request between two dialects. `begun`: the memory that has read it."""
+    """Translate a request between two dialects. `remembered`: the memory that has read it."""
     reader, writer = options.reader, options.writer
     if not context.model and "/" in request.model:
         context.model = bare(request.model)
@@ -224,7 +224,7 @@ def _between(
     if options.host is not None:
         _know_host(options, request, context)
     repairs: tuple[Repair, ...] = ()
-    if begun is not None and begun.settled and facts.ordinary and _is_whole(facts, options):
+    if remembered is not None and remembered.settled and facts.ordinary and _is_whole(facts, options):
         context.called, sent = facts.calls, request
     else:
         repair = options.repair
@@ -233,7 +233,7 @@ def _between(
 
             request, repairs = repair_request(request, reader, context, repair)
         request, sent = prepare(request, reader.hosted, writer, context, facts)
-    out = writer.write_request(sent, context) if begun is None else begun.write(sent, context)
+    out = writer.write_request(sent, context) if remembered is None else remembered.write(sent, context)
     return _translated(out, request, options, context, repairs, history)
 
 
@@ -349,10 +349,12 @@ def _translated(
     )
 
 
-def _within(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
+def _within(
+    document: bytes, options: Options, facts: Host | None, vault: Vault | None, client_model: str
+) -> Translation:
     """Translate a request within one dialect: the bytes stay, except for content that must not reach the upstream."""
     if options.unsealed:
-        return _unsealed(document, options, facts, vault, asked)
+        return _unsealed(document, options, facts, vault, client_model)
     reader = options.reader
     check_text(document, options.source)
     repairs: tuple[Repair, ...] = ()
@@ -364,11 +366,11 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
     head = peek(document)
     changes = False
     if options.model is not None and head is not None:  # a body that is no request passes unchanged
-        changes = profiles.changes(options.source, asked or head.model or "", options.model)
+        changes = profiles.changes(options.source, client_model or head.model or "", options.model)
         if changes and unmarked:
-            return _held(document, options, facts, vault, repairs)
+            return _fitted_to_model(document, options, facts, vault, repairs)
     result: Translation | None = None
-    if not unmarked or facts is not None or (options.resolver is not None and _names_held(document, reader)):
+    if not unmarked or facts is not None or (options.resolver is not None and _names_stored(document, reader)):
         context = _context(options, facts)
         context.gated = changes
         request = reader.read_request(document, context)
@@ -395,13 +397,15 @@ def _within(document: bytes, options: Options, facts: Host | None, vault: Vault 
     return result
 
 
-def _unsealed(document: bytes, options: Options, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
+def _unsealed(
+    document: bytes, options: Options, facts: Host | None, vault: Vault | None, client_model: str
+) -> Translation:
     """The same for a request whose seals the upstream has refused."""
     from ..seals.removal_within_dialect import without_seals  # late: rarely needed
 
     document, context = without_seals(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
-    result = _within(document, msgspec.structs.replace(options, unsealed=False), facts, vault, asked)
+    result = _within(document, msgspec.structs.replace(options, unsealed=False), facts, vault, client_model)
     result._losses = (*(found() if callable(found) else found), *result.losses)
     return result
 
@@ -423,7 +427,7 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
     return found
 
 
-def _held(
+def _fitted_to_model(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
     """The same for a request with another model: changed to fit the model, then the host."""
@@ -438,7 +442,7 @@ def _held(
     return result
 
 
-def _names_held(document: bytes, dialect: Dialect) -> bool:
+def _names_stored(document: bytes, dialect: Dialect) -> bool:
     """Whether the request may name a conversation on a server."""
     return any(name.encode() in document for name in dialect.requirements.held)
 
@@ -461,8 +465,8 @@ def _passed(document: bytes, dialect: Dialect, model: str | None, head: Peek) ->
     """Same dialect: the bytes pass unchanged, except for the model name."""
     if model is not None and model != head.model and dialect.splice_model:
         document = json_text.respelled(document, "model", model)
-    asked = head.model or ""
-    return Translation(document, dialect.name, dialect.name, (), asked, model or asked, head.stream)
+    client_model = head.model or ""
+    return Translation(document, dialect.name, dialect.name, (), client_model, model or client_model, head.stream)
 
 
 def _checked_binary(binary: Binary) -> None:

@@ -39,15 +39,15 @@ def answer_with(
     try:
         return _translated(document, source, target, answers, tolerance, created, seals, vault, host)
     except WireError:
-        mended = without_surrogates(document)
-        if mended is None:
+        cleaned = without_surrogates(document)
+        if cleaned is None:
             raise
-    result = _translated(mended, source, target, answers, None, created, seals, vault, host)
-    if result.body == mended:
+    result = _translated(cleaned, source, target, answers, None, created, seals, vault, host)
+    if result.body == cleaned:
         result.body = document
         return result
     context = Context(source, target)
-    lose_replaced(document, mended, context)
+    lose_replaced(document, cleaned, context)
     result._losses = (*context.losses.all(), *result.losses)
     if tolerance is not None:
         check_losses(result._losses, tolerance)

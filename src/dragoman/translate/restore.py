@@ -112,8 +112,10 @@ _SOME = MemoryVault()
 
 
 @small_cache(256)
-def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
-    return plan_for_answer(seals, _SOME if kept else None, get(source), get(target), model, host, wanted)
+def _plan(
+    source: str, target: str, with_vault: bool, seals: Strategy, model: str, host: str, wanted: bool
+) -> Plan | None:
+    return plan_for_answer(seals, _SOME if with_vault else None, get(source), get(target), model, host, wanted)
 
 
 def _wanted(host: str, reader: Dialect) -> bool:

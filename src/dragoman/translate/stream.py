@@ -67,7 +67,7 @@ class StreamTranslator:
         self._restorer = _Restorer(answers) if answers is not None and back else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
-        self._convoy = SealStream(plan, self._context) if plan is not None else None
+        self._seals = SealStream(plan, self._context) if plan is not None else None
         self._hosted: HostedEvents | None = None
         """Set at the first use of a hosted tool."""
         self._framed: FrameReader | None = None  # only for readers and writers with a short way
@@ -79,7 +79,7 @@ class StreamTranslator:
         self._lane: Lane | None = None
         """The function for frames that are more of the same text."""
         self._index = 0  # index of the part whose text continues
-        self._told: list[str] = []  # its text since then, as it came
+        self._texts: list[str] = []  # its text since then, as it came
         self._changed: dict[int, str] = {}  # number of such a text -> as it was sent, where it was changed
         self._last = b""  # the frame of the last text
         self._blank = _LF  # between frames
@@ -171,28 +171,28 @@ class StreamTranslator:
     def _enter_lane(self, reader: FrameReader) -> None:
         index = reader.going_on
         template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
-        if template is not None and (self._convoy is None or not self._convoy.holds(index)):
+        if template is not None and (self._seals is None or not self._seals.holds(index)):
             self._index = index
-            mended = Mended(self._escapes, index, self._changed) if index in self._escapes.calls else None
-            self._lane = reader.lane(template, self._told, mended)
+            cleaning = Mended(self._escapes, index, self._changed) if index in self._escapes.calls else None
+            self._lane = reader.lane(template, self._texts, cleaning)
 
     def _leave_lane(self) -> None:
         """Another frame comes: report the text that went the short way."""
         self._lane = None
-        told = self._told
-        if told:
-            self._told = []
+        texts = self._texts
+        if texts:
+            self._texts = []
             framed = self._framed
             if framed is not None:
-                framed.heard(told, self._last)
+                framed.heard(texts, self._last)
                 if framed.held is not None:
                     return  # its reader holds the part, and nobody else knows of it
             if self._changed:
                 changed, self._changed = self._changed, {}
-                told = [sent for i, text in enumerate(told) if (sent := changed.get(i, text))]
-            if self._convoy is not None:
-                self._convoy.told(self._index, told)
-            cast(TemplateWriter, self._writer).told(self._index, told)
+                texts = [sent for i, text in enumerate(texts) if (sent := changed.get(i, text))]
+            if self._seals is not None:
+                self._seals.told(self._index, texts)
+            cast(TemplateWriter, self._writer).told(self._index, texts)
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.
@@ -239,25 +239,25 @@ class StreamTranslator:
                     return b""
                 event = sound
             if self._restorer is None:
-                if self._convoy is None or self._convoy.passes(event):
+                if self._seals is None or self._seals.passes(event):
                     return self._send(event)
         elif type(event) is PartStart:
-            event = self._begun(event)
+            event = self._part_start(event)
         elif type(event) is PartEnd and event.index in self._escapes.calls:
             rest = self._escapes.end(event.index)
             if rest:
                 return self._written(PartDelta(event.index, rest)) + self._written(event)
         if self._hosted is None and self._restorer is None and type(event) is not Fault:
-            if self._convoy is None:
+            if self._seals is None:
                 return self._send(event)
             events: list[Event] = []
-            self._convoy.put(event, events)
+            self._seals.put(event, events)
             return self._send(events[0]) if len(events) == 1 else b"".join([self._send(event) for event in events])
         return self._all_written(
             [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
         )
 
-    def _begun(self, event: PartStart) -> PartStart:
+    def _part_start(self, event: PartStart) -> PartStart:
         """The beginning of a part; a call gets an id that no other call has."""
         part = event.part
         self._halves.places[event.index] = part.at
@@ -279,8 +279,8 @@ class StreamTranslator:
     def _all_written(self, events: list[Event]) -> bytes:
         if self._restorer is not None:
             events = self._restorer.restore(events)
-        if self._convoy is not None:
-            events = self._convoy.feed(events)
+        if self._seals is not None:
+            events = self._seals.feed(events)
         out = [self._send(event) for event in events]
         if events and type(events[-1]) is Fault:
             self.fault = events[-1]

@@ -56,7 +56,7 @@ class PassThrough:
         self._sse = known.framing == "sse"
         self._frame_ends = _BLANK_LINES if self._sse else _LINE_END
         self._as_events = as_events
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._searched = 0  # number of held bytes without a frame end
         self._take = self._opening
         self._recent: list[bytes] = []
@@ -64,7 +64,7 @@ class PassThrough:
 
     def feed(self, chunk: bytes) -> bytes:
         """The frames that are whole by now."""
-        if self._flows and not self._held and chunk.endswith(self._frame_ends):
+        if self._flows and not self._buffer and chunk.endswith(self._frame_ends):
             recent = self._recent
             recent.append(chunk)
             if len(recent) >= RECENT or len(chunk) > MAX_RECENT:
@@ -102,7 +102,7 @@ class PassThrough:
                 self.note = fault.message
             return rest
         if fault is None and rest and self._array is None:
-            fault = self._read_bare(rest)
+            fault = self._read_unframed(rest)
         self.fault = fault or Fault("upstream_bad", _CUT, 502)
         return self._written(self.fault)
 
@@ -110,15 +110,15 @@ class PassThrough:
 
     def _opening(self, chunk: bytes) -> bytes:
         """Read the first bytes, which distinguish a stream from an error page, a whole answer or an error."""
-        self._held += chunk
+        self._buffer += chunk
         if not self._sse and b"\n" not in chunk:
             return b""
-        head = bytes(self._held if not self._sse else self._held[:HELD_BACK])
+        head = bytes(self._buffer if not self._sse else self._buffer[:HELD_BACK])
         if _BOM.startswith(head):
             return b""
         head = head.removeprefix(_BOM).lstrip()
         if not head:
-            if len(self._held) > HELD_BACK:
+            if len(self._buffer) > HELD_BACK:
                 self._take = self._hold
             return b""
         if not self._sse:
@@ -132,8 +132,8 @@ class PassThrough:
         elif self._end.arrays and head[:1] == b"[":
             self._array = json_array_splitter.Splitter(self._dialect.name)
             self._take = self._elements
-            chunk = bytes(self._held)
-            self._held.clear()
+            chunk = bytes(self._buffer)
+            self._buffer.clear()
             return self._elements(chunk)
         elif not any(field.startswith(head) for field in _FIELDS):
             self._take = self._hold
@@ -143,8 +143,8 @@ class PassThrough:
 
     def _hold(self, chunk: bytes) -> bytes:
         """The body is no stream: hold everything until the end."""
-        self._held += chunk
-        self._bound(len(self._held))
+        self._buffer += chunk
+        self._bound(len(self._buffer))
         return b""
 
     def _bound(self, size: int) -> None:
@@ -153,25 +153,25 @@ class PassThrough:
 
     def _frames(self, chunk: bytes) -> bytes:
         """Frames that arrive in several pieces."""
-        held = self._held
-        held += chunk
+        buffer = self._buffer
+        buffer += chunk
         start = max(0, self._searched - 2)
         size = 0
         for blank in self._frame_ends:
-            found = held.rfind(blank, start)
+            found = buffer.rfind(blank, start)
             if found >= 0:
                 size = max(size, found + len(blank))
-        self._bound(len(held) - size)
-        self._searched = len(held)
+        self._bound(len(buffer) - size)
+        self._searched = len(buffer)
         if not size:
             return b""
-        out = bytes(held[:size])
+        out = bytes(buffer[:size])
         first = not self._flows
         if first and self._sse and size < HELD_BACK and not events_in(out):
             return b""
         self._flows = True
-        del held[:size]
-        self._searched = len(held)
+        del buffer[:size]
+        self._searched = len(buffer)
         rest = out
         if first:
             cut = self._frame_end(out, MAX_RECENT)
@@ -203,11 +203,11 @@ class PassThrough:
             raise array.broken
         if self._as_events:
             return b"".join([b"data: " + one_line(element) + b"\r\n\r\n" for element in elements])
-        held = self._held
-        held += chunk
-        size = len(held) - len(chunk) + array.whole if array.whole else 0
-        out = bytes(held[:size])
-        del held[:size]
+        buffer = self._buffer
+        buffer += chunk
+        size = len(buffer) - len(chunk) + array.whole if array.whole else 0
+        out = bytes(buffer[:size])
+        del buffer[:size]
         self._opened = self._opened or bool(elements)
         return out
 
@@ -217,7 +217,7 @@ class PassThrough:
         """The bytes after the last whole frame, if they are complete frames without their end."""
         if self._array is not None:
             return b"" if self._array.ended or self._as_events else b"]"
-        rest = bytes(self._held)
+        rest = bytes(self._buffer)
         frames = events_in(rest) if self._sse else [(b"", line) for line in rest.splitlines() if line.strip()]
         if any(data.strip() != b"[DONE]" and decoded(data, decode, dict) is None for _, data in frames):
             return b""
@@ -232,7 +232,7 @@ class PassThrough:
             return (b",\r\n" if self._opened else b"[") + body + b"]"
         return self._dialect.writer(self._context()).send(fault)
 
-    def _read_bare(self, rest: bytes) -> Fault | None:
+    def _read_unframed(self, rest: bytes) -> Fault | None:
         """Google's servers end a failed stream with a bare error object, without `data:` before it."""
         reader = self._dialect.reader(self._context())
         events = [*reader.feed(rest), *reader.close()]
@@ -252,7 +252,7 @@ class PassThrough:
         fault.
         """
         reader, writer = self._dialect.reader(self._context()), self._dialect.writer(self._context())
-        events = [*reader.feed(bytes(self._held)), *reader.close()]
+        events = [*reader.feed(bytes(self._buffer)), *reader.close()]
         last = events[-1] if events else None
         if isinstance(last, Finish):
             return b"".join([writer.send(event) for event in events]) + writer.close()

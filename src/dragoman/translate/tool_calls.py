@@ -51,10 +51,10 @@ def _read_response(response: Any, dialect: str, context: Context) -> tuple[bytes
     try:
         return document, get(dialect).read_response(document, context)
     except WireError:
-        mended = without_surrogates(document)
-        if mended is None:
+        cleaned = without_surrogates(document)
+        if cleaned is None:
             raise
-    return mended, get(dialect).read_response(mended, context)
+    return cleaned, get(dialect).read_response(cleaned, context)
 
 
 def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
@@ -122,8 +122,10 @@ def tool_results(
         _, answer = _read_response(calls, dialect, context)
         answer = msgspec.structs.replace(answer, parts=marked(answer.parts, speaker))
     context.profile = profiles.lookup(dialect, model or answer.model)
-    asked = [part for part in answer.parts if isinstance(part, ToolCall)]
-    results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]
+    requested = [part for part in answer.parts if isinstance(part, ToolCall)]
+    results: list[Part] = [
+        _result(call, output) for call, output in zip(requested, _matched(requested, outputs), strict=True)
+    ]
     written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), context)
     continuation: list[Any] = json_text.decode(written)
     return continuation

@@ -38,11 +38,11 @@ def known_beginning(body: bytes, dialect: str) -> Known | None:
 
 
 def translate_with(
-    body: Body, options: Options, vault: Vault | None = None, asked: str = "", known: Known | None = None
+    body: Body, options: Options, vault: Vault | None = None, client_model: str = "", known: Known | None = None
 ) -> Translation:
     """Translate a request (`translate.request.translate_with`). `known`: the result of `known_beginning`."""
     memory = _MEMORY if fast.enabled() else None
-    return request.translate_with(body, options, vault, asked, memory, known)
+    return request.translate_with(body, options, vault, client_model, memory, known)
 
 
 def answer_with(
@@ -130,16 +130,16 @@ def _plain_response(
 
 
 @small_cache(256)  # answers of an upstream repeat the same fields
-def _dropped(source: str, kept: Named, invented: tuple[Path, ...] = ()) -> tuple[Loss, ...]:
+def _dropped(source: str, fields: Named, invented: tuple[Path, ...] = ()) -> tuple[Loss, ...]:
     context = Context(source, "", ends=get(source).ends)
     for at in invented:
         context.lose("call.id.invented", at)
-    context.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
+    context.kept = [(at, dict.fromkeys(names, _ANY_VALUE)) for at, names in fields]
     context.settle(get(source).noise)
     return context.losses.all()
 
 
-_SAID = Raw(b"0")
+_ANY_VALUE = Raw(b"0")
 """In place of a value that is never read."""
 
 

@@ -53,9 +53,9 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
     return written, tuple(job.changes)
 
 
-def _held(result: tuple[bytes, tuple[Change, ...]], schema: bytes, subset: Subset) -> int:
+def _size(result: tuple[bytes, tuple[Change, ...]], schema: bytes, subset: Subset) -> int:
     """The approximate size of a cached result."""
     return 500 + len(schema) + len(result[0]) + 300 * len(result[1])
 
 
-_cached = remembered(_adapt, _held)
+_cached = remembered(_adapt, _size)

@@ -63,15 +63,15 @@ def _pruned(job: Job, layer: Layer, height: int) -> Layer:
     long = [name for name, value in schema.items() if name not in INNER and is_long(value)] if height == 0 else ()
     if not long and not _taller(job, schema, height):
         return layer
-    kept = {name: value for name, value in schema.items() if name not in INNER and name not in long}
+    remaining = {name: value for name, value in schema.items() if name not in INNER and name not in long}
     kinds = [APPLIES[name] for name in schema if APPLIES.get(name) in ("object", "array")]
-    if "type" not in kept and kinds and job.subset.typed:
-        kept["type"] = kinds[0]
+    if "type" not in remaining and kinds and job.subset.typed:
+        remaining["type"] = kinds[0]
     if layer.copied:
         job.report(CUT, layer.path, "unfolds too far; what stands inside is left open")
     else:
         job.report(INVALID, layer.path, f"nested deeper than {MAX_DEPTH} schemas; what stands inside is left open")
-    return layer._replace(schema=kept, made=True)
+    return layer._replace(schema=remaining, made=True)
 
 
 def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
@@ -213,14 +213,14 @@ def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """Write the definitions that kept references name, at their place in the original."""
-    kept: dict[str, dict[str, Any]] = {}
+    written: dict[str, dict[str, Any]] = {}
     place: list[str] = []
     for container in CONTAINERS:
-        held = root.get(container)
+        members = root.get(container)
         if container not in root or not job.holds(container):
             continue
         stays = container == job.container or (container == "definitions" and job.accepts("definitions", True))
-        if not isinstance(held, dict):
+        if not isinstance(members, dict):
             job.report(INVALID, (container,), "not an object of schemas")
         elif job.subset.refs == "inline":
             job.report(REWRITTEN, (container,), "definitions written where they are used")
@@ -228,16 +228,16 @@ def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[st
             job.report(REWRITTEN, (container,), f"definitions in use are now under {job.container}")
         else:
             place = place or list(root)[list(root).index(container) + 1 :]
-            kept[container] = {}
-            for name, schema in held.items():
+            written[container] = {}
+            for name, schema in members.items():
                 at = (container, name)
-                kept[container][name] = _build(job, (Layer(schema, at, ((), at)),), 1)
+                written[container][name] = _build(job, (Layer(schema, at, ((), at)),), 1)
     while job.waiting:
         target = job.waiting.pop(0)
         layer = Layer(job.document.find(target), target, ((), target))
-        kept.setdefault(job.container, {})[job.names[target]] = _build(job, (layer,), 1)
-    if not kept:
+        written.setdefault(job.container, {})[job.names[target]] = _build(job, (layer,), 1)
+    if not written:
         return out
     behind = set(place)
     before = dict(takewhile(lambda item: item[0] not in behind, out.items()))
-    return {**before, **kept, **{name: value for name, value in out.items() if name not in before}}
+    return {**before, **written, **{name: value for name, value in out.items() if name not in before}}

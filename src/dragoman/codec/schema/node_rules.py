@@ -316,19 +316,19 @@ def enums(job: Job, node: Node) -> None:
 
 def _strings(job: Job, node: Node, name: str, values: list[Any]) -> None:
     word = node.words[name]
-    kept = [item for item in values if item is not None and item != ""]
-    if not all(isinstance(item, str) for item in kept) or not kept:
+    remaining = [item for item in values if item is not None and item != ""]
+    if not all(isinstance(item, str) for item in remaining) or not remaining:
         kinds = list(dict.fromkeys(kind_of(item) for item in values))
         drop(job, node, name, "only strings are taken")
         if "type" not in node.words and len(kinds) == 1:
             node.put("type", kinds[0], first=True)
         return
-    if len(kept) == len(values):
+    if len(remaining) == len(values):
         return
     if None in values and (not node.kinds or "null" in node.kinds or "nullable" in node.words):
         set_nullable(job, node)
     rewrote(job, word, "null and the empty string are no values of an enum here")
-    node.put(name, kept)
+    node.put(name, remaining)
 
 
 def limits(job: Job, node: Node) -> None:
@@ -406,13 +406,13 @@ def _listed(job: Job, node: Node) -> None:
     if required is None:
         return
     names = node.words["properties"].value
-    kept = [name for name in required.value if name in names]
-    if len(kept) < len(required.value):
+    declared = [name for name in required.value if name in names]
+    if len(declared) < len(required.value):
         stray = [name for name in required.value if name not in names]
         node.notes.setdefault(f"required: {dump(stray)}")
         if not required.made:
             job.report(DROPPED, required.path, f"not among the properties: {dump(stray)}")
-        node.put("required", kept)
+        node.put("required", declared)
 
 
 def _require_all(job: Job, node: Node) -> None:

@@ -94,9 +94,9 @@ def dump(value: Any) -> str:
     return "".join(out)
 
 
-def note(value: Any, bare: bool) -> str:
-    """A value as a short text for a description. `bare`: a string is written without quotes."""
-    if bare and isinstance(value, str):
+def note(value: Any, unquoted: bool) -> str:
+    """A value as a short text for a description. `unquoted`: a string is written without quotes."""
+    if unquoted and isinstance(value, str):
         text = value
     else:
         out: list[str] = []

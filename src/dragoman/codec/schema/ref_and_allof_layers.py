@@ -153,7 +153,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
     """
     subset = job.subset
     flat: list[Layer] = []
-    kept: tuple[str, Path] | None = None
+    kept_reference: tuple[str, Path] | None = None
     seen: set[Path] = set()
     stack = list(reversed(layers))
     single = len(layers) == 1
@@ -169,11 +169,11 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
             rest = without(layer, name)
             keep = subset.refs == "keep" and not flatten and target is not None
             if keep and target is not None and _lone(job, rest, single, merging) and not _loops(job, layer):
-                kept = (_kept(job, name, text, target, at), at)
+                kept_reference = (_reference_text(job, name, text, target, at), at)
             elif keep and target is not None and target in layer.trail and subset.recursive:
                 # Inlining would never end: the reference is kept and its siblings are dropped.
                 siblings = tuple(_solid(job, item) for item in (*flat, rest, *reversed(stack)))
-                return Expanded(siblings, (_kept(job, name, text, target, at), at), True)
+                return Expanded(siblings, (_reference_text(job, name, text, target, at), at), True)
             elif target is None or target not in seen:
                 more.append(_follow(job, layer, text, target, at))
                 if target is not None:
@@ -194,7 +194,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
         flat.append(layer)
         single = single and not more
         stack.extend(reversed(more))
-    return Expanded(tuple(flat), kept, False)
+    return Expanded(tuple(flat), kept_reference, False)
 
 
 def _solid(job: Job, layer: Layer) -> Layer:
@@ -224,7 +224,7 @@ def _loops(job: Job, layer: Layer) -> bool:
     return not job.subset.recursive and layer.path in job.document.loops
 
 
-def _kept(job: Job, name: str, text: str, target: Path, at: Path) -> str:
+def _reference_text(job: Job, name: str, text: str, target: Path, at: Path) -> str:
     """The text of a kept reference: to one of the root's definitions, or to the root itself."""
     plain = text.startswith("#") and job.document.resolve(text, ()) == target
     if job.subset.keywords is None and _stable(target) and not _nameless(job, target):

@@ -29,7 +29,7 @@ def object_root(job: Job) -> Node:
     if isinstance(root, dict) or root is True:
         node = compose(job, (Layer(root, ()),), root=True, flatten=True)
         if _is_object(node):
-            _say_object(job, node)
+            _require_object(job, node)
             for name in ("anyOf", "oneOf"):
                 if name in node.words:
                     _merge_union(job, node, name)
@@ -65,7 +65,7 @@ def _is_object(node: Node) -> bool:
     )
 
 
-def _say_object(job: Job, node: Node) -> None:
+def _require_object(job: Job, node: Node) -> None:
     word = node.words.get("type")
     if word is None:
         job.report(REWRITTEN, (), "added type object")

@@ -231,14 +231,14 @@ def _check_union(document: Document, members: list[Any], at: Path, *, alone: boo
     nodes = [member for member in found if member is not None]
     objects = [node for node in nodes if _kinds(node) is not None and "object" in (_kinds(node) or ())]
     firsts = [next(iter(node.get("properties") or {}), "") for node in objects]
-    if len(set(firsts)) < len(firsts) and not _told_apart(objects, firsts[0] if len(set(firsts)) == 1 else None):
+    if len(set(firsts)) < len(firsts) and not _differ_in(objects, firsts[0] if len(set(firsts)) == 1 else None):
         raise _Obstacle(at, "members of a union begin with the same property")
     if not alone:
         return
     others = [kind for node in nodes if node not in objects for kind in _kinds(node) or ("unknown",)]
     if len(set(others)) < len(others) or "unknown" in others or {"integer", "number"}.issubset(others):
         raise _Obstacle(at, "members of oneOf overlap")
-    if len(objects) > 1 and not any(_told_apart(objects, name) for name in objects[0].get("properties") or {}):
+    if len(objects) > 1 and not any(_differ_in(objects, name) for name in objects[0].get("properties") or {}):
         raise _Obstacle(at, "members of oneOf overlap")
 
 
@@ -258,7 +258,7 @@ def _concrete(document: Document, member: Any, at: Path) -> dict[str, Any] | Non
     return None if any(name in member for name in _COMPOSED) else member
 
 
-def _told_apart(objects: list[dict[str, Any]], name: str | None) -> bool:
+def _differ_in(objects: list[dict[str, Any]], name: str | None) -> bool:
     """Whether each object requires the property, with different values."""
     seen: set[str] = set()
     for node in objects:
@@ -365,9 +365,9 @@ class _Shapes:
 _CACHED_BYTES: Final = 65_536
 
 
-def _held(form: StrictForm, schema: bytes) -> int:
+def _size(form: StrictForm, schema: bytes) -> int:
     """The approximate size of a cached form."""
     return 1000 + len(schema) + 6 * len(form.schema) + 300 * len(form.changes)
 
 
-_cached = remembered(_strict_form, _held)
+_cached = remembered(_strict_form, _size)

@@ -51,11 +51,11 @@ def sound_arguments(arguments: str, at: Path, context: Context) -> str:
     """The arguments of a call with U+FFFD in place of each lone surrogate. `at`: the path of the arguments."""
     if "\\u" not in arguments:
         return arguments
-    mended = without_surrogates(arguments.encode())
-    if mended is None:
+    cleaned = without_surrogates(arguments.encode())
+    if cleaned is None:
         return arguments
     context.lose(REPLACED, at)
-    return mended.decode()
+    return cleaned.decode()
 
 
 def encode_escaped(value: Any) -> bytes:
@@ -77,10 +77,10 @@ def decode_tolerant(document: bytes) -> Any:
     try:
         return decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        mended = without_surrogates(document)
-        if mended is None:
+        cleaned = without_surrogates(document)
+        if cleaned is None:
             raise
-    return decode(mended)
+    return decode(cleaned)
 
 
 def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
@@ -88,10 +88,10 @@ def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
     try:
         return fields(document)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        mended = without_surrogates(bytes(document))
-        if mended is None:
+        cleaned = without_surrogates(bytes(document))
+        if cleaned is None:
             raise
-    return fields(mended)
+    return fields(cleaned)
 
 
 def decodable_frame(data: bytes, context: Context) -> bytes:
@@ -102,19 +102,19 @@ def decodable_frame(data: bytes, context: Context) -> bytes:
     return halves.marked(data) if halves is not None else without_surrogates(data) or data
 
 
-def lose_replaced(document: bytes, mended: bytes, context: Context) -> None:
+def lose_replaced(document: bytes, cleaned: bytes, context: Context) -> None:
     """Report each string of a document in which surrogates were replaced."""
-    for at in replaced_places(document, mended):
+    for at in replaced_places(document, cleaned):
         context.lose(REPLACED, at)
 
 
-def replaced_places(document: bytes, mended: bytes) -> list[Path]:
+def replaced_places(document: bytes, cleaned: bytes) -> list[Path]:
     """The paths of the strings with replaced surrogates: values, and names of members."""
     changed = [found.start() for found in LONE.finditer(document) if found[1] is not None]
     changed.reverse()  # the next position is the last element
     path = _Path()
     places: list[Path] = []
-    for token in _TOKEN.finditer(mended):
+    for token in _TOKEN.finditer(cleaned):
         path.read(token[0])
         if changed and changed[-1] < token.end():
             places.append(path.here())

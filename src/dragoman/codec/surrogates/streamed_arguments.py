@@ -54,10 +54,10 @@ class EscapedHalves:
 
     def text(self, index: int, text: str) -> str:
         """More arguments of an open call with whole characters, as far as they can be sent yet."""
-        held, at = self.calls[index]
-        if not held and "\\" not in text:
+        pending, at = self.calls[index]
+        if not pending and "\\" not in text:
             return text
-        text = held + text
+        text = pending + text
         out: list[str] = []
         sent = 0
         rest = ""
@@ -70,21 +70,21 @@ class EscapedHalves:
                 sent = found.end()
         if out:
             self._context.lose(REPLACED, at)
-        if rest != held:
+        if rest != pending:
             self.calls[index] = (rest, at)
-            self.holding = any(held for held, _ in self.calls.values())
+            self.holding = any(pending for pending, _ in self.calls.values())
         return "".join(out) + text[sent:]
 
     def end(self, index: int) -> str:
         """The held text of a call that ends."""
-        held, at = self.calls.pop(index)
-        if not held:
+        pending, at = self.calls.pop(index)
+        if not pending:
             return ""
-        self.holding = any(held for held, _ in self.calls.values())
-        if len(held) < _WHOLE:
-            return held
+        self.holding = any(pending for pending, _ in self.calls.values())
+        if len(pending) < _WHOLE:
+            return pending
         self._context.lose(REPLACED, at)
-        return "\\ufffd" + held[_WHOLE:]
+        return "\\ufffd" + pending[_WHOLE:]
 
 
 _WHOLE = len("\\ud83d")

@@ -30,10 +30,10 @@ _STAND_IN_BYTES = (b"\xf4\x8d", b"\\udbf6", b"\\udbf7", b"\\uDBF6", b"\\uDBF7")
 class HalfCharacters:
     """Marks the halves in the frames of one stream, and joins them in its events."""
 
-    __slots__ = ("_held", "active", "places")
+    __slots__ = ("_first_halves", "active", "places")
 
     def __init__(self) -> None:
-        self._held: dict[int, str] = {}  # part index -> a first half at the end of its text
+        self._first_halves: dict[int, str] = {}  # part index -> a first half at the end of its text
         self.active = False
         """Whether events must be checked: they may hold private-use characters, or the other half of a character."""
         self.places: dict[int, Path] = {}
@@ -41,12 +41,12 @@ class HalfCharacters:
 
     def marked(self, data: bytes) -> bytes:
         """A frame that the decoder refused, with a private-use character for each half."""
-        mended = without_surrogates(data)
-        if mended is None:
+        cleaned = without_surrogates(data)
+        if cleaned is None:
             return data
         self.active = True
         if any(mark in data for mark in _STAND_IN_BYTES):
-            return mended  # the frame has such characters itself, so the halves cannot be joined
+            return cleaned  # the frame has such characters itself, so the halves cannot be joined
         return LONE.sub(_stand_in, data)
 
     def joined(self, events: list[Event], context: Context) -> list[Event]:
@@ -60,24 +60,24 @@ class HalfCharacters:
                 if event.text or event.seal is not None or event.citations or event.tokens:
                     out.append(event)
                 continue
-            if type(event) is PartEnd and event.index in self._held:
-                del self._held[event.index]
+            if type(event) is PartEnd and event.index in self._first_halves:
+                del self._first_halves[event.index]
                 context.lose(REPLACED, self.places.get(event.index) or context.ends.answer(0))
                 out.append(PartDelta(event.index, "\ufffd"))
             event = _cleaned(event)
             if type(event) is PartStart:
                 self.places[event.index] = event.part.at
             out.append(event)
-        self.active = bool(self._held)
+        self.active = bool(self._first_halves)
         return out
 
     def _text(self, event: PartDelta, context: Context) -> str:
-        text = self._held.pop(event.index, "") + event.text
+        text = self._first_halves.pop(event.index, "") + event.text
         if not _STAND_INS.search(text):
             return text
         text = _PAIR.sub(_character, text)
         if _STAND_INS.match(text[-1]) and ord(text[-1]) - _STANDS_FOR < 0xDC00:
-            self._held[event.index] = text[-1]
+            self._first_halves[event.index] = text[-1]
             text = text[:-1]
         whole, count = _STAND_INS.subn("\ufffd", text)
         if count:
@@ -85,16 +85,16 @@ class HalfCharacters:
         return whole
 
 
-def spelled_whole(told: str) -> list[str]:
+def spelled_whole(text: str) -> list[str]:
     """The text of deltas with half characters, as it is in the whole text: with halves joined; and for arguments, with
     U+FFFD for an escape without its other half.
     """
     out: list[str] = []
-    if _PAIR.search(told):
-        out.append(_PAIR.sub(_character, told))
-    mended = without_surrogates(told.encode()) if "\\u" in told else None
-    if mended is not None:
-        out.append(mended.decode())
+    if _PAIR.search(text):
+        out.append(_PAIR.sub(_character, text))
+    cleaned = without_surrogates(text.encode()) if "\\u" in text else None
+    if cleaned is not None:
+        out.append(cleaned.decode())
     return out
 
 

@@ -70,8 +70,8 @@ class Glob(Tool):
         within = ", ".join([str(where.path) for where in places])
         left_out = file_filters.counted(skipped)
         if not matched:
-            said = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
-            return Outcome(said, "No files found")
+            message = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
+            return Outcome(message, "No files found")
         paths = [str(entry.path) for entry in sorted(matched, key=lambda entry: (-entry.modified, entry.path))]
         text = "\n".join([f"Found {len(paths)} file(s) matching '{pattern}' within {within}: ", *paths])
         return Outcome(f"{text}\n{left_out}" if left_out else text, f"Found {len(paths)} matching file(s)")

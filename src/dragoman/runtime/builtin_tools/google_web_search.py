@@ -74,12 +74,12 @@ class GoogleWebSearch(Tool):
         elif around.ask is not None and "web_search" in around.hosted:
             text, sources = cited(await around.ask(query, hosted=("web_search",)))
         else:
-            said = "There is no web search here: the upstream has none, and no search service is configured."
-            raise ToolError("web_search_failed", said)
+            message = "There is no web search here: the upstream has none, and no search service is configured."
+            raise ToolError("web_search_failed", message)
         if not text.strip():
             return Outcome(f'No search results or information found for query: "{query}"', "No information found.")
-        said = listed(f'Web search results for "{query}":\n{text}', sources)
-        return Outcome(said, f'Search results for "{query}" returned.')
+        message = listed(f'Web search results for "{query}":\n{text}', sources)
+        return Outcome(message, f'Search results for "{query}" returned.')
 
 
 async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:

@@ -51,8 +51,8 @@ class ListDirectory(Tool):
         shown = sorted([entry for entry in shown if not entry.ignored], key=lambda entry: not entry.is_folder)
         left_out = file_filters.counted(skipped)
         if not shown:
-            said = f"Directory {where.path} is empty."
-            return Outcome(f"{said} {left_out}".rstrip(), "Directory is empty.")
+            message = f"Directory {where.path} is empty."
+            return Outcome(f"{message} {left_out}".rstrip(), "Directory is empty.")
         lines = [f"[DIR] {entry.path.name}" if entry.is_folder else entry.path.name for entry in shown]
         text = "\n".join([f"Directory listing for {where.path}: ", *lines])
         return Outcome(

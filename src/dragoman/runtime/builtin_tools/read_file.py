@@ -50,16 +50,16 @@ class ReadFile(Tool):
         if found.whole:
             return Outcome(found.text, f"Read {where.path}")
         if found.start >= found.total:
-            said = f"The file has {found.total} line(s); there is nothing from offset {found.start} on."
-            return Outcome(f"[{said}]", said)
+            message = f"The file has {found.total} line(s); there is nothing from offset {found.start} on."
+            return Outcome(f"[{message}]", message)
         return Outcome(_excerpt(found), f"Read lines {found.start + 1}-{found.end} of {found.total} from {where.path}")
 
 
 def _excerpt(found: file_content.Lines) -> str:
     """A piece of a file, with its line range and a hint for the next piece."""
-    said = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
+    notice = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
     if found.cut:
-        said += f" Lines of more than {file_content.MAX_LINE} characters are cut."
+        notice += f" Lines of more than {file_content.MAX_LINE} characters are cut."
     if found.end < found.total:
-        said += f" To read on, call read_file with offset: {found.end}."
-    return f"[{said}]\n{found.text}"
+        notice += f" To read on, call read_file with offset: {found.end}."
+    return f"[{notice}]\n{found.text}"

@@ -191,6 +191,6 @@ def _contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
 def _text(found: Lines) -> str:
     text = found.text if found.text.endswith("\n") or not found.text else found.text + "\n"
     if not found.whole:
-        said = f"lines {found.start + 1}-{found.end} of {found.total} are shown"
-        return f"[The content is truncated: {said}; to read all of it, use read_file.]\n{text}"
+        shown_lines = f"lines {found.start + 1}-{found.end} of {found.total} are shown"
+        return f"[The content is truncated: {shown_lines}; to read all of it, use read_file.]\n{text}"
     return text

@@ -65,12 +65,14 @@ def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
         raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {path}")
     changed, count = edit_matching.exact(was.text, old, new, was.end)
     if count == 0:
-        said = f"Failed to edit, 0 occurrences found for old_string in {path}. The exact text was not found."
-        raise ToolError("edit_no_occurrence_found", f"{said} Read the file again, and mind whitespace and indentation.")
+        message = f"Failed to edit, 0 occurrences found for old_string in {path}. The exact text was not found."
+        raise ToolError(
+            "edit_no_occurrence_found", f"{message} Read the file again, and mind whitespace and indentation."
+        )
     if count != expected:
         noun = "occurrence" if expected == 1 else "occurrences"
-        said = f"Failed to edit, expected {expected} {noun} but found {count} for old_string in file: {path}"
-        raise ToolError("edit_expected_occurrence_mismatch", said)
+        message = f"Failed to edit, expected {expected} {noun} but found {count} for old_string in file: {path}"
+        raise ToolError("edit_expected_occurrence_mismatch", message)
     if changed == was.text:
         raise ToolError("edit_no_change", f"No changes to apply: old_string and new_string are the same in {path}")
     return Edit(where, was, changed, count)

@@ -152,18 +152,18 @@ class RunShellCommand(Tool):
                 interval=self.interval,
             )
         except OSError as refused:
-            said = f"The command was not started: {refused.strerror or refused}"
-            raise ToolError("shell_execute_error", said) from refused
+            message = f"The command was not started: {refused.strerror or refused}"
+            raise ToolError("shell_execute_error", message) from refused
         if ended.left.processes:
             self._left.append(ended.left)
         error = ended.error.rstrip("\n")
         failure = None
         if ended.late:
-            said = f"The command took longer than {self.seconds:g} seconds and was ended, with all it had started."
-            error = f"{error}\n{said}".lstrip("\n")
-            failure = Failure(said, "shell_timeout")
+            message = f"The command took longer than {self.seconds:g} seconds and was ended, with all it had started."
+            error = f"{error}\n{message}".lstrip("\n")
+            failure = Failure(message, "shell_timeout")
         error = "\n".join([text for text in (error, self._hint(arguments, ended)) if text])
-        return Outcome(_said(arguments, ended, error), _shown(ended, error), failure)
+        return Outcome(_report(arguments, ended, error), _shown(ended, error), failure)
 
     async def close(self) -> None:
         """End the background processes of all commands."""
@@ -182,7 +182,7 @@ class RunShellCommand(Tool):
         return f"[sandbox {self.sandbox.name}: the command can write only in the workspace and in $TMPDIR{network}]"
 
 
-def _said(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
+def _report(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
     pids = sorted(pid for pid, _ in ended.left.processes)
     return "\n".join(
         [
@@ -200,9 +200,9 @@ def _said(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
 
 def _shown(ended: Ended, error: str) -> str:
     """The display for a person: the command's output, or its ending if there is no output."""
-    said = "\n".join([text for text in (ended.output.rstrip("\n"), error) if text])
-    if said:
-        return said
+    output = "\n".join([text for text in (ended.output.rstrip("\n"), error) if text])
+    if output:
+        return output
     if ended.sign:
         return f"Command ended by signal: {ended.sign}"
     return f"Command exited with code: {ended.code}" if ended.code else ""

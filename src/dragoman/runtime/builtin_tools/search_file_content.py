@@ -86,10 +86,10 @@ class SearchFileContent(Tool):
         cut = len(matches) > limit
         matches = sorted(matches[:limit])
         noun = "match" if len(matches) == 1 else "matches"
-        said = f"Found {len(matches)} {noun} {head}" + (f" (results limited to {limit} matches)" if cut else "")
+        heading = f"Found {len(matches)} {noun} {head}" + (f" (results limited to {limit} matches)" if cut else "")
         base = confine.place(folders[0], around.workspace).path
         return Outcome(
-            "\n".join([f"{said}:", "---", *_grouped(matches, base)]),
+            "\n".join([f"{heading}:", "---", *_grouped(matches, base)]),
             f"Found {len(matches)} {noun}" + (" (limited)" if cut else ""),
         )
 
@@ -99,14 +99,14 @@ class SearchFileContent(Tool):
         """At most `limit` matches below a place."""
         if limit <= 0:
             return []
-        kept = _Kept(where, around.workspace)
+        file_filter = _FileFilter(where, around.workspace)
         if self.ripgrep:
             command = [self.ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
-            return await _listen(command, where.path, b"", limit, kept, around)
+            return await _listen(command, where.path, b"", limit, file_filter, around)
         found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])
         command = [sys.executable, "-I", str(Path(line_search.__file__)), pattern]
-        return await _listen(command, where.root, paths, limit, kept, around)
+        return await _listen(command, where.root, paths, limit, file_filter, around)
 
 
 _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-git", "--no-ignore-dot",
@@ -128,7 +128,7 @@ async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[
     ]
 
 
-class _Kept:
+class _FileFilter:
     """Decides which files of ripgrep's matches count: only files that our own walk through the workspace would find."""
 
     def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
@@ -147,7 +147,7 @@ class _Kept:
 
 
 async def _listen(
-    command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept, around: ToolEnvironment
+    command: Sequence[str], folder: Path, given: bytes, limit: int, file_filter: _FileFilter, around: ToolEnvironment
 ) -> list[Match]:
     """The matches in the output of a search program, up to the limit."""
     process = await asyncio.create_subprocess_exec(
@@ -168,7 +168,7 @@ async def _listen(
         async with asyncio.timeout(SECONDS):
             async for line in _lines(process.stdout):
                 found = _match(line, folder)
-                if found is not None and kept(found.path):
+                if found is not None and file_filter(found.path):
                     matches.append(found)
                     if len(matches) >= limit:
                         return matches

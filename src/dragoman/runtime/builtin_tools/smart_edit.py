@@ -73,8 +73,8 @@ class SmartEdit(Tool):
         was = text_file.read(where)
         if was.was is None:
             if old:
-                said = f"File not found: {where.path}. Use an empty old_string to create a new file."
-                raise ToolError("file_not_found", said)
+                message = f"File not found: {where.path}. Use an empty old_string to create a new file."
+                raise ToolError("file_not_found", message)
             return Edit(where, was, new)
         if not old:
             raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {where.path}")
@@ -119,11 +119,11 @@ def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
     changed, count = edit_matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
     path = where.path
     if count == 0:
-        said = f"Failed to edit, 0 occurrences found for old_string in {path}. The text was not found, nor one that"
-        raise ToolError("edit_no_occurrence_found", f"{said} differs in whitespace only. Read the file again.")
+        message = f"Failed to edit, 0 occurrences found for old_string in {path}. The text was not found, nor one that"
+        raise ToolError("edit_no_occurrence_found", f"{message} differs in whitespace only. Read the file again.")
     if count != 1:
-        said = f"Failed to edit, expected 1 occurrence but found {count} for old_string in file: {path}"
-        raise ToolError("edit_expected_occurrence_mismatch", said)
+        message = f"Failed to edit, expected 1 occurrence but found {count} for old_string in file: {path}"
+        raise ToolError("edit_expected_occurrence_mismatch", message)
     if changed == was.text:
         raise ToolError("edit_no_change", f"No changes to apply: the new content is the same in {path}")
     return Edit(where, was, changed, count)

@@ -104,11 +104,11 @@ async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
     if not texts:
         raise ToolError("web_fetch_failed", "\n".join(failed))
     content = "\n\n".join(texts + failed)
-    said = content
+    result = content
     if around.ask is not None:
         with contextlib.suppress(DragomanError):  # without an answer the pages themselves are returned
-            said = cited(await around.ask(_question(prompt, content)))[0].strip() or content
-    return Outcome(listed(said, sources), f"Content of {len(texts)} page(s) processed.")
+            result = cited(await around.ask(_question(prompt, content)))[0].strip() or content
+    return Outcome(listed(result, sources), f"Content of {len(texts)} page(s) processed.")
 
 
 async def _words(get: Any, url: str) -> tuple[str, str] | str:

@@ -125,8 +125,8 @@ class Connection:
             await self._end()
             why = f"it was not ready after {limit:g} s" if late else _why(life.task)
             hint = self.login_hint if life.notes.status == _UNAUTHORIZED else ""
-            said = "; ".join([part for part in (self.config.url, str(life.notes), hint) if part])
-            self.failure = f"{why} ({said})" if said else why
+            details = "; ".join([part for part in (self.config.url, str(life.notes), hint) if part])
+            self.failure = f"{why} ({details})" if details else why
             raise ToolError("mcp_unreachable", f"The MCP server {self.name!r} cannot be reached: {self.failure}")
 
     async def call(
@@ -140,11 +140,11 @@ class Connection:
         """Call a tool. `sample` answers the server's requests to the model, and `spend` counts their tokens. ToolError:
         the connection, the protocol or the server failed."""
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
             report(message or (f"{progress:g} of {total:g}" if total else f"{progress:g}"))
 
         async def once(client: Client) -> wire.CallToolResult:
-            return await client.call_tool(tool, dict(arguments), progress_callback=told)
+            return await client.call_tool(tool, dict(arguments), progress_callback=report_progress)
 
         self.sampling.sample, self.sampling.spend = sample, spend
         try:
@@ -230,8 +230,8 @@ class Connection:
             message = (
                 f"The MCP server {self.name!r} went away during the call of {tool!r}, which may have had its effect."
             )
-            said = f" Its last words: {life.notes}" if life is not None and str(life.notes) else ""
-            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.{said}")
+            last_output = f" Its last words: {life.notes}" if life is not None and str(life.notes) else ""
+            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.{last_output}")
         message = f"The MCP server {self.name!r} refused the call of {tool!r}: {error.message} ({error.code})"
         return ToolError("mcp_error", message)
 
@@ -279,7 +279,7 @@ class _Life:
         client = Client(
             transport(of.config, self.notes, self._finish, of.login()),
             client_info=wire.Implementation(name="dragoman", version=__version__),
-            message_handler=self._heard,
+            message_handler=self._on_message,
             elicitation_callback=self._elicit,
             sampling_callback=self._sample if of.config.sampling_tokens else None,
             list_roots_callback=self._roots if of.workspace and of.config.command else None,
@@ -331,7 +331,7 @@ class _Life:
         of.tools = tuple([_offered(tool) for tool in found])
         of.refused = tuple(refused)
 
-    async def _heard(self, message: Any) -> None:
+    async def _on_message(self, message: Any) -> None:
         if isinstance(message, wire.ToolListChangedNotification):
             self._change()
 

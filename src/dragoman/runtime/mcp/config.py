@@ -23,7 +23,7 @@ SECTION = "mcpServers"
 _SAME = {"httpUrl": "url", "includedTools": "includeTools", "excludedTools": "excludeTools"}
 """Keys of other programs, and our names for them."""
 _HTTP = ("http", "streamable-http", "streamableHttp", "streamable_http")
-_TOLD = frozenset({"type", "description", "name"})
+_IGNORED = frozenset({"type", "description", "name"})
 """Keys that need no report: they repeat other keys, or they are for people."""
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\A\$(\w+)\Z")
 _ADDRESS = re.compile(r"https?://[^\s\\/?#\x00-\x1f\x7f]+(?:[/?#][^\s\\\x00-\x1f\x7f]*)?", re.IGNORECASE)
@@ -117,11 +117,11 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
             raise BadConfig(where, f"{ours} and {other} are one setting; leave one of them out")
     given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
-    told: dict[str, Any] = {key: each for key, each in given.items() if key in known}
-    if environ is not None and not told.get("disabled"):
-        told = {key: _filled(each, environ, f"{where}: {key}") for key, each in told.items()}
+    settings: dict[str, Any] = {key: each for key, each in given.items() if key in known}
+    if environ is not None and not settings.get("disabled"):
+        settings = {key: _filled(each, environ, f"{where}: {key}") for key, each in settings.items()}
     try:
-        found = msgspec.convert({**told, "unknown": _unknown(given, known)}, ServerConfig)
+        found = msgspec.convert({**settings, "unknown": _unknown(given, known)}, ServerConfig)
     except msgspec.ValidationError as error:
         raise BadConfig(where, str(error).replace("`$.", "`")) from None
     kind = given.get("type", "stdio" if found.command else "http")
@@ -145,7 +145,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
 def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
     oauth = given.get("oauth")
     inner = oauth.keys() - set(OAuthConfig.__struct_encode_fields__) if isinstance(oauth, dict) else ()
-    return sorted([*(given.keys() - known - _TOLD), *[f"oauth.{key}" for key in inner]])
+    return sorted([*(given.keys() - known - _IGNORED), *[f"oauth.{key}" for key in inner]])
 
 
 def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from .config import ServerConfig
 
-_KEPT = 2_000
+_MAX_KEPT = 2_000
 """Bytes of standard error that are kept."""
 _LINE = 100
 
@@ -38,9 +38,9 @@ class Notes:
             return f"HTTP {self.status}"
         lines = self.said.decode(errors="replace").strip().splitlines()
         # Only the last line of a traceback: the rest is for the server's author.
-        told = [line.strip() for line in lines if line.strip() and not line.startswith((" ", "\t", "Traceback "))]
-        strange = [f"its output is not MCP: {self.strange!r}"] if self.strange else []
-        return " | ".join([*strange, *told[-4:]])
+        last_lines = [line.strip() for line in lines if line.strip() and not line.startswith((" ", "\t", "Traceback "))]
+        complaint = [f"its output is not MCP: {self.strange!r}"] if self.strange else []
+        return " | ".join([*complaint, *last_lines[-4:]])
 
 
 def transport(
@@ -99,7 +99,7 @@ class _Ear(asyncio.Protocol):
         self._notes = notes
 
     def data_received(self, data: bytes) -> None:
-        self._notes.said = (self._notes.said + data)[-_KEPT:]
+        self._notes.said = (self._notes.said + data)[-_MAX_KEPT:]
 
 
 class _Watched:

@@ -104,7 +104,7 @@ class ToolServer:
             await self.close()
             os._exit(128 + signal.SIGTERM)  # a thread blocks in a read of standard input, and nothing can wake it
 
-        with _told_to_stop(lambda: leaving.append(asyncio.create_task(leave()))):
+        with _on_stop_signals(lambda: leaving.append(asyncio.create_task(leave()))):
             async with stdio_server() as (reading, writing):
                 await self.server.run(reading, writing, self.server.create_initialization_options())
             await self.close()
@@ -132,7 +132,7 @@ class _Listener(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        with _told_to_stop(self._stop):
+        with _on_stop_signals(self._stop):
             yield
 
     def _stop(self) -> None:
@@ -141,7 +141,7 @@ class _Listener(uvicorn.Server):
 
 
 @contextmanager
-def _told_to_stop(stop: Callable[[], object]) -> Iterator[None]:
+def _on_stop_signals(stop: Callable[[], object]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     signals = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup: the signal is ignored on purpose

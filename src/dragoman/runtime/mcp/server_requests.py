@@ -131,8 +131,8 @@ class Sampling:
         if limit <= 0:
             return _refused("the tokens for requests of this server are used up (samplingTokens)")
         title = f"The MCP server {self._server} sends a request to your model, for up to {limit} tokens:\n"
-        asked = Confirmation(title + _shown(turns), "other", server=self._server, tool=SAMPLING)
-        if not await permit(SAMPLING, asked):
+        confirmation = Confirmation(title + _shown(turns), "other", server=self._server, tool=SAMPLING)
+        if not await permit(SAMPLING, confirmation):
             return _refused("the user refused the request")
         stop = tuple(params.stop_sequences or ())
         settings = Settings(max_tokens=limit, temperature=params.temperature, stop=stop)

@@ -225,11 +225,11 @@ def _seldom(report: Callable[[str], None]) -> Callable[[str], None]:
     """A report function that passes on at most one report a second."""
     last = -1.0
 
-    def told(text: str) -> None:
+    def throttled(text: str) -> None:
         nonlocal last
         now = time.monotonic()
         if last < 0 or now - last >= 1:
             last = now
             report(text)
 
-    return told
+    return throttled

@@ -91,6 +91,6 @@ def _failure(sandbox: Sandbox, stack: ExitStack) -> str:
             continue
         return "a command can use the network"
     if done.returncode or not inside.exists():
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        return said or f"its probe ended with code {done.returncode}"
+        last_line = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        return last_line or f"its probe ended with code {done.returncode}"
     return ""
