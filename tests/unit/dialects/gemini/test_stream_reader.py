@@ -329,12 +329,19 @@ def test_an_error_in_the_stream_ends_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "stream", [b"data: {broken\r\n\r\n", b"data: {broken", b"[{broken}]", b'[{"a":"\xff"}]', b"[1]"]
+    ("stream", "problem"),
+    [
+        (b"data: {broken\r\n\r\n", "not valid JSON"),
+        (b"data: {broken", "not valid JSON"),
+        (b"[{broken}]", "not valid JSON"),
+        (b'[{"a":"\xff"}]', "not gemini"),
+        (b"[1]", "not gemini"),
+    ],
 )
-def test_a_broken_frame_is_a_fault(stream: bytes) -> None:
+def test_a_broken_frame_is_a_fault(stream: bytes, problem: str) -> None:
     (fault,) = events_of(stream)[0]
     assert isinstance(fault, Fault)
-    assert fault.message.startswith("the upstream sent a broken frame: not valid JSON")
+    assert fault.message.startswith(f"the upstream sent a broken frame: {problem}")
     assert fault.status == 502
 
 
