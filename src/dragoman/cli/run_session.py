@@ -60,7 +60,7 @@ async def run_with_gateway(
     key = secrets.token_hex(16) if config.listen.key_env else "any"
     own = {**environment, KEY_VARIABLE: key}
     gateway = Gateway(config, own, secret=installation_secret(environment, lambda words: None))
-    gateway.log = SessionLog(account)
+    gateway.log = SessionLog(account, config)
     server = Server(gateway.handle)
     port = await server.start(config.listen.host, 0)
     try:
