@@ -16,6 +16,7 @@ import pytest
 from dragoman.cli import client_rows
 from dragoman.cli.client_rows import Facts, filled
 from dragoman.cli.run_summary import Account
+from dragoman.dialects import names as dialect_names
 
 from .fake_upstream import FakeUpstream, fake_upstream
 
@@ -248,6 +249,13 @@ def test_every_row_fills_and_leaves_out_what_is_not_known() -> None:
     codex = client_rows.rows()["codex"]
     assert "model_context_window=1000" in client_rows.arguments(codex, whole)
     assert client_rows.arguments(codex, Facts("http://h", "k")).count("-c") == 2
+
+
+def test_every_row_names_known_dialects_and_a_version_has_its_test() -> None:
+    for name, row in client_rows.rows().items():
+        assert row.dialects, name
+        assert set(row.dialects) <= set(dialect_names()), name
+        assert not row.tried or row.tested, name
 
 
 def test_an_account_never_guesses_a_price() -> None:
