@@ -1,6 +1,6 @@
 """Writes the reference pages of the documentation from the sources they describe.
 
-    python -m docs.generate           # writes docs/reference/, docs/dialects/ and docs/upstreams/
+    python -m docs.generate           # writes docs/reference/, dialects/, clients/ and upstreams/
     python -m docs.generate --check   # lists the pages that are out of date, and exits 1
 
 A generated page is never edited by hand; a test keeps them current.
@@ -25,6 +25,7 @@ from dragoman.gateway.exchange import fault_reactions
 from dragoman.lint.runner import all_rules
 
 from .generators.api_page import api
+from .generators.client_pages import client_pages
 from .generators.command_line_page import command_line
 from .generators.configuration_page import configuration
 from .generators.tables import cells
@@ -52,6 +53,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/cli.md", NOTE + command_line()
     yield "reference/api.md", NOTE + api()
     yield "reference/configuration.md", NOTE + configuration()
+    for name, text in client_pages().items():
+        yield f"clients/{name}.md", NOTE + text
     for name, text in upstream_pages().items():
         yield f"upstreams/{name}.md", NOTE + text
 

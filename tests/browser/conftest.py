@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import chromium
-from tests.browser.traffic import two_gateways
+from tests.browser.traffic import PRICES, two_gateways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -22,5 +22,5 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with two_gateways(tmp_path_factory.mktemp("gateways")) as found:
+    with two_gateways(tmp_path_factory.mktemp("gateways"), PRICES) as found:
         yield found

@@ -81,7 +81,7 @@ def test_both_sides_are_joined_and_a_loss_stands_at_its_line(watched: Watched, b
     assert marked.get_attribute("data-at").startswith("/tool_choice")
     note = marked.locator("xpath=following-sibling::details[1]")
     assert "choice.dropped" in note.inner_text()
-    assert "State the wish in the system text" in note.inner_text()
+    assert "Name the wanted tool in the prompt" in note.inner_text()
     number = sides.nth(0).locator('[data-at="/messages/1/content/1"]').get_attribute("data-join")
     other = sides.nth(1).locator(f'[data-join="{number}"]')
     sides.nth(0).locator(f'[data-join="{number}"]').hover()
@@ -102,6 +102,27 @@ def test_a_stream_is_stepped_through_event_by_event(watched: Watched, base: str)
         page.get_by_role("button", name="next frame").click()
     assert page.locator(".side .turns").inner_text() != before
     assert "Rehearsal" in page.locator(".side .turns").inner_text()
+
+
+def test_a_cost_is_shown_where_it_is_known(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, priced = ask(base, *chat("claude/rehearsal/rules", "What does it cost?"))
+    _, unknown = ask(base, *chat("google/rehearsal/rules", "What does it cost?"))
+    row_of(page, unknown).wait_for()
+    cost = row_of(page, priced).locator(".price").inner_text()
+    assert re.fullmatch(r"\$0\.0\d*[1-9]\d*", cost)
+    assert row_of(page, unknown).locator(".price").inner_text() == "$ ?"
+    row_of(page, priced).click()
+    facts = page.locator(".beside dl.inline")
+    facts.wait_for()
+    assert cost in facts.inner_text()
+    page.goto(f"{base}/#numbers")
+    table = page.get_by_role("region", name="By upstream")
+    cells = {
+        name: table.locator("tr", has_text=name).locator("td").nth(5).inner_text() for name in ("claude", "google")
+    }
+    assert cells["claude"].startswith(("$0.", "at least $0."))
+    assert cells["google"] == "$ ?"
 
 
 def test_search_and_filters_choose_rows(watched: Watched, base: str) -> None:

@@ -39,6 +39,8 @@ CYCLE: list[dict[str, Any]] = [
         ],
     },
 ]
+PRICES = '[models."claude/*"]\ninput_price = 30.0\noutput_price = 150.0\n'
+"""One upstream with prices. The prices of the others are unknown."""
 
 
 def claude(model: str, messages: list[dict[str, Any]], **more: Any) -> tuple[str, dict[str, Any]]:

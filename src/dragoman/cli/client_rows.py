@@ -37,7 +37,11 @@ class ClientRow(Struct, frozen=True, forbid_unknown_fields=True):
     install: str
     """The command that installs the client."""
     tried: str = ""
-    """The version that was tried by `make agents`; "": none was."""
+    """The version that was tried; "": none was."""
+    dialects: tuple[str, ...] = ()
+    """The dialects that the client speaks. The settings below use the first one."""
+    tested: str = ""
+    """How the client was tested, for its page."""
     client_model: str = ""
     only_known_models: bool = False
     """The client refuses every model name but those that it knows."""

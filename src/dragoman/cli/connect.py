@@ -11,7 +11,7 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway.toml_file import written as toml_text
 from . import client_rows
-from .client_rows import ClientRow, Facts, filled
+from .client_rows import ClientRow, Facts, SettingsFile, filled
 from .completion import complete_models
 from .run import USUAL_GATEWAY
 from .settings_files import SettingsEdits, expanded, merged, old_text
@@ -68,17 +68,26 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
 
 def _show(row: ClientRow, facts: Facts) -> None:
     for one in row.connect:
-        content = filled(one.content, facts)
         click.echo(f"# {one.path}")
-        if one.form == "json":
-            click.echo(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())
-        elif one.form == "toml":
-            click.echo(toml_text(content).rstrip())
-        else:
-            click.echo("\n".join([f"{name}={value}" for name, value in content.items()]))
+        click.echo(settings_text(one, facts))
     if not row.connect:
-        for name, value in client_rows.environment(row, facts).items():
-            click.echo(f"export {name}={shlex.quote(value)}")
+        click.echo(exports(row, facts))
+
+
+def settings_text(file: SettingsFile, facts: Facts) -> str:
+    """The settings in the form of their file."""
+    content = filled(file.content, facts)
+    if file.form == "json":
+        return msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
+    if file.form == "toml":
+        return toml_text(content).rstrip()
+    return "\n".join([f"{name}={value}" for name, value in content.items()])
+
+
+def exports(row: ClientRow, facts: Facts) -> str:
+    """The lines that set a client's variables in a shell."""
+    variables = client_rows.environment(row, facts).items()
+    return "\n".join([f"export {name}={shlex.quote(value)}" for name, value in variables])
 
 
 def _write(row: ClientRow, facts: Facts) -> None:

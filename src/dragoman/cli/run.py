@@ -18,16 +18,17 @@ import click
 import msgspec
 
 from ..errors import ConfigError, DragomanError
+from ..facts.windows_and_prices import UNKNOWN
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Limits
+from ..transport.known_models import window_and_prices
 from ..transport.proxy_settings import client as http_client
 from ..transport.upstream import REHEARSAL, wanting
 from . import client_rows
 from .client_rows import ANY, ClientRow, Facts
 from .completion import complete_clients, complete_models
 from .model_aliases import model_of
-from .model_facts import ModelFacts
 from .run_session import Client, run_client, run_with_gateway, session_config
 from .run_summary import Account, add_reports
 from .terminal_output import fail, visible
@@ -102,15 +103,13 @@ def run(
         model = model_of(model, os.environ)
         if row.needs_model and not model:
             raise click.UsageError(f"{row.title} needs --model UPSTREAM/MODEL. `dragoman models` lists models.")
-        account = Account(Config())
+        account = Account()
         if gateway is not None:
             name = row.client_model if row.only_known_models else model
             code = _on_running_gateway(Client(row, program, given, os.environ, Facts(gateway, model=name)), account)
         else:
             config = user_config(file, environment)
-            code = _on_own_gateway(
-                row, program, given, config, environment, model, no_check, account := Account(config)
-            )
+            code = _on_own_gateway(row, program, given, config, environment, model, no_check, account)
     except DragomanError as error:
         fail(str(error), 1)
     for line in account.lines(every_loss=losses):
@@ -154,9 +153,11 @@ def _on_own_gateway(
         checked = asyncio.run(_check(config, environment, upstream))
         if checked.state == "bad":
             raise ConfigError("upstream", upstream, problem=f"{checked.words}. {checked.advice}".strip())
-    listed, known = checked.model(own_model), ModelFacts(config, upstream, own_model)
-    context = (listed.context if listed is not None else None) or known.context
-    output = (listed.output if listed is not None else None) or known.output
+    listed, known = checked.model(own_model), UNKNOWN
+    if upstream:
+        known = window_and_prices(upstream, config.upstreams[upstream], own_model, config.models)
+    context = (listed.context if listed is not None else None) or known.context or 0
+    output = (listed.output if listed is not None else None) or known.output or 0
     name = (row.client_model or model) if model else ""
 
     def command(facts: Facts) -> Client:

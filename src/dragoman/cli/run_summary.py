@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from ..canon.response import Usage
 from ..gateway.config import Config
+from ..gateway.exchange.exchange_cost import cost_of
 from ..gateway.exchange.exchange_log import ExchangeLog
 from ..gateway.exchange.exchange_report import clean, secrets_of, usage
 from ..gateway.exchange.recent_exchanges import Exchange
+from ..transport.known_models import shown_cost
 from ..transport.secret_redaction import Redactor
-from .model_facts import ModelFacts
 from .terminal_output import visible
 
 _MAX_REASON = 300
@@ -23,9 +23,7 @@ _MAX_REASON = 300
 class Account:
     """Adds up the exchanges of a session."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._facts: dict[tuple[str, str], ModelFacts] = {}
+    def __init__(self) -> None:
         self.requests = 0
         self.failed = 0
         self.last_failure = ""
@@ -46,9 +44,10 @@ class Account:
         status: int,
         error: str,
         tokens: Mapping[str, Any] | None,
+        cost: float | None,
         losses: Iterable[tuple[str, str]],
     ) -> None:
-        """Add one exchange that has ended. `losses`: pairs of code and severity."""
+        """Add one exchange that has ended. `cost`: US dollars, or None. `losses`: pairs of code and severity."""
         self.requests += 1
         self.losses.update(losses)
         if error or status >= 400:
@@ -57,22 +56,16 @@ class Account:
         if not upstream:
             return
         self.models[model if model.startswith(f"{upstream}/") else f"{upstream}/{model}"] += 1
-        if status >= 400:
-            return  # a request that was refused costs nothing
-        if not tokens or "input" not in tokens or "output" not in tokens:
-            self.uncounted += 1
-            self.unpriced += 1
-            return
-        self.input += tokens["input"]
-        self.output += tokens["output"]
-        self.cached += tokens.get("cache_read") or 0
-        facts = self._facts.get((upstream, model))
-        if facts is None:
-            facts = self._facts[upstream, model] = ModelFacts(self._config, upstream, model)
-        counted = Usage(tokens["input"], tokens["output"], tokens.get("cache_read"), tokens.get("cache_write"))
-        cost = None if tokens.get("estimated") else facts.cost(counted)
         self.unpriced += cost is None
         self.dollars += cost or 0.0
+        if status >= 400:
+            return  # refused: no tokens were counted
+        if tokens and "input" in tokens and "output" in tokens:
+            self.input += tokens["input"]
+            self.output += tokens["output"]
+            self.cached += tokens.get("cache_read") or 0
+        else:
+            self.uncounted += 1
 
     def lines(self, *, every_loss: bool = False) -> Iterator[str]:
         """The account for people."""
@@ -92,7 +85,7 @@ class Account:
     def _cost(self) -> str:
         if self.unpriced == sum(self.models.values()) and self.unpriced:
             return "unknown (no price is known for this model)"
-        found = f"${self.dollars:.2f}" if self.dollars >= 1 or not self.dollars else f"${self.dollars:.4f}"
+        found = shown_cost(self.dollars)
         return f"at least {found} ({_number(self.unpriced, 'request')} without a price)" if self.unpriced else found
 
     def _loss_lines(self, every_loss: bool) -> Iterator[str]:
@@ -113,19 +106,21 @@ def _number(count: int, what: str) -> str:
 class SessionLog(ExchangeLog):
     """The log of a gateway that serves one session: adds every exchange to the account, and writes no line."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, config: Config) -> None:
         super().__init__("off")
         self._account = account
+        self._config = config
 
     def add(self, exchange: Exchange, keys: Iterable[str] = ()) -> None:
         """Add an exchange that has ended."""
-        hidden = Redactor([*secrets_of(exchange), *keys])
+        counted, hidden = usage(exchange), Redactor([*secrets_of(exchange), *keys])
         self._account.add(
             upstream=exchange.upstream,
             model=exchange.upstream_model,
             status=exchange.status,
             error=str(clean(exchange.error, hidden)),
-            tokens=usage(exchange),
+            tokens=counted,
+            cost=cost_of(exchange, self._config, counted),
             losses=[(loss.code, loss.severity) for loss in exchange.losses],
         )
 
@@ -143,5 +138,6 @@ def add_reports(account: Account, reports: Iterable[bytes]) -> None:
             status=one["status"],
             error=one["error"],
             tokens=one["usage"],
+            cost=one.get("cost"),  # a gateway of an older version reports none
             losses=[(loss["code"], loss["severity"]) for loss in one["losses"]],
         )

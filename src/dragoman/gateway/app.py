@@ -379,6 +379,7 @@ class Gateway:
                 self._exchanges,
                 viewer,
                 self._hidden,
+                lambda: self._services.config,
                 reply,
                 lambda: self.ready and self._admission is admission,
                 peers,
@@ -395,17 +396,17 @@ class Gateway:
         """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), the list of all for
         "", or the list of those that ended after a time for ">" and the time. `viewer` is the owner whose exchanges are
         shown, or EVERYBODY."""
-        keys = self._hidden()
+        keys, config = self._hidden(), self._services.config
         if not name or name.startswith(">"):
             since = float(name[1:] or 0) if name else 0.0
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
             if name:  # another worker has a page that watches
                 seen = [one for one in seen if one.began + (one.seconds or 0.0) >= since][-live.MOST_OF_PEER :]
-            return json_text.encode([row(one, keys) for one in seen])
+            return json_text.encode([row(one, config, keys) for one in seen])
         found = self._exchanges.get(name)
         if found is None or viewer not in (EVERYBODY, found.request.owner):
             return b""
-        return json_text.encode(report(found, keys))
+        return json_text.encode(report(found, config, keys))
 
 
 def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> None:

@@ -22,6 +22,7 @@ from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
 from ..facts.windows_and_prices import WindowAndPrices
+from ..transport.known_models import answer_cost
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
@@ -33,7 +34,7 @@ from .model import Model, Models
 from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
-from .spending import added, added_cost, answer_cost, token_count
+from .spending import added, added_cost, token_count
 from .tool_interface import NeedsHosted, ToolEnvironment
 from .toolbox import Approve, Toolbox
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from ..canon.response import Usage
-from ..facts.windows_and_prices import WindowAndPrices
 
 
 def added(one: Usage, other: Usage | None) -> Usage:
@@ -24,26 +21,6 @@ def added(one: Usage, other: Usage | None) -> Usage:
 def added_cost(one: float | None, other: float | None) -> float | None:
     """The cost of two answers. None: one of the two is unknown."""
     return None if one is None or other is None else one + other
-
-
-def answer_cost(usage: Usage | None, known: WindowAndPrices) -> float | None:
-    """The cost of one answer: as the upstream reports it, else by the known prices."""
-    if usage is None:
-        return None
-    reported = _reported(usage)
-    return known.cost(usage) if reported is None else reported
-
-
-def _reported(usage: Usage) -> float | None:
-    """The cost in an answer. OpenRouter writes it in US dollars as `usage.cost` (its page on usage accounting,
-    2026-11)."""
-    for fields in (usage.extra or {}).values():
-        if "cost" in fields:
-            try:
-                return msgspec.json.decode(fields["cost"], type=float)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                return None
-    return None
 
 
 def token_count(usage: Usage) -> int:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+import msgspec
+
+from ..canon.response import Usage
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices, lookup
 from .upstream import REHEARSAL, Upstream, own_host
 
@@ -34,6 +37,26 @@ def window_and_prices(
         if fnmatchcase(f"{name}/{model}", pattern):
             found = values.over(found)
     return UNKNOWN if found == UNKNOWN else found
+
+
+def answer_cost(usage: Usage | None, known: WindowAndPrices) -> float | None:
+    """The cost of one answer: as the upstream reports it, else by the known prices."""
+    if usage is None:
+        return None
+    reported = reported_cost(usage)
+    return known.cost(usage) if reported is None else reported
+
+
+def reported_cost(usage: Usage) -> float | None:
+    """The cost that an answer itself states. None: it states none. OpenRouter writes it in US dollars as
+    `usage.cost` (its page on usage accounting, 2026-11)."""
+    for fields in (usage.extra or {}).values():
+        if "cost" in fields:
+            try:
+                return msgspec.json.decode(fields["cost"], type=float)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return None
+    return None
 
 
 def shown_cost(dollars: float | None) -> str:

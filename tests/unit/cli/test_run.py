@@ -16,7 +16,7 @@ import pytest
 from dragoman.cli import client_rows
 from dragoman.cli.client_rows import Facts, filled
 from dragoman.cli.run_summary import Account
-from dragoman.gateway.config import Config, Upstream
+from dragoman.dialects import names as dialect_names
 
 from .fake_upstream import FakeUpstream, fake_upstream
 
@@ -76,6 +76,9 @@ def test_a_client_talks_to_the_chosen_model_and_the_account_follows(place: Path,
         "dragoman: 1 request to fake/one: 1,234 tokens in, 5 out. Cost: unknown (no price is known for this model)"
     )
     assert losses.startswith("dragoman: Nothing was lost")
+    prices = '[models."fake/one"]\ninput_price = 2.0\noutput_price = 10.0\n'
+    done = run(place, "claude", "--model", "fake/one", "--config", upstream.config(place, prices), "--", "any")
+    assert "1 request to fake/one: 1,234 tokens in, 5 out. Cost: $0.0025" in done.stderr
 
 
 def test_without_keys_the_rehearsal_answers_any_command(place: Path) -> None:
@@ -217,7 +220,8 @@ def test_a_settings_file_lives_as_long_as_the_session(place: Path, upstream: Fak
 
 def test_a_gateway_that_runs_is_used(place: Path, upstream: FakeUpstream) -> None:
     program(place, "claude", f"#!{sys.executable}\n{ASK}")
-    command = [*DRAGOMAN, "serve", "--port", "0", "--config", str(upstream.config(place)), "--log", "off"]
+    config = upstream.config(place, '[models."fake/*"]\ninput_price = 2.0\noutput_price = 10.0\n')
+    command = [*DRAGOMAN, "serve", "--port", "0", "--config", str(config), "--log", "off"]
     gateway = subprocess.Popen(command, env=environment(place), cwd=place / "work", stdout=subprocess.PIPE, text=True)
     try:
         assert gateway.stdout is not None
@@ -227,7 +231,7 @@ def test_a_gateway_that_runs_is_used(place: Path, upstream: FakeUpstream) -> Non
         gateway.terminate()
         gateway.communicate(timeout=30)
     assert done.stdout == "Hello from afar.\n"
-    assert "1 request to fake/two: 1,234 tokens in, 5 out" in done.stderr
+    assert "1 request to fake/two: 1,234 tokens in, 5 out. Cost: $0.0025" in done.stderr
     done = run(place, "claude", "--gateway", base, "--", "fake/two")
     assert done.returncode == 1 and "dragoman serve" in done.stderr
 
@@ -247,16 +251,30 @@ def test_every_row_fills_and_leaves_out_what_is_not_known() -> None:
     assert client_rows.arguments(codex, Facts("http://h", "k")).count("-c") == 2
 
 
-def test_an_account_never_guesses_a_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    account = Account(Config(upstreams={"u": Upstream("openai-chat")}))
+def test_every_row_names_known_dialects_and_a_version_has_its_test() -> None:
+    for name, row in client_rows.rows().items():
+        assert row.dialects, name
+        assert set(row.dialects) <= set(dialect_names()), name
+        assert not row.tried or row.tested, name
+
+
+def test_an_account_never_guesses_a_price() -> None:
+    account = Account()
     good = {"input": 1000, "output": 10}
-    account.add(upstream="u", model="m", status=200, error="", tokens=good, losses=[("seal.dropped", "info")])
-    assert "Cost: unknown" in next(iter(account.lines()))
-    monkeypatch.setattr("dragoman.cli.model_facts.ModelFacts.cost", lambda self, usage: usage.input / 1000)
     account.add(
-        upstream="u", model="m2", status=200, error="", tokens=good, losses=[("tool.hosted.dropped", "warning")]
+        upstream="u", model="m", status=200, error="", tokens=good, cost=None, losses=[("seal.dropped", "info")]
     )
-    account.add(upstream="u", model="m2", status=429, error="too many", tokens=None, losses=[])
+    assert "Cost: unknown" in next(iter(account.lines()))
+    account.add(
+        upstream="u",
+        model="m2",
+        status=200,
+        error="",
+        tokens=good,
+        cost=1.0,
+        losses=[("tool.hosted.dropped", "warning")],
+    )
+    account.add(upstream="u", model="m2", status=429, error="too many", tokens=None, cost=0.0, losses=[])
     lines = list(account.lines())
     assert "Cost: at least $1.00 (1 request without a price)" in lines[0]
     assert lines[1] == "1 request failed, the last one: too many"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from bench import payloads
 
+from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Bounds, Config, Route, Target, Upstream, checked
 from dragoman.gateway.http.server import Bounds as ServerBounds
@@ -168,6 +169,7 @@ async def between(
     upstream: Mapping[str, Any] | None = None,
     route: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
+    models: Mapping[str, WindowAndPrices] | None = None,
 ) -> AsyncIterator[Front]:
     """A gateway with one route for all models, to the upstreams `a`, `b`, ... in that order."""
     async with AsyncExitStack() as stack:
@@ -180,7 +182,8 @@ async def between(
             upstreams[name] = Upstream(one.dialect, f"http://127.0.0.1:{port}", **settings)
         to = tuple([Target(name) for name in upstreams])
         given = {"retries": 0, "backoff": 0.01, **(route or {})}
-        config = Config(upstreams=upstreams, routes=(Route("*", to, **given),), bounds=bounds or Bounds())
+        routes = (Route("*", to, **given),)
+        config = Config(upstreams=upstreams, routes=routes, bounds=bounds or Bounds(), models=dict(models or {}))
         async with gateway(checked(config, "test"), environment or {}) as front:
             yield front
 

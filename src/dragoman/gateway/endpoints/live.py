@@ -12,6 +12,7 @@ from time import monotonic, time
 from typing import Any
 
 from ...codec import json_text
+from ..config import Config
 from ..exchange.exchange_row import row
 from ..exchange.recent_exchanges import Exchange, Exchanges, Watcher
 from ..http.exchanges_of_other_workers import EVERYBODY
@@ -50,16 +51,18 @@ async def watch(
     exchanges: Exchanges,
     viewer: str,
     keys: Callable[[], list[str]],
+    config: Callable[[], Config],
     reply: Reply,
     goes_on: Callable[[], bool],
     peers: AskPeers | None = None,
 ) -> None:
-    """Send rows until the viewer leaves, or until `goes_on` is false. `keys` gives the secrets of the gateway."""
+    """Send rows until the viewer leaves, or until `goes_on` is false. `keys` gives the secrets of the gateway, and
+    `config` its configuration."""
     watcher = Watcher(viewer, EVERYBODY)
     exchanges.watchers.append(watcher)
     reply.start(200, _HEADERS)
     reply.write(_event("hello", {"sees": "all" if viewer == EVERYBODY else "own"}))
-    stream = _Stream(exchanges, watcher, keys, peers)
+    stream = _Stream(exchanges, watcher, keys, config, peers)
     quiet = 0.0
     try:
         while goes_on():
@@ -81,11 +84,17 @@ class _Stream:
     """The events for one watcher."""
 
     def __init__(
-        self, exchanges: Exchanges, watcher: Watcher, keys: Callable[[], list[str]], peers: AskPeers | None
+        self,
+        exchanges: Exchanges,
+        watcher: Watcher,
+        keys: Callable[[], list[str]],
+        config: Callable[[], Config],
+        peers: AskPeers | None,
     ) -> None:
         self._exchanges = exchanges
         self._watcher = watcher
         self._keys = keys
+        self._config = config
         self._peers = peers
         self._announced: set[str] = set()
         self._asked = time()
@@ -111,7 +120,7 @@ class _Stream:
             if one.id not in self._announced and now - one.began > TICK and self._watcher.may_see(one)
         ]
         self._announced.update([one.id for one in found])
-        return b"".join([_event("begun", _begun_row(one, keys)) for one in found])
+        return b"".join([_event("begun", _begun_row(one, self._config(), keys)) for one in found])
 
     def _ended(self) -> list[bytes]:
         waiting, out = self._watcher.waiting, []
@@ -123,7 +132,7 @@ class _Stream:
                 if exchange is None:  # dropped meanwhile, by the limits of kept exchanges
                     self._watcher.missed += 1
                 else:
-                    out.append(_event("row", row(exchange, keys)))
+                    out.append(_event("row", row(exchange, self._config(), keys)))
         return out
 
     async def _elsewhere(self, ask: AskPeers) -> list[bytes]:
@@ -134,8 +143,8 @@ class _Stream:
         return [_event("row", one) for answer in answers for one in json_text.decode(answer)]
 
 
-def _begun_row(exchange: Exchange, keys: list[str]) -> dict[str, Any]:
-    return {**row(exchange, keys), "running": True}
+def _begun_row(exchange: Exchange, config: Config, keys: list[str]) -> dict[str, Any]:
+    return {**row(exchange, config, keys), "running": True}
 
 
 def _event(name: str, value: Any) -> bytes:

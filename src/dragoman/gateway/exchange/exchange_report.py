@@ -12,13 +12,15 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, Start
 from ...canon.fold import fold
-from ...canon.loss_codes import CODES
 from ...canon.losses import Loss
 from ...canon.response import Usage
 from ...context import Context
 from ...dialects import get, is_known
 from ...errors import DragomanError, WireError
+from ...transport.known_models import reported_cost
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
+from ..config import Config
+from .exchange_cost import cost_of
 from .joined_parts import Placed, joined, read
 from .recent_exchanges import Exchange, Recording, as_recording
 
@@ -59,12 +61,12 @@ def summary(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
     }
 
 
-def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
-    """All facts about one exchange."""
+def report(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> dict[str, Any]:
+    """All facts about one exchange. The prices are those of the configuration, or else the known ones."""
     hidden, request = _hidden(exchange, secrets), exchange.request
     asked, sent = read(exchange.dialect, request.body), read(exchange.upstream_dialect, exchange.sent)
     answered, delivered = _read_answer(exchange, "answered"), _read_answer(exchange, "delivered")
-    answer = answered or delivered
+    answer, counted = answered or delivered, usage(exchange)
     out = {
         **summary(exchange),
         "path": f"{request.path}?{redacted_query(request.query)}" if request.query else request.path,
@@ -77,7 +79,8 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
             "first_byte": exchange.first_byte,
             "total": exchange.seconds,
         },
-        "usage": usage(exchange),
+        "usage": counted,
+        "cost": cost_of(exchange, config, counted),
         "stream_times": exchange.stream_times(),
         "losses": [explained(loss) for loss in exchange.losses],
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
@@ -130,8 +133,8 @@ def as_plain(value: Any) -> Any:
 
 
 def explained(loss: Loss) -> dict[str, Any]:
-    """A loss with the meaning of its code."""
-    return {**msgspec.structs.asdict(loss), "meaning": CODES[loss.code].meaning}
+    """A loss with the meaning of its code, and advice."""
+    return {**msgspec.structs.asdict(loss), "meaning": loss.meaning, "advice": loss.advice}
 
 
 def _plain(value: Any) -> Any:
@@ -207,6 +210,7 @@ def _figures(found: Usage | None) -> dict[str, Any]:
         return {}
     figures = msgspec.structs.asdict(found)
     del figures["extra"]
+    figures["cost"] = reported_cost(found)
     return {name: value for name, value in figures.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""An exchange as one row of a list: its summary, the first words of question and answer, tokens, and who asked.
+"""An exchange as one row of a list: its summary, the first words of question and answer, tokens, cost, and who asked.
 
 A row is made when someone looks, and is kept with its exchange: a list of a hundred rows reads each body once.
 """
@@ -18,6 +18,8 @@ from ...canon.response import Response
 from ...context import Context
 from ...dialects import get, is_known
 from ...errors import DragomanError
+from ..config import Config
+from .exchange_cost import cost_of
 from .exchange_report import clean_texts, is_stream, summary, usage
 from .recent_exchanges import Exchange, as_recording
 
@@ -30,17 +32,20 @@ _NOTE = re.compile(r"\s*<([a-z][\w-]*)>.*?</\1>", re.S)
 _PRODUCT = re.compile(r"[\w.@/ -]{1,40}")
 
 
-def row(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
-    """The row of an exchange. `secrets` are keys that must not be shown, besides the client's own."""
+def row(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> dict[str, Any]:
+    """The row of an exchange. Its prices are those of the configuration, or else the known ones. `secrets` are
+    keys that must not be shown, besides the client's own."""
     if exchange.row is not None:
         return exchange.row
     found = summary(exchange, secrets)
     short, ended = exchange.kept() <= MOST_READ, exchange.seconds is not None
+    counted = usage(exchange) if short and ended else None
     more = {
         "upstream_dialect": exchange.upstream_dialect,
         "words": _question(exchange) if short else "",
         "answer": _answer(exchange) if short and ended else "",
-        "usage": usage(exchange) if short and ended else None,
+        "usage": counted,
+        "cost": cost_of(exchange, config, counted),
         "first_byte": exchange.first_byte,
         "severity": _worst(exchange),
         "agent": _agent(exchange.request.headers.get("user-agent", "")),

@@ -2,7 +2,7 @@
 
 import {conversationView} from "./conversation.js";
 import {choices, copyButton, h, tabs} from "./dom.js";
-import {clock, duration, plural, tokens} from "./format.js";
+import {clock, dollars, duration, plural, tokens} from "./format.js";
 import {isStream} from "./frames.js";
 import {getJson, readPieces, send} from "./gateway.js";
 import {ladderView} from "./ladder.js";
@@ -35,7 +35,7 @@ function header(one, marks) {
   const facts = [
     ["client", one.dialect], ["upstream", upstream],
     ...(one.upstream_model && one.upstream_model !== one.model ? [["as", one.upstream_model]] : []),
-    ["tokens", tokens(one.usage) || "not counted"], ["cost", "unknown"], ["time", duration(one.seconds)],
+    ["tokens", tokens(one.usage) || "not counted"], ["cost", one.cost === null ? "unknown" : dollars(one.cost)], ["time", duration(one.seconds)],
     ["attempts", one.attempts],
   ];
   return h("header", {class: "facts"}, h("h2", null, one.model || "(no model)"),

@@ -1,4 +1,4 @@
-// Owns how figures are written for people: durations, counts, sizes, clock times.
+// Owns how figures are written for people: durations, counts, sizes, costs, clock times.
 
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "";
@@ -28,6 +28,12 @@ export function tokens(usage) {
   if (!usage) return "";
   const about = usage.estimated ? "~" : "";
   return `${count(usage.input) || "?"} → ${about}${count(usage.output) || "?"}`;
+}
+
+/** A cost in US dollars. "$ ?": unknown. */
+export function dollars(cost) {
+  if (cost === null || cost === undefined) return "$ ?";
+  return cost >= 1 || cost === 0 ? `$${cost.toFixed(2)}` : `$${cost.toFixed(4)}`;
 }
 
 export function plural(number, word, many = `${word}s`) {

@@ -2,7 +2,7 @@
 
 import {choices, h} from "./dom.js";
 import {exchangePanel} from "./exchange.js";
-import {clock, duration, plural, tokens} from "./format.js";
+import {clock, dollars, duration, plural, tokens} from "./format.js";
 import {getJson} from "./gateway.js";
 
 const MOST = 2000;
@@ -137,7 +137,7 @@ export class Live {
           row.error ? h("span", {class: "error"}, row.error) : h("span", {class: "dim"}, row.answer || "")),
         h("span", {class: "figures"}, row.running ? "running…" : h("span", {class: failed ? "error" : null}, row.status || "cut"),
           h("span", {title: "tokens in and out"}, usage),
-          h("span", {title: "cost: no price is known", class: "dim price"}, "$ ?"),
+          row.running ? null : h("span", {title: row.cost === null ? "cost: unknown" : "cost", class: "dim price"}, dollars(row.cost)),
           h("span", {title: row.first_byte ? `first byte after ${duration(row.first_byte)}` : null}, duration(row.seconds)),
           row.losses ? h("span", {class: `tag ${row.severity}`}, plural(row.losses, "loss", "losses")) : null)));
   }

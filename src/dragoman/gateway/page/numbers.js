@@ -1,8 +1,8 @@
-// Owns the view Numbers: requests, faults, losses, tokens and times over time, by upstream and by key, and the health of
+// Owns the view Numbers: requests, faults, losses, tokens, costs and times over time, by upstream and by key, and the health of
 // the upstreams. Everything is counted from the exchanges that the gateway still keeps.
 
 import {choices, h} from "./dom.js";
-import {clock, count, duration, percentile, plural} from "./format.js";
+import {clock, count, dollars, duration, percentile, plural} from "./format.js";
 import {getJson} from "./gateway.js";
 import {onRows, sorted} from "./live.js";
 import {plot} from "./plot.js";
@@ -74,12 +74,19 @@ function table(title, rows, key) {
     const times = part.map(row => row.seconds).filter(one => one !== null).sort((a, b) => a - b);
     const all = [part.length, part.filter(row => !isGood(row)).length, part.filter(row => ["warning", "error"].includes(row.severity)).length,
       count(part.reduce((total, row) => total + (row.usage?.input ?? 0), 0)), count(part.reduce((total, row) => total + (row.usage?.output ?? 0), 0)),
-      duration(percentile(times, 0.5)), duration(percentile(times, 0.95))];
+      cost(part), duration(percentile(times, 0.5)), duration(percentile(times, 0.95))];
     return h("tr", null, h("th", {scope: "row"}, name), all.map(one => h("td", null, one)));
   });
-  const heads = ["requests", "failed", "grave losses", "tokens in", "tokens out", "p50", "p95"];
+  const heads = ["requests", "failed", "grave losses", "tokens in", "tokens out", "cost", "p50", "p95"];
   return h("section", {class: "scroll", tabindex: "0", role: "region", "aria-label": title}, h("table", null, h("caption", null, title),
     h("thead", null, h("tr", null, h("td"), heads.map(one => h("th", {scope: "col"}, one)))), h("tbody", null, body)));
+}
+
+/** The sum of the costs that are known; "at least" where some are not. */
+function cost(part) {
+  const known = part.filter(row => row.cost !== null);
+  if (!known.length) return dollars(null);
+  return `${known.length < part.length ? "at least " : ""}${dollars(known.reduce((total, row) => total + row.cost, 0))}`;
 }
 
 function grouped(rows, key) {

@@ -14,6 +14,7 @@ from bench.streams import frames
 from dragoman.canon.losses import Loss
 from dragoman.canon.repair_codes import Repair
 from dragoman.gateway.app import _names
+from dragoman.gateway.config import Config
 from dragoman.gateway.exchange.exchange_report import report, usage
 from dragoman.gateway.exchange.recent_exchanges import (
     HEAD,
@@ -167,7 +168,7 @@ def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> 
     assert len(large.request.body) == 10_000
     assert kept.get("small") is not None
     assert kept.size < 50_000
-    assert report(large)["canon"] is None
+    assert report(large, Config())["canon"] is None
 
 
 def test_what_was_shortened_still_tells_how_long_it_was() -> None:
@@ -177,7 +178,7 @@ def test_what_was_shortened_still_tells_how_long_it_was() -> None:
     exchange.request = IncomingRequest("POST", head.path, head.query, head.headers, bytes(500_000), head)
     kept.add(exchange)
     assert len(exchange.request.body) == 10_000
-    assert report(exchange)["headers"] == {"host": "x", "content-length": "500000"}
+    assert report(exchange, Config())["headers"] == {"host": "x", "content-length": "500000"}
     assert head.headers == {"host": "x"}
 
 
