@@ -167,7 +167,8 @@ export class Live {
   step(by) {
     const items = [...this.body.children];
     if (!items.length) return;
-    const now = items.findIndex(one => one.dataset.id === this.#open);
+    // The address changes at once, the open exchange only with the event that follows: two quick keys make two steps.
+    const now = items.findIndex(one => location.hash === `#live/${one.dataset.id}`);
     const next = items[Math.min(items.length - 1, Math.max(0, now + by))];
     location.hash = `#live/${next.dataset.id}`;
     next.scrollIntoView({block: "nearest"});
