@@ -138,6 +138,26 @@ def test_image_models_of_gemini_2_5_do_not_think() -> None:
     assert "effort.dropped" in codes(done)
 
 
+@pytest.mark.parametrize(
+    ("model", "asked", "level"),
+    [
+        ("gemini-3.6-flash", "minimal", "MINIMAL"),
+        ("gemini-3.7-flash", "minimal", "LOW"),
+        ("gemini-3.9-flash", "minimal", "LOW"),
+        ("gemini-3.1-flash-image", "low", "MINIMAL"),
+        ("gemini-3.1-flash-lite-image", "medium", "HIGH"),
+    ],
+)
+def test_gemini_3_gets_only_levels_that_the_model_is_shown_to_take(model: str, asked: str, level: str) -> None:
+    done = sent(chat(reasoning_effort=asked), "openai-chat", "gemini", model)
+    assert done.json()["generationConfig"]["thinkingConfig"]["thinkingLevel"] == level
+
+
+def test_on_responses_gpt_5_6_takes_the_highest_effort() -> None:
+    done = sent({**chat(), "reasoning": {"effort": "max"}}, "openrouter", "openai-responses", "gpt-5.6-terra")
+    assert done.json()["reasoning"]["effort"] == "max"
+
+
 def test_opus_4_5_gets_an_effort_beside_its_budget() -> None:
     done = sent(chat(reasoning_effort="medium"), "openai-chat", "anthropic", "claude-opus-4-5")
     assert done.json()["output_config"] == {"effort": "medium"}
@@ -190,6 +210,14 @@ def test_models_without_eyes_get_no_pictures(model: str) -> None:
         ("gemini-2.0-flash", "high", None),
         ("mistral-small-latest", "medium", "high"),
         ("mistral-medium-2508", "high", None),
+        ("mistral-large-2512", "high", None),
+        ("mistral-large-4-0", "high", "medium"),
+        ("open-mistral-nemo", "high", None),
+        ("o1-mini", "high", None),
+        ("o3-deep-research", "high", "medium"),
+        ("gpt-5.6-terra", "max", "xhigh"),
+        ("zai-glm-5-3", "medium", "low"),
+        ("k3-256k", "none", "low"),
         ("llama-3.3-70b-versatile", "high", None),
         ("qwen3-30b-a3b-instruct-2507", "high", None),
     ],
@@ -219,8 +247,9 @@ def test_minimax_gets_one_system_message_and_no_fields_that_it_does_not_have() -
 
 def test_kimi_has_fixed_sampling_and_the_older_models_have_not() -> None:
     body = chat(temperature=0.3, top_p=0.5)
-    fixed = sent(body, "openai-chat", "openai-chat", "kimi-k2.6", host="moonshot")
-    assert not {"temperature", "top_p"} & set(fixed.json())
+    for model in ("kimi-k2.6", "k3-256k"):
+        fixed = sent(body, "openai-chat", "openai-chat", model, host="moonshot")
+        assert not {"temperature", "top_p"} & set(fixed.json())
     free = sent(body, "openai-chat", "openai-chat", "moonshot-v1-8k", host="moonshot")
     assert (free.json()["temperature"], free.json()["top_p"]) == (0.3, 0.5)
 

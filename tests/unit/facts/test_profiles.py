@@ -51,6 +51,12 @@ def test_a_model_is_known_with_its_route_in_front(model: str) -> None:
     assert (known.reasoning, known.efforts) == (True, ("none", "low", "medium", "high", "xhigh"))
 
 
+@pytest.mark.parametrize("model", ["claude-fable-5-2", "claude-mythos-5-2", "claude-fable-5.2"])
+def test_a_version_is_not_taken_for_the_date_of_an_earlier_one(model: str) -> None:
+    known = lookup("anthropic", model)
+    assert (known.forced_choice, known.bound_seals) == ("refused", True)
+
+
 def test_a_star_does_not_cross_a_slash() -> None:
     assert lookup("openai-chat", "gpt-5.2/other") is DEFAULT_PROFILE
 

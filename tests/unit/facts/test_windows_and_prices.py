@@ -39,6 +39,20 @@ def test_a_model_that_no_row_names_is_unknown() -> None:
     assert lookup("anthropic", "claude-opus-5" + "x" * 1000) is UNKNOWN
 
 
+def test_a_later_version_has_not_the_prices_of_the_version_whose_dated_name_looks_like_it() -> None:
+    assert lookup("anthropic", "claude-fable-5-2").input_price == 8.0
+    assert lookup("anthropic", "claude-fable-5-20260609").input_price == 10.0
+    assert lookup("anthropic", "claude-opus-5-2") is UNKNOWN
+
+
+def test_prices_that_no_page_of_the_provider_proves_are_unknown() -> None:
+    assert lookup("gemini", "gemini-2.5-flash") == WindowAndPrices(1_048_576, 65_536)
+    assert lookup("openai-responses", "gpt-5.4") == WindowAndPrices(1_050_000, 128_000)
+    haiku = lookup("anthropic", "claude-haiku-5-5")
+    assert haiku.cost(Usage(100_000, 1000)) == pytest.approx(0.1 * 0.1 + 0.001 * 0.5)
+    assert haiku.cost(Usage(100_001, 1000)) is None
+
+
 def test_cached_tokens_have_prices_of_their_own() -> None:
     known = WindowAndPrices(input_price=10, output_price=50, cache_read_price=1, cache_write_price=12.5)
     usage = Usage(1_000_000, 10_000, cache_read=600_000, cache_write=100_000)
@@ -61,9 +75,9 @@ def test_a_cost_that_needs_an_unknown_number_is_unknown(known: WindowAndPrices, 
 
 
 def test_a_long_request_has_the_long_prices_for_all_its_tokens() -> None:
-    known = lookup("gemini", "gemini-2.5-pro")
-    assert known.cost(Usage(200_000, 1000)) == pytest.approx(0.2 * 1.25 + 0.001 * 10)
-    assert known.cost(Usage(200_001, 1000)) == pytest.approx(0.200001 * 2.5 + 0.001 * 15)
+    known = lookup("openai-chat", "gpt-5.6-terra")
+    assert known.cost(Usage(272_000, 1000)) == pytest.approx(0.272 * 2 + 0.001 * 12)
+    assert known.cost(Usage(272_001, 1000)) == pytest.approx(0.272001 * 4 + 0.001 * 18)
 
 
 def test_own_values_win_and_leave_the_others() -> None:
