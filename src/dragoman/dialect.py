@@ -73,11 +73,11 @@ class TemplateWriter(StreamWriter, Protocol):
 
     def template(self, index: int) -> Template | None:
         """The template with which more text of that part is written; None if writing the text needs anything else.
-        After each use the caller reports the text with `told`.
+        After each use the caller reports the text with `add_texts`.
         """
         ...
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text of that part that was written with its template."""
         ...
 

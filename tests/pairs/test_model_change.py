@@ -16,7 +16,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
-from dragoman.translate.model_gates import held_to_model
+from dragoman.translate.model_gates import fit_to_model
 from tests.pairs.desk import DIALECTS, lost, read, written
 
 HI = [{"role": "user", "content": "hi"}]
@@ -305,7 +305,7 @@ def test_both_spellings_of_a_setting_are_held_to_the_model(dialect: str, config:
     document = f'{{"contents":[{{"role":"user","parts":[{{"text":"hi"}}]}}],{config}}}'
     if dialect == "code-assist":
         document = f'{{"model":"gemini-3-pro-preview","project":"p","request":{document}}}'
-    out = json.loads(held_to_model(document.encode(), get(dialect), "gemini-2.5-flash")[0])
+    out = json.loads(fit_to_model(document.encode(), get(dialect), "gemini-2.5-flash")[0])
     found = out.get("request", out)
     assert [value for name, value in found.items() if name != "contents"] == [left]
 

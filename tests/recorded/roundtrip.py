@@ -34,7 +34,7 @@ from dragoman.canon import (
     ToolResult,
     pointer,
 )
-from dragoman.canon.parts import held_elsewhere
+from dragoman.canon.parts import is_stored_elsewhere
 from dragoman.codec.answer_ids import original
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.codec.failed_answer_endings import GAP, failure
@@ -340,7 +340,7 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         more["cache"] = next((mark for mark in marks if mark is not None), None)
         places = [part.at, *[at for atom in inner for at in atom.ats]]
         return Atom("result", "tool", key, {**sides, **more}, places, [])
-    if isinstance(part, HostedResult) and held_elsewhere(part):
+    if isinstance(part, HostedResult) and is_stored_elsewhere(part):
         # It is a part of its call, or of the answer's metadata.
         return Atom("opaque", role, f"{part.dialect} of {part.family}", sides, [part.at], [])
     if isinstance(part, Opaque):

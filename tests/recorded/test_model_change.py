@@ -8,7 +8,7 @@ from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate import model_gates
-from dragoman.translate.model_gates import held_to_model
+from dragoman.translate.model_gates import fit_to_model
 from tests.recorded.cases import DIALECTS, cases
 
 EACH = 3
@@ -29,10 +29,10 @@ def test_turns_that_are_left_out_at_first_would_change_nothing(dialect: str, mon
     shorter = 0
     for place, model in enumerate(profiled(dialect).values()):
         for case in recorded[place % EACH :: EACH]:
-            found, _ = held_to_model(case.body, get(dialect), model)
+            found, _ = fit_to_model(case.body, get(dialect), model)
             with monkeypatch.context() as patch:
                 patch.setattr(model_gates, "_shortened", lambda *_: None)
-                whole, _ = held_to_model(case.body, get(dialect), model)
+                whole, _ = fit_to_model(case.body, get(dialect), model)
             assert found == whole, (case.id, model)
             shorter += found == case.body
     assert shorter

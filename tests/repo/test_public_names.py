@@ -64,7 +64,7 @@ ERRORS = {
 RUNTIME = {
     *("Agent", "Limits", "Loop", "Policy", "Reply", "Session", "Settings", "Toolbox", "OutputError"),
     *("FunctionTool", "Tool", "ToolEnvironment", "ToolError", "Outcome", "Confirmation", "Approval", "builtin", "tool"),
-    *("Compressed", "Content", "Failed", "Finished", "Happening", "Lost", "Retrying", "Thought", "Waiting"),
+    *("Compressed", "Content", "Failed", "Finished", "Lost", "Retrying", "RunEvent", "Thought", "Waiting"),
     *("DiffUpdate", "DiffViewer", "ProjectInstructions", "SearchService", "WebSearchBegin", "WebSearchEnd"),
     "WindowAndPrices",
     *("ToolCallProgress", "ToolCallRequest", "ToolCallResponse"),

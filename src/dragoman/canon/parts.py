@@ -235,6 +235,6 @@ OPAQUES: frozenset[type[Part]] = frozenset({Opaque, HostedCall, HostedResult})
 """The types of all parts that only one dialect has. A look here is quicker than `isinstance`."""
 
 
-def held_elsewhere(part: Part) -> bool:
+def is_stored_elsewhere(part: Part) -> bool:
     """True if a hosted call or result has no JSON of its own, so that a writer has nothing to write for it."""
     return (type(part) is HostedCall or type(part) is HostedResult) and part.value == ELSEWHERE

@@ -19,10 +19,10 @@ from ..runtime.events import (
     Content,
     Failed,
     Finished,
-    Happening,
     Lost,
     ProjectInstructions,
     Retrying,
+    RunEvent,
     Thought,
     ToolCallProgress,
     ToolCallRequest,
@@ -66,7 +66,7 @@ class JsonOutput:
         """`usage`: the tokens of the run are also a message at the end."""
         self._usage = usage
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: RunEvent) -> None:
         """Write an event to standard output."""
         sys.stdout.buffer.write(as_line(happening))
         sys.stdout.buffer.flush()
@@ -92,7 +92,7 @@ class TextOutput:
         self._open = False  # the last line of the model's text has no end yet
         self._live: Live | None = None  # shows the output of a running tool
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: RunEvent) -> None:
         """Show an event."""
         if isinstance(happening, ToolCallProgress):
             if self._rich:
@@ -195,7 +195,7 @@ class TextOutput:
 class LastAnswer(TextOutput):
     """Shows all events but the model's text, which is written once it is checked."""
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: RunEvent) -> None:
         """Show an event."""
         if not isinstance(happening, Content):
             super().tell(happening)

@@ -26,7 +26,7 @@ from ..runtime.builtin_tools import endpoint_of
 from ..runtime.builtin_tools import tools as builtin_tools
 from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.edit_journal import EditJournal
-from ..runtime.events import Content, Finished, Happening, Reason, ToolCallRequest
+from ..runtime.events import Content, Finished, Reason, RunEvent, ToolCallRequest
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
@@ -302,7 +302,7 @@ def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
         say(f"commands run without a sandbox, because none works here ({agent.sandbox.why})")
 
 
-async def _shown(run: AsyncGenerator[Happening, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:
+async def _shown(run: AsyncGenerator[RunEvent, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:
     """Show the events of a run. Gives its end, and the model's text after its last call."""
     reason: Reason = "stop"
     pieces: list[str] = []

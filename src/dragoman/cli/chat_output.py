@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..canon.losses import Loss
 from ..canon.response import Usage
-from ..runtime.events import Content, Finished, Happening, Lost, ToolCallRequest
+from ..runtime.events import Content, Finished, Lost, RunEvent, ToolCallRequest
 from ..runtime.spending import added_cost
 from .ask_output import TextOutput, spending
 from .terminal_output import visible
@@ -36,7 +36,7 @@ class ChatOutput(TextOutput):
         self.cost: float | None = 0.0
         """Cost of all answers in US dollars. None: a price is unknown."""
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: RunEvent) -> None:
         """Show an event."""
         super().tell(happening)
         if isinstance(happening, Lost):
@@ -55,7 +55,7 @@ class MarkdownOutput(ChatOutput):
         self._text = ""
         self._tail: Live | None = None
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: RunEvent) -> None:
         """Show an event."""
         if isinstance(happening, Content):
             self._add(happening.value)

@@ -85,8 +85,8 @@ def _rehearsed(sent: Translation, upstream: str) -> bytes:
     speaker = get(upstream)
     request = speaker.read_request(sent.body, Context(upstream, rehearsal.PREFIX))
     request = msgspec.structs.replace(request, model="rehearsal/rules")
-    said = rehearsal.answer(request, seals="ignored").response()
-    if isinstance(said, Fault):
-        raise FaultError(said)
+    answer = rehearsal.answer(request, seals="ignored").response()
+    if isinstance(answer, Fault):
+        raise FaultError(answer)
     context = Context(upstream, upstream, model=request.model, answers=request, created=1_760_000_000)
-    return speaker.write_response(said, context)
+    return speaker.write_response(answer, context)

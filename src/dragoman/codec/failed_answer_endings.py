@@ -55,7 +55,7 @@ def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Pa
     return (*parts, Text(gap + words if has_text else words))
 
 
-def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
+def events_of_whole_answer(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
     """The events of a whole answer that came in place of a stream. Empty if the bytes are no answer."""
     if not stray.lstrip().startswith(b"{"):
         return []
@@ -74,7 +74,7 @@ def told_whole(stray: bytes, read: Callable[[bytes, Context], Response], context
     return unfold(response)
 
 
-def says_it_all(stop: Stop, exact: frozenset[StopReason]) -> bool:
+def is_exact(stop: Stop, exact: frozenset[StopReason]) -> bool:
     """Whether the target's word for the reason is exact. A sentence in a field of its own does not count."""
     return stop.reason in exact and not stop.word and not (stop.detail and not stop.detail_at)
 

@@ -151,7 +151,7 @@ def _unwrapped_error(value: dict[str, Any]) -> dict[str, Any] | None:
 _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
 
 
-def said_nothing(value: Raw | None) -> bool:
+def is_empty_field(value: Raw | None) -> bool:
     """Whether a field is absent, null or empty: `"error": null` is no error, and `"choices": []` is no answer."""
     return value is None or bytes(value) in _NOTHING or bytes(value).translate(None, b" \t\r\n") in _NOTHING
 

@@ -34,7 +34,7 @@ from msgspec import Raw
 
 from ..canon.events import Event, Finish, PartEnd, PartStart
 from ..canon.losses import Severity
-from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Seal, held_elsewhere
+from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Seal, is_stored_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
 from ..context import Context
@@ -104,7 +104,7 @@ def drop(
     for part in (call, result):
         if part is not None:
             words = f"{part.kind}: {why}" if why else part.kind
-            context.lose("hosted.dropped", part.at, words, "info" if held_elsewhere(call) else severity)
+            context.lose("hosted.dropped", part.at, words, "info" if is_stored_elsewhere(call) else severity)
     return ()
 
 
@@ -169,7 +169,7 @@ def is_other(prefix: str, call_id: str) -> bool:
     return call_id.startswith(prefix + OTHER + MARK)
 
 
-def asked_object(call: HostedCall) -> dict[str, Any]:
+def arguments_object(call: HostedCall) -> dict[str, Any]:
     """The arguments of a use as an object. Those of a tool that only one dialect has may be a text."""
     return members(call.arguments) or ({"input": call.arguments} if call.arguments.strip(" {}") else {})
 

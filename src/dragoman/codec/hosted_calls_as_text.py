@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text, held_elsewhere
+from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text, is_stored_elsewhere
 from ..context import Context
 from . import json_text
 from .hosted_calls import drop, members, queries, word
@@ -30,9 +30,9 @@ def output(result: HostedResult | None) -> str:
 def came_back(result: HostedResult | None) -> str:
     """The same. Of a tool that only its own dialect has, where no text is known: what the dialect's JSON says."""
     words = output(result)
-    if words or result is None or result.family or result.sources or held_elsewhere(result):
+    if words or result is None or result.family or result.sources or is_stored_elsewhere(result):
         return words
-    return said_in(json_text.plain(result.value))
+    return text_in(json_text.plain(result.value))
 
 
 def stdout(result: HostedResult | None) -> str:
@@ -71,8 +71,8 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
         context.lose("media.dropped", media.at, media.mime or media.kind)
     description = _DESCRIPTIONS[call.family](call)
     came_back = "\n".join([text for text in (_pages(result), output(result)) if text])
-    if result is not None and not call.family and not result.parts and not held_elsewhere(result):
-        came_back = said_in(json_text.plain(result.value))
+    if result is not None and not call.family and not result.parts and not is_stored_elsewhere(result):
+        came_back = text_in(json_text.plain(result.value))
     if result is None:
         description += "\n[no result was recorded]"
     elif came_back:
@@ -122,7 +122,7 @@ _PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", 
 """Members of a use that describe neither the call nor the result."""
 
 
-def said_in(value: Any) -> str:
+def text_in(value: Any) -> str:
     """The text in a JSON value: its only text, else the value without ids, types and seals; "" for none."""
     value = _trimmed({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
     while isinstance(value, dict | list) and len(value) == 1:

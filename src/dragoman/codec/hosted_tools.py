@@ -109,7 +109,7 @@ FORMS: Mapping[str, Any] = {
 }
 """The common names of options, and their form. An option with another form is reported as unknown."""
 
-NOTHING_SAID: Mapping[str, Any] = {
+DEFAULT_OPTIONS: Mapping[str, Any] = {
     "approval": "never",
     "context_size": "medium",
     "deferred": False,
@@ -416,7 +416,7 @@ def _put(value: dict[str, Any], path: Path, setting: Any) -> None:
 
 def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
     for name, (at, setting) in wish.options.items():
-        if name not in taken and not (name in NOTHING_SAID and NOTHING_SAID[name] == setting):
+        if name not in taken and not (name in DEFAULT_OPTIONS and DEFAULT_OPTIONS[name] == setting):
             context.lose("tool.hosted.option.dropped", at, name)
     for at in wish.rest:
         context.lose("tool.hosted.option.dropped", at, str(at[-1]))

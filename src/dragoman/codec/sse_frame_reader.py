@@ -29,7 +29,7 @@ class Template(NamedTuple):
     number: int = -1
 
 
-class Mender(Protocol):
+class EscapeCleaner(Protocol):
     """Mends arguments of calls with escapes of half characters, on their way to the writer."""
 
     holding: bool
@@ -40,10 +40,10 @@ class Mender(Protocol):
         ...
 
 
-class Mended(NamedTuple):
+class EscapeCleaning(NamedTuple):
     """Who mends the texts of a part, and which texts were sent otherwise than they came."""
 
-    mender: Mender
+    mender: EscapeCleaner
     part: int
     """The index of the part."""
     changed: dict[int, str]
@@ -62,11 +62,11 @@ class FrameMatcher(Protocol):
         """
         ...
 
-    def hear(self, frame: bytes) -> str | None:
+    def matched_text(self, frame: bytes) -> str | None:
         """The text of a frame that differs from the remembered frame only in its text; else None."""
         ...
 
-    def lane(self, template: Template, texts: list[str], cleaning: Mended | None = None) -> Lane | None:
+    def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
         """A function that translates frame after frame, as long as all are more of the same text. None if no frame is
         remembered. `texts` gets the texts as they come.
         """
@@ -77,7 +77,7 @@ class FrameMatcher(Protocol):
         ...
 
 
-def begun(events: list[Event], before: int) -> bool:
+def starts_part(events: list[Event], before: int) -> bool:
     """Whether the added events are the start of a part with its first text, and at most the end of the previous
     part.
     """
@@ -158,7 +158,7 @@ class FrameReader:
         return events
 
     def __match(self, frame: bytes, events: list[Event]) -> bool:
-        text = self.__matcher.hear(frame) if self.__matcher is not None else None
+        text = self.__matcher.matched_text(frame) if self.__matcher is not None else None
         if text is None:
             return False
         self.__last = frame
@@ -187,14 +187,14 @@ class FrameReader:
             self._frame(name, data, events)
         self.held = None
 
-    def lane(self, template: Template, texts: list[str], cleaning: Mended | None = None) -> Lane | None:
+    def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
         """The function for more of the open text; this reader no longer matches frames itself. The caller reports the
-        text with `heard` at the end.
+        text with `add_texts` at the end.
         """
         self.__listens = False
         return self.__matcher.lane(template, texts, cleaning) if self.__matcher is not None else None
 
-    def heard(self, texts: list[str], last: bytes) -> None:
+    def add_texts(self, texts: list[str], last: bytes) -> None:
         """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
         self.__last = last
         if self.__counts:

@@ -303,7 +303,7 @@ _packed_empty = small_cache(256)(packed_seals.pack)
 def _place_last(plain: Plain, seals: AnswerSeals) -> None:
     """Place the records of an answer without calls."""
     if seals.plan.keeps_all:
-        seals.said(_text(plain.text))
+        seals.add_text(_text(plain.text))
     last = [packed_seals.pack(part.seal) for part in seals.finish() if part.seal is not None]
     if not last:
         return

@@ -204,27 +204,27 @@ class RequestMemory:
         remembered = Begun(self, known, envelope, request, writer)
         if remembered.survey(context).has_opaque:
             return None
-        if remembered.said is not prefix.turns and len(losses):
+        if remembered.turns_so_far is not prefix.turns and len(losses):
             remembered.losses = losses.noted()[early : marks[remembered.count - prefix.count]]
         return remembered
 
     def learn(self, remembered: Begun, written: WrittenPrefix | None, model: str) -> None:
         """Remember the beginning of a conversation."""
         known, prefix = remembered.known, remembered.known.prefix
-        if len(remembered.said) == len(prefix.turns):
+        if len(remembered.turns_so_far) == len(prefix.turns):
             if written is not None and prefix is not NOTHING:
                 prefix.keep(model, written)
             return
         text = cut(known.text, known.messages, remembered.count - prefix.count)
         search = remembered.digest.asked
         if search is not None:
-            search = search._replace(turns=len(remembered.said))
+            search = search._replace(turns=len(remembered.turns_so_far))
         table = {} if written is None else {model: written}
         self._prefixes.put(
             known.pair,
             text,
             remembered.count,
-            remembered.said,
+            remembered.turns_so_far,
             remembered.facts,
             remembered.losses,
             table,
@@ -270,8 +270,8 @@ class Begun:
         "known",
         "losses",
         "request",
-        "said",
         "settled",
+        "turns_so_far",
     )
 
     def __init__(
@@ -286,13 +286,13 @@ class Begun:
         prefix, turns = known.prefix, request.turns
         self._lead = lead = len(envelope.request.turns)
         self._end = end = past = lead + len(prefix.turns)
-        self.count, self.said = prefix.count, prefix.turns
-        """The number of messages of the longer prefix that may be remembered; `said` holds its turns."""
+        self.count, self.turns_so_far = prefix.count, prefix.turns
+        """The number of messages of the longer prefix that may be remembered; `turns_so_far` holds its turns."""
         if len(turns) > past:
             self._end = end = boundary(turns, past, frozenset((writer.name, *writer.kin)))
             if end > past:
                 self.count = prefix.count + len(known.messages) if end == len(turns) else begins_at(turns[end])
-                self.said = turns[lead:end]
+                self.turns_so_far = turns[lead:end]
         self.facts: HistoryFacts = prefix.facts
         """The facts about these turns."""
         self.losses: tuple[Noted, ...] = prefix.losses
@@ -307,10 +307,12 @@ class Begun:
         examined.
         """
         prefix, turns = self.known.prefix, self.request.turns
-        if self.said is not prefix.turns:
+        if self.turns_so_far is not prefix.turns:
             known = prefix.facts.calls is not None
-            self.facts = survey(self.said, len(prefix.turns), prefix.facts) if known else survey(self.said)
-        if self.said and self.envelope.bare and self.facts.calls is not None:
+            self.facts = (
+                survey(self.turns_so_far, len(prefix.turns), prefix.facts) if known else survey(self.turns_so_far)
+            )
+        if self.turns_so_far and self.envelope.bare and self.facts.calls is not None:
             if self._end == len(turns):
                 found = msgspec.structs.replace(self.facts, turns=turns)
             else:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..codec.json_text import encode
-from ..codec.sse_frame_reader import Lane, Mended, Template
+from ..codec.sse_frame_reader import EscapeCleaning, Lane, Template
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"
@@ -57,7 +57,7 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: Shape, texts: list[str], template: Template, cleaning: Mended | None = None) -> Lane:
+def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCleaning | None = None) -> Lane:
     """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
@@ -184,7 +184,7 @@ class RepeatedFrame:
         self.shape = Shape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)
         return True
 
-    def hear(self, frame: bytes) -> str | None:
+    def matched_text(self, frame: bytes) -> str | None:
         """The text of a frame that differs from the remembered frame only in its text; else None."""
         if self._lane is None:
             if self.shape is None:
@@ -192,7 +192,7 @@ class RepeatedFrame:
             self._lane = _lane(self.shape, self._texts, _EMPTY_TEMPLATE)
         return None if self._lane(frame) is None else self._texts.pop()
 
-    def lane(self, template: Template, texts: list[str], cleaning: Mended | None = None) -> Lane | None:
+    def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
         """A function that matches frame after frame and writes each with the template, as long as all are more of the
         same text. None if no frame is remembered.
         """

@@ -53,7 +53,7 @@ from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
 from .diff_viewer import DiffViewer
 from .edit_journal import EditJournal
-from .events import Content, Finished, Happening, Lost, ProjectInstructions, Reason, ToolCallRequest
+from .events import Content, Finished, Lost, ProjectInstructions, Reason, RunEvent, ToolCallRequest
 from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
@@ -271,7 +271,7 @@ class Agent:
                     pieces.clear()
         return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail, cost=end.cost)
 
-    async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
+    async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[RunEvent, None]:
         """Ask, and yield the events of the run as they happen."""
         if not self.session.turns and self._works:
             self.session.turns = appended((), *await self._opening())
@@ -293,7 +293,7 @@ class Agent:
             files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
         return system_prompt.opening(self._workspace, date.today(), as_text(found), files)
 
-    async def resume(self) -> AsyncGenerator[Happening, None]:
+    async def resume(self) -> AsyncGenerator[RunEvent, None]:
         """Continue the run that was interrupted, paused, or waits for approvals."""
         own = self._loop is None
         if own:
@@ -321,7 +321,7 @@ class Agent:
         only."""
         await self._opened().check(self.session)
 
-    async def compact(self) -> list[Happening]:
+    async def compact(self) -> list[RunEvent]:
         """Put a summary in place of the earlier turns, if that makes the history shorter. Under `async with` only."""
         events = await self._opened().compact(self.session)
         self._save(self.session)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from ..canon.parts import ToolCall, ToolResult
 from . import telemetry
 from .diff_viewer import DiffViewer, approval_of
-from .events import Happening, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
+from .events import RunEvent, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
 from .history import INTERRUPTED, failed
 from .model_answer import within
 from .policy import Policy
@@ -61,7 +61,7 @@ class CallRunner:
         self.spared = 0.0
         """Seconds in which the run waited for a person. They do not count against the time limit."""
 
-    async def run(self) -> AsyncGenerator[Happening, None]:
+    async def run(self) -> AsyncGenerator[RunEvent, None]:
         """Run the calls without a result. Close the step when every call has a result."""
         session = self._session
         calls = session.open()
@@ -153,7 +153,7 @@ class CallRunner:
             if self._deadline is not None:
                 self._deadline += took
 
-    async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[Happening, None]:
+    async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[RunEvent, None]:
         session, services = self._session, self._services
         queue: asyncio.Queue[_Item] = asyncio.Queue()
         session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]

@@ -156,7 +156,7 @@ class Finished(_Told, frozen=True, rename={"finish_reason": "finishReason"}):
     cost: float | None = None
 
 
-Happening = (
+RunEvent = (
     Thought
     | Content
     | ToolCallRequest
@@ -187,7 +187,7 @@ def thoughts(text: str) -> Iterator[Thought]:
         yield Thought(found[1].strip(), text[found.end() : end].strip())
 
 
-def as_line(event: Happening) -> bytes:
+def as_line(event: RunEvent) -> bytes:
     """The event as one line of JSON."""
     shaped: dict[str, Any] = {}
     if isinstance(event, ToolCallResponse):

@@ -52,7 +52,7 @@ class Ignores(Struct, frozen=True):
         for base, lines, by in self.patterns:
             if base not in path.parents:
                 continue
-            ignored = gitignore.said(lines, path.relative_to(base).as_posix(), is_folder)
+            ignored = gitignore.is_ignored(lines, path.relative_to(base).as_posix(), is_folder)
             if ignored is not None:
                 verdict[by] = ignored
         return "git" if verdict.get("git") else "own" if verdict.get("own") or verdict.get("caller") else ""

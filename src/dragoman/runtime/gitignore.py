@@ -45,7 +45,7 @@ def read(lines: Iterable[str]) -> tuple[Pattern, ...]:
     return tuple(out)
 
 
-def said(patterns: tuple[Pattern, ...], path: str, is_folder: bool) -> bool | None:
+def is_ignored(patterns: tuple[Pattern, ...], path: str, is_folder: bool) -> bool | None:
     """Whether the last matching pattern ignores a path relative to the ignore file's folder. None: no pattern
     matches."""
     for ignores, folders_only, form in reversed(patterns):

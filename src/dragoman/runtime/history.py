@@ -36,7 +36,7 @@ def sealed(thought: Reasoning) -> bool:
     return thought.seal is not None
 
 
-def says_something(parts: Iterable[Part]) -> bool:
+def has_words(parts: Iterable[Part]) -> bool:
     """Whether an answer has a text or a call. An answer without both is no turn of a conversation."""
     return any(not isinstance(part, Reasoning) and not (isinstance(part, Text) and not part.text) for part in parts)
 

@@ -62,7 +62,7 @@ def question(early: Turns) -> Turns:
     return (Turn("system", (Text(INSTRUCTION),)), *early, Turn("user", (Text(WISH),)))
 
 
-def begun_anew(summary: str, parted: Cut) -> Turns:
+def compressed_history(summary: str, parted: Cut) -> Turns:
     """The new history. In the middle of a task it repeats the user's own words."""
     text = OPENING + summary.strip()
     opening = parted.early[:2] if is_opening(parted.early[0]) else ()  # the place must not depend on the summary

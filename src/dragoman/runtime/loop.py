@@ -28,8 +28,8 @@ from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
 from .cyclic_schemas import explained
 from .diff_viewer import DiffViewer
-from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
-from .history import appended, curated, placed, says_something, sealed, text_of
+from .events import Compressed, Failed, Finished, Lost, Reason, Retrying, RunEvent
+from .history import appended, curated, has_words, placed, sealed, text_of
 from .model import Model, Models
 from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .policy import Policy
@@ -113,11 +113,11 @@ class Loop:
         """The tools that the session's model is offered."""
         return self._declared(self._models(session.model))
 
-    async def compact(self, session: Session) -> list[Happening]:
+    async def compact(self, session: Session) -> list[RunEvent]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
         return await self._compressed(session, self._models(session.model), None)
 
-    async def run(self, session: Session) -> AsyncGenerator[Happening, None]:
+    async def run(self, session: Session) -> AsyncGenerator[RunEvent, None]:
         """Run a session until it is the user's turn. The last event is Finished, unless the consumer leaves earlier."""
         self._pausing = False
         clock = asyncio.get_running_loop().time
@@ -163,7 +163,7 @@ class Loop:
         self._services.save(session)
         return Finished(reason, session.spent, detail, session.cost)
 
-    async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
+    async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[RunEvent, None]:
         lost: list[Loss] = []
         spent: list[tuple[Usage, float | None]] = []
 
@@ -194,7 +194,7 @@ class Loop:
         if calling.waiting:
             yield self._ended(session, "approval")
 
-    async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
+    async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[RunEvent, None]:
         model = self._models(session.model)
         window = (await model.known()).context or self._limits.window
         size = max(session.held, history_compression.tokens(session.turns))
@@ -238,7 +238,7 @@ class Loop:
 
     async def _listened(
         self, session: Session, model: Model, answer: Answer, deadline: float | None
-    ) -> AsyncGenerator[Happening, None]:
+    ) -> AsyncGenerator[RunEvent, None]:
         """Send one request, and yield the events of the answer."""
         session.tools = self._declared(model)
         request, lost = session.request(self.settings), list[Loss]()
@@ -300,7 +300,7 @@ class Loop:
         family = tool.needs_hosted if isinstance(tool, NeedsHosted) else ""
         return not family or (family in model.hosted and family not in self._hosted)
 
-    def _answered(self, session: Session, answer: Answer, cost: float | None) -> list[Happening]:
+    def _answered(self, session: Session, answer: Answer, cost: float | None) -> list[RunEvent]:
         """Add the answer to the session, and decide the next step."""
         session.asked += 1
         session.cost = added_cost(session.cost, cost)
@@ -313,11 +313,11 @@ class Loop:
         session.held = token_count(response.usage) if response.usage is not None else 0
         whole, cut = answer.whole()
         parts = curated(whole, sealed)
-        has_content = says_something(parts)
+        has_content = has_words(parts)
         if has_content:
             session.turns = appended(session.turns, Turn("assistant", parts))
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
-        events: list[Happening] = [*_new_losses(session, list(truncated(cut)))]
+        events: list[RunEvent] = [*_new_losses(session, list(truncated(cut)))]
         if response.stop.reason == "pause" and session.step == "idle" and has_content:
             session.step = "ask"  # the next request continues the answer
         elif session.step == "idle" or cut:
@@ -329,7 +329,7 @@ class Loop:
         self._services.save(session)
         return events
 
-    async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
+    async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[RunEvent]:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
         before = history_compression.tokens(session.turns)
         tools = self._declared(model)
@@ -351,8 +351,8 @@ class Loop:
         summary = text_of(response.parts)
         session.spent = added(session.spent, response.usage)
         session.cost = added_cost(session.cost, answer_cost(response.usage, await model.known()))
-        events: list[Happening] = [*_new_losses(session, lost)]
-        turns = placed(history_compression.begun_anew(summary, parted))
+        events: list[RunEvent] = [*_new_losses(session, lost)]
+        turns = placed(history_compression.compressed_history(summary, parted))
         after = history_compression.tokens(turns)
         if summary.strip() and after < before:
             session.turns, session.held, session.told = turns, 0, []  # the paths of losses have changed

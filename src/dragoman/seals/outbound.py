@@ -195,7 +195,7 @@ class AnswerSeals:
         if text.citations:
             self.cited(text.text, text.citations)
         if not text.refusal:
-            self.said(text.text)
+            self.add_text(text.text)
         if record is None or plan.way == "left":
             return [], text
         record = msgspec.structs.replace(record, text=packed_seals.digest(text.text))
@@ -212,7 +212,7 @@ class AnswerSeals:
         return [], unsealed
 
     def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
-        """The citations of a text that is about to be noted (`said`): sealed ones travel as a record of their own."""
+        """The citations of a text that is about to be added (`add_text`): sealed ones travel as their own record."""
         if not self.plan.counts or self.plan.way not in ("thoughts", "parts", "list", "vault"):
             return
         data = sealed_citations(citations, self.plan.origin.dialect)
@@ -222,7 +222,7 @@ class AnswerSeals:
             late = self._listed if self.plan.way == "thoughts" else self._waiting
             late.append(msgspec.structs.replace(record, text=packed_seals.digest(text)))
 
-    def said(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Take note of more text of the answer."""
         self.chars += len(text)
         if self.plan.keeps_all:

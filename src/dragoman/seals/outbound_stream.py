@@ -69,7 +69,7 @@ class SealStream:
         opened = self._open.get(index)
         return opened is not None and opened.withheld
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text of that part that passed unchanged."""
         opened = self._open.get(index)
         if opened is not None:
@@ -193,7 +193,7 @@ class SealStream:
         elif type(part) is not Reasoning:
             if opened.citations:
                 seals.cited(text, tuple(opened.citations))
-            seals.said(text)
+            seals.add_text(text)
             out.append(event)
         elif self._plan.strips:
             seals.wait(part, opened.seal, text)

@@ -11,7 +11,7 @@ import msgspec
 from ..canon.events import Fault
 from ..canon.response import Response
 from ..codec import json_text
-from ..codec.faults import said_nothing
+from ..codec.faults import is_empty_field
 from ..context import Context
 from ..dialect import Dialect
 from ..errors import FaultError, WireError
@@ -28,7 +28,7 @@ def is_answer(document: bytes, dialect: Dialect) -> bool:
         return True  # the reader reports what is wrong with the body
     if dialect.is_answer is None or dialect.is_answer(fields):
         return True
-    if all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
+    if all(is_empty_field(fields.get(name)) for name in _WITH_WORDS):
         return False
     raise FaultError(error_in(document, dialect), document)
 

@@ -23,7 +23,7 @@ from ..facts import profiles
 from ..facts.profile import DEFAULT_PROFILE, Profile
 
 
-def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
+def fit_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     """The request as `model` takes it, and the Context with the losses."""
     dropped: list[Path] = []
     # Google's API reads camelCase and snake_case alike (google-genai 3.1.0, 2026-11).

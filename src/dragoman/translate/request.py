@@ -431,9 +431,9 @@ def _fitted_to_model(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
     """The same for a request with another model: changed to fit the model, then the host."""
-    from .model_gates import held_to_model  # late: most requests keep their model
+    from .model_gates import fit_to_model  # late: most requests keep their model
 
-    document, context = held_to_model(document, options.reader, options.model or "")
+    document, context = fit_to_model(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
     result = _within(document, msgspec.structs.replace(options, repair=None), facts, vault, options.model or "")
     result.asked = (peek(document) or Peek()).model or ""

@@ -14,7 +14,7 @@ from ..codec.call_ids import DistinctIds, earlier
 from ..codec.custom_tools import Unwrapper
 from ..codec.document_to_json_bytes import stream_bytes
 from ..codec.faults import unsaid
-from ..codec.sse_frame_reader import FrameMatcher, FrameReader, Lane, Mended, Template
+from ..codec.sse_frame_reader import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.sse_splitter import Frame
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
@@ -173,7 +173,7 @@ class StreamTranslator:
         template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._seals is None or not self._seals.holds(index)):
             self._index = index
-            cleaning = Mended(self._escapes, index, self._changed) if index in self._escapes.calls else None
+            cleaning = EscapeCleaning(self._escapes, index, self._changed) if index in self._escapes.calls else None
             self._lane = reader.lane(template, self._texts, cleaning)
 
     def _leave_lane(self) -> None:
@@ -184,15 +184,15 @@ class StreamTranslator:
             self._texts = []
             framed = self._framed
             if framed is not None:
-                framed.heard(texts, self._last)
+                framed.add_texts(texts, self._last)
                 if framed.held is not None:
                     return  # its reader holds the part, and nobody else knows of it
             if self._changed:
                 changed, self._changed = self._changed, {}
                 texts = [sent for i, text in enumerate(texts) if (sent := changed.get(i, text))]
             if self._seals is not None:
-                self._seals.told(self._index, texts)
-            cast(TemplateWriter, self._writer).told(self._index, texts)
+                self._seals.add_texts(self._index, texts)
+            cast(TemplateWriter, self._writer).add_texts(self._index, texts)
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.

@@ -11,7 +11,7 @@ from typing import Any
 from dragoman.canon import Event, Fault, Losses, Part, Request, Response, Stop, Text, ToolCall, Usage
 from dragoman.canon.fold import unfold
 from dragoman.facts.windows_and_prices import WindowAndPrices
-from dragoman.runtime.events import Happening
+from dragoman.runtime.events import RunEvent
 from dragoman.runtime.loop import Limits, Loop
 from dragoman.runtime.model import Report
 from dragoman.runtime.policy import Policy
@@ -139,11 +139,11 @@ def begun(prompt: str = "Is Paris warmer than Rome?", model: str = "test/model")
     return session
 
 
-def ran(loop: Loop, session: Session, most: int | None = None) -> list[Happening]:
+def ran(loop: Loop, session: Session, most: int | None = None) -> list[RunEvent]:
     """What happens, up to that many; then the run is left."""
 
-    async def inner() -> list[Happening]:
-        out: list[Happening] = []
+    async def inner() -> list[RunEvent]:
+        out: list[RunEvent] = []
         async with aclosing(loop.run(session)) as happenings:
             if most == 0:
                 return out

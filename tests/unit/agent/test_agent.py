@@ -13,7 +13,7 @@ from dragoman.canon import Media, Text
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Limits, Policy
 from dragoman.runtime import __all__ as names
-from dragoman.runtime.events import Content, Finished, Happening
+from dragoman.runtime.events import Content, Finished, RunEvent
 from dragoman.runtime.session import Session
 from dragoman.runtime.system_prompt import opening, system
 from tests.unit.agent.rig import Plain
@@ -41,7 +41,7 @@ def test_in_plain_python(folder: Path) -> None:
 
 
 def test_in_asynchronous_python(folder: Path) -> None:
-    async def main() -> list[Happening]:
+    async def main() -> list[RunEvent]:
         async with Agent(folder=folder, environment=_home(folder), policy="all") as agent:
             first = await agent.asked("run the shell command `echo one`")
             assert "Output: one" in first.text

@@ -19,9 +19,9 @@ from dragoman.runtime.events import (
     Content,
     Failed,
     Finished,
-    Happening,
     Lost,
     Retrying,
+    RunEvent,
     Thought,
     ToolCallProgress,
     ToolCallRequest,
@@ -41,11 +41,11 @@ from tests.unit.agent.rig import InTurn, Plain, Said, Scripted, begun, call, loo
 SEAL = Seal("anthropic", "s1", model="m")
 
 
-def _kinds(happenings: list[Happening]) -> list[str]:
+def _kinds(happenings: list[RunEvent]) -> list[str]:
     return [type(one).__name__ for one in happenings]
 
 
-def _end(happenings: list[Happening]) -> Finished:
+def _end(happenings: list[RunEvent]) -> Finished:
     last = happenings[-1]
     assert isinstance(last, Finished)
     return last

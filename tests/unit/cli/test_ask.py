@@ -20,9 +20,9 @@ from dragoman.runtime.events import (
     Content,
     Failed,
     Finished,
-    Happening,
     Lost,
     Retrying,
+    RunEvent,
     Thought,
     ToolCallProgress,
     ToolCallRequest,
@@ -38,7 +38,7 @@ DIFF = FileDiff(
 EDIT = ToolCallResponse("c", "replace", (ToolResult("c"),), DIFF)
 
 
-def _told(capsys: pytest.CaptureFixture[str], *happenings: Happening, terminal: bool = False, **more: Any) -> str:
+def _told(capsys: pytest.CaptureFixture[str], *happenings: RunEvent, terminal: bool = False, **more: Any) -> str:
     out = StringIO()
     teller = TextOutput(Console(file=out, force_terminal=terminal, width=100, highlight=False, soft_wrap=True), **more)
     for happening in happenings:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman.codec.hosted_calls_as_text import said_in
+from dragoman.codec.hosted_calls_as_text import text_in
 
 TARGETS = ["openai-chat", "openai-responses", "anthropic", "gemini", "code-assist", "ollama", "openrouter"]
 PIXEL = "iVBORw0KGgo="
@@ -104,4 +104,4 @@ def test_a_picture_of_the_screen_is_reported() -> None:
     ],
 )
 def test_what_a_value_says(value: Any, words: str) -> None:
-    assert said_in(value) == words
+    assert text_in(value) == words

@@ -17,9 +17,9 @@ from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
 class Reader(FrameReader):
     """Every frame is a piece of part 3; notes which frames were really read."""
 
-    def __init__(self, refrain: RepeatedFrame) -> None:
+    def __init__(self, repeated: RepeatedFrame) -> None:
         super().__init__(Splitter("test"), keeps_count=True)
-        self.match(refrain)
+        self.match(repeated)
         self.read: list[bytes] = []
         self.caught: list[str] = []
 
@@ -122,7 +122,7 @@ def test_a_lane_writes_what_it_hears(template: Template, said: list[bytes]) -> N
     assert lane(frame("", 4)) is None
     assert lane(frame("x", 4)[:-1]) is None
     assert told == ["one", " two"]
-    reader.heard(told, frame(" two", 3))
+    reader.add_texts(told, frame(" two", 3))
     reader.settle()
     assert reader.caught == ["learned", *told]
     assert reader.lane(template, told) is None  # nothing goes on any more
@@ -137,32 +137,32 @@ def test_who_has_taken_a_lane_is_not_heard_twice() -> None:
 
 
 def test_endings_out_of_one_character_are_known_again() -> None:
-    refrain = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
-    refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
+    repeated.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
     frames = [
         b'data: {"d":{"t":"%b"}%b}\n\n' % (text, b" " * (i % 3)) for i, text in enumerate([b"b", b'\\"', b"c"] * 2)
     ]
-    assert [refrain.hear(one) for one in frames] == ["b", '"', "c"] * 2
-    assert refrain.hear(b'data: {"d":{"t":"a"},"x":1}\n\n') is None
-    assert refrain.hear(b'data: {"d":{"t":"a"}  \t}\n\n') is None
+    assert [repeated.matched_text(one) for one in frames] == ["b", '"', "c"] * 2
+    assert repeated.matched_text(b'data: {"d":{"t":"a"},"x":1}\n\n') is None
+    assert repeated.matched_text(b'data: {"d":{"t":"a"}  \t}\n\n') is None
 
 
 @pytest.mark.parametrize(
     ("before", "text", "heard"),
     [('{"a":', '{"b"', True), ('{"a":1}', '{"b"', False), ('{"a":1} ', '{"b"', False), ('{"a":1}', ',"b"', True)],
 )
-def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, heard: bool) -> None:
+def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, add_texts: bool) -> None:
     def piece(said: str) -> bytes:
         return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
 
-    refrain = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
-    refrain.learn(piece("learned"), "learned")
+    repeated = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
+    repeated.learn(piece("learned"), "learned")
     told: list[str] = []
-    lane = refrain.lane(Template(b"<", b">"), told)
+    lane = repeated.lane(Template(b"<", b">"), told)
     assert lane is not None
     assert lane(piece("{")) is None  # what stood before it is not known
     assert lane(piece(before[1:])) is not None
-    assert (lane(piece(text)) is not None) is heard
+    assert (lane(piece(text)) is not None) is add_texts
 
 
 def test_a_part_that_begins_with_its_first_words() -> None:
@@ -196,16 +196,16 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
             model.encode(),
         )
 
-    refrain = RepeatedFrame((b'"text":',), marks=(b'"use": {',), figures=b"0123456789")
-    assert refrain.learn(figured("learned", 7), "learned")
-    assert [refrain.hear(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
+    repeated = RepeatedFrame((b'"text":',), marks=(b'"use": {',), figures=b"0123456789")
+    assert repeated.learn(figured("learned", 7), "learned")
+    assert [repeated.matched_text(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
         "b",
         '"}',
         "\\",
     ]
-    assert refrain.hear(figured("b", 8, "n-2")) is None
-    assert refrain.hear(figured("b", 8).replace(b'"a": 8', b'"a": -8')) is None
-    assert refrain.hear(figured("b", 8).replace(b'"use": {', b'"use": {"c": 1,')) is None
+    assert repeated.matched_text(figured("b", 8, "n-2")) is None
+    assert repeated.matched_text(figured("b", 8).replace(b'"a": 8', b'"a": -8')) is None
+    assert repeated.matched_text(figured("b", 8).replace(b'"use": {', b'"use": {"c": 1,')) is None
 
 
 @pytest.mark.parametrize(
@@ -223,10 +223,10 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
     ],
 )
 def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
-    refrain = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
-    assert refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
-    assert refrain.hear(odd) is None
-    assert refrain.hear(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
+    repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
+    assert repeated.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    assert repeated.matched_text(odd) is None
+    assert repeated.matched_text(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
 
 
 def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> None:
@@ -241,11 +241,11 @@ def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> N
 
 def test_of_long_endings_nothing_outlives_the_stream() -> None:
     frame = b'{"text":"hi"}%b' + b"x" * 1000
-    refrain = RepeatedFrame((b'"text":',), marks=(b'"}',), noise=b" ")
+    repeated = RepeatedFrame((b'"text":',), marks=(b'"}',), noise=b" ")
     before = repeated_frames._padded.cache_info().currsize
-    assert refrain.learn(frame % b"", "hi")
-    assert refrain.hear(frame % b"   ") == "hi"
-    assert refrain.hear(frame % b" y") is None
+    assert repeated.learn(frame % b"", "hi")
+    assert repeated.matched_text(frame % b"   ") == "hi"
+    assert repeated.matched_text(frame % b" y") is None
     assert repeated_frames._padded.cache_info().currsize == before
 
 
@@ -260,8 +260,8 @@ def test_a_number_behind_the_text_may_differ(padding: str) -> None:
     frames = [
         numbered(text, number, noise) for text, number, noise in (("b", 10, ""), ('"n":1', 100, "x-"), ("\\", 7, "7"))
     ]
-    assert [matcher.hear(one) for one in frames] == ["b", '"n":1', "\\"]
+    assert [matcher.matched_text(one) for one in frames] == ["b", '"n":1', "\\"]
     for odd in ("", "1.5", "-1", "null", '"1"', "1 ", '1,"more":2'):
-        assert matcher.hear(numbered("b", odd)) is None
-    assert matcher.hear(numbered("b", 1).replace(b'"type":"t"', b'"type":"u"')) is None
-    assert matcher.hear(numbered("b", 1).replace(b'"item":"i"', b'"item":"j"')) is None
+        assert matcher.matched_text(numbered("b", odd)) is None
+    assert matcher.matched_text(numbered("b", 1).replace(b'"type":"t"', b'"type":"u"')) is None
+    assert matcher.matched_text(numbered("b", 1).replace(b'"item":"i"', b'"item":"j"')) is None

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, asked_object, members, objects, word
+from ...codec.hosted_calls import arguments, arguments_object, members, objects, word
 from ...codec.hosted_calls_as_text import came_back, files, program, stdout
 from ...context import Context
 
@@ -102,7 +102,12 @@ def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -
     as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only some."""
     words = came_back(result)
     server = call.server or ("" if call.family else call.dialect)
-    use = {"type": "mcp_tool_use", "name": call.name or call.kind, "server_name": server, "input": asked_object(call)}
+    use = {
+        "type": "mcp_tool_use",
+        "name": call.name or call.kind,
+        "server_name": server,
+        "input": arguments_object(call),
+    }
     blocks = [{"type": "text", "text": words, "citations": None}] if words else []
     gave = {"type": "mcp_tool_result", "is_error": result is not None and result.is_error, "content": blocks}
     return use, gave, "the media that the tool gave back have no place" if files(result) else ""

@@ -17,9 +17,9 @@ from ...codec.failed_answer_endings import (
     FAILED,
     failure,
     first_only,
+    is_exact,
     lose_missing_call,
     lose_stop,
-    says_it_all,
     with_failure,
 )
 from ...codec.wire_decoding import Unknown
@@ -198,7 +198,7 @@ def write_stop(stop: Stop, called: bool, refused: bool, context: Context) -> dic
     elif reason == "unknown" and context.source == wire.NAME:
         word = None
     else:
-        exact = reason in _EXACT and (word == "refusal" or says_it_all(stop, _EXACT))
+        exact = reason in _EXACT and (word == "refusal" or is_exact(stop, _EXACT))
         lose_stop(stop, word or "", context, exact=exact, written=word == "refusal" or reason in FAILED)
     out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
     own = stop.extra.get(wire.NAME) if stop.extra is not None else None

@@ -15,8 +15,8 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text
 from ...codec.dialect_extras import NULL, Fields, carried, gather
-from ...codec.failed_answer_endings import told_whole
-from ...codec.faults import broken_off, said_nothing
+from ...codec.failed_answer_endings import events_of_whole_answer
+from ...codec.faults import broken_off, is_empty_field
 from ...codec.packed_seals import origin
 from ...codec.sse_frame_reader import FrameReader
 from ...codec.sse_splitter import Splitter
@@ -205,7 +205,7 @@ class StreamReader(FrameReader):
     def _instead(self) -> list[Event]:
         """The events or the fault for a body that is no stream."""
         stray = self._frames.stray or self._whole_answer
-        found = told_whole(stray, read_response, self._context) if not self._started else []
+        found = events_of_whole_answer(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _break(self, why: str, events: list[Event]) -> None:
@@ -228,7 +228,7 @@ class StreamReader(FrameReader):
         if kind not in _EVENTS:
             kind = _event_kind(event, kind)
         # An error event ends the stream; HTTP status stays 200 (docs "Streaming messages", 2026-10).
-        if event.error and not said_nothing(event.error):
+        if event.error and not is_empty_field(event.error):
             self._over = True
             error_value = json_text.plain(event.error)
             request_id = json_text.plain(event.request_id) if event.request_id else ""

@@ -89,7 +89,7 @@ class StreamWriter:
         """The template for more text of the open block."""
         return Template(self._head, _DELTA_END) if index == self._index and self._head else None
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""
         if self._pieces is not None:
             self._pieces += texts

@@ -13,7 +13,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, Start
 from ...codec import json_text
 from ...codec.dialect_extras import carried
-from ...codec.faults import said_nothing
+from ...codec.faults import is_empty_field
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
 from ...context import Context
@@ -49,7 +49,7 @@ class StreamReader(gemini.StreamReader):
             wrapped, unknown, _ = wire.admit_answer(repaired)
         unknown = self._note(wrapped, unknown)
         chunk = wrapped.response
-        if wrapped.error and not said_nothing(wrapped.error):
+        if wrapped.error and not is_empty_field(wrapped.error):
             chunk = wire.InnerAnswer(error=wrapped.error)
         if chunk is None:
             self._odd = self._odd or data

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import json_text
-from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, status_of_kind
+from ...codec.faults import is_empty_field, kind_of_status, retry_after, retry_headers, status_of_kind
 from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 
@@ -135,4 +135,4 @@ def error_object(fault: Fault) -> dict[str, Any]:
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
     """Whether the fields of a body are those of an answer: a candidate, or a reason to block the prompt."""
-    return not (said_nothing(fields.get("candidates")) and said_nothing(fields.get("promptFeedback")))
+    return not (is_empty_field(fields.get("candidates")) and is_empty_field(fields.get("promptFeedback")))

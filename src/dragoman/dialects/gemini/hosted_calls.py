@@ -22,7 +22,7 @@ from ...canon.parts import (
     Part,
     Path,
     Text,
-    held_elsewhere,
+    is_stored_elsewhere,
 )
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
@@ -162,7 +162,7 @@ def write_metadata(grounding: dict[str, Any] | None, parts: list[Opaque]) -> dic
     """The metadata of a candidate: its citations, and the parts of `write_hosted`."""
     out: dict[str, Any] = {}
     for part in parts:
-        if held_elsewhere(part):
+        if is_stored_elsewhere(part):
             continue
         for name, listed in json_text.plain(part.value).items():
             out.setdefault(part.kind, {}).setdefault(name, []).extend(listed)

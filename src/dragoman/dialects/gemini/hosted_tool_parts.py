@@ -17,7 +17,7 @@ from ...canon.parts import Citation, Extra, HostedCall, HostedResult, Opaque, Pa
 from ...codec import json_text
 from ...codec.hosted_calls import (
     arguments,
-    asked_object,
+    arguments_object,
     foreign_id,
     full_name,
     objects,
@@ -26,7 +26,7 @@ from ...codec.hosted_calls import (
     use_id,
     word,
 )
-from ...codec.hosted_calls_as_text import came_back, said_in
+from ...codec.hosted_calls_as_text import came_back, text_in
 from ...codec.packed_seals import MARK
 from . import wire
 
@@ -55,7 +55,7 @@ def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
     if family in _TYPES:
         known = arguments(queries=args.get("queries"), query=word(args, "query"), url=word(args, "url"))
         return HostedCall(wire.NAME, kind, value, family, call_id, family, known, extra=extra, at=at)
-    text = json_text.encode(args).decode() if call_id != found_id else said_in(args)
+    text = json_text.encode(args).decode() if call_id != found_id else text_in(args)
     return HostedCall(wire.NAME, kind, value, family, call_id, name or tool.lower(), text, server, extra=extra, at=at)
 
 
@@ -83,7 +83,7 @@ def write_use(call: HostedCall, result: HostedResult | None) -> tuple[Part, ...]
     """The parts for another dialect's use of whatever hosted tool."""
     call_id = foreign_id(_PREFIXES.get(call.family, ""), use_id(call))
     kind = _TYPES.get(call.family, "FILE_SEARCH" if call.name == "file_search" else _NO_TYPE)
-    used = {"toolType": kind, "toolName": full_name(call), "args": asked_object(call), "id": call_id}
+    used = {"toolType": kind, "toolName": full_name(call), "args": arguments_object(call), "id": call_id}
     made: list[Part] = [Opaque(wire.NAME, CALL, json_text.raw({CALL: used}), at=call.at)]
     if result is not None:
         gave = {"toolType": kind, "response": _response(result), "id": call_id}

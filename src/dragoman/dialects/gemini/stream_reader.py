@@ -17,9 +17,9 @@ from ...canon.response import Stop, Usage
 from ...codec import json_array_splitter, json_text, sse_splitter
 from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import cut_short
-from ...codec.faults import broken_off, said_nothing
+from ...codec.faults import broken_off, is_empty_field
 from ...codec.late_names import report_id, report_model
-from ...codec.sse_frame_reader import FrameReader, begun
+from ...codec.sse_frame_reader import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
 from ...context import Context
@@ -190,7 +190,7 @@ class StreamReader(FrameReader):
             self._take(data, events)
         except WireError as error:
             self._broken(error, events)
-        return self._continued and (len(events) == before + 1 or begun(events, before))
+        return self._continued and (len(events) == before + 1 or starts_part(events, before))
 
     def _catch_up(self, texts: list[str], last: bytes) -> None:
         answer = self._first
@@ -221,7 +221,7 @@ class StreamReader(FrameReader):
                 return
             chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._context))
         if not self._started:
-            if said_nothing(chunk.error):
+            if is_empty_field(chunk.error):
                 chunk.error = wire.NONE
             if chunk == type(chunk)():
                 self._odd = data
@@ -231,7 +231,7 @@ class StreamReader(FrameReader):
     def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
         """Read one decoded chunk, of a frame or of an envelope."""
         # An error in a stream is an object with `error` (Google RPC error model).
-        if chunk.error and not said_nothing(chunk.error):
+        if chunk.error and not is_empty_field(chunk.error):
             error = peek(chunk.error)
             self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
             return

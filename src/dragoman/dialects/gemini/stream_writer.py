@@ -99,7 +99,7 @@ class StreamWriter:
             return None
         return Template(opened.before, opened.after)
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""
         pieces = self._open[index].pieces
         if pieces is not None:

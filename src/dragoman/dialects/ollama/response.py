@@ -15,9 +15,9 @@ from ...codec.failed_answer_endings import (
     GAP,
     failure,
     first_only,
+    is_exact,
     lose_missing_call,
     lose_stop,
-    says_it_all,
     with_failure,
 )
 from ...context import Context
@@ -154,7 +154,7 @@ def _write_stop(stop: Stop, context: Context) -> Any:
         return original
     word = "length" if stop.reason in ("length", "context_full") else "stop"
     if context.source != wire.NAME:
-        lose_stop(stop, word, context, exact=says_it_all(stop, _EXACT), written=stop.reason in FAILED)
+        lose_stop(stop, word, context, exact=is_exact(stop, _EXACT), written=stop.reason in FAILED)
     return word
 
 

@@ -16,7 +16,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text, ndjson_splitter
 from ...codec.dialect_extras import carried
-from ...codec.failed_answer_endings import told_whole
+from ...codec.failed_answer_endings import events_of_whole_answer
 from ...codec.faults import broken_off
 from ...codec.late_names import report_model
 from ...codec.sse_splitter import MAX_STRAY
@@ -73,7 +73,7 @@ class StreamReader:
                 self._take(line, events)
         if not self._over:
             stray = b"\n".join(self._stray)
-            found = told_whole(stray, read_response, self._context)
+            found = events_of_whole_answer(stray, read_response, self._context)
             self._over = True
             events.extend(found or [broken_off(stray, lambda error: fault_from({"error": error}, 0, {}))])
         return events

@@ -79,7 +79,7 @@ class StreamWriter:
         before = self._open.get(index)
         return None if before is None else Template(before, _AFTER)
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Nothing to count for text that was written with the template."""
 
     def close(self) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...codec import json_text
-from ...codec.faults import ErrorObjects, said_nothing
+from ...codec.faults import ErrorObjects, is_empty_field
 from . import wire
 
 _ERRORS = ErrorObjects(wire.NAME)
@@ -22,9 +22,9 @@ error_object = _ERRORS.write_object
 def is_answer(fields: Mapping[str, Raw]) -> bool:
     """Whether the fields of a body are those of an answer. Some gateways write an error beside empty choices."""
     choices = fields.get("choices")
-    if choices is None or said_nothing(choices):
+    if choices is None or is_empty_field(choices):
         return False
-    return said_nothing(fields.get("error")) or any(map(has_content, objects_in(choices)))
+    return is_empty_field(fields.get("error")) or any(map(has_content, objects_in(choices)))
 
 
 def objects_in(choices: Raw) -> list[dict[str, Any]]:

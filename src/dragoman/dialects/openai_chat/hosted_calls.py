@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text, held_elsewhere
+from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text, is_stored_elsewhere
 from ...codec import json_text
 from ...codec.hosted_calls import (
     arguments,
@@ -144,7 +144,7 @@ def _written(result: HostedResult | None) -> str:
     pages = [_page(page) for page in result.sources]
     if result.tools:
         return json_text.encode(list(result.tools)).decode()
-    if not result.family and not words and not pages and not held_elsewhere(result):
+    if not result.family and not words and not pages and not is_stored_elsewhere(result):
         return _own_content(result.value)
     if result.is_error and result.family:
         return json_text.encode({**(pages[0] if pages else {}), "error": "\n".join(words)}).decode()

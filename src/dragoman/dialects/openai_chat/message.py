@@ -18,7 +18,7 @@ from ...canon.parts import (
     Seal,
     Text,
     ToolCall,
-    held_elsewhere,
+    is_stored_elsewhere,
     plain_text,
 )
 from ...codec import json_text
@@ -496,7 +496,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
                     thoughts.append(part.text)
                 if own and part.extra is not None:
                     restore(message, part.extra, wire.NAME)
-        elif held_elsewhere(part):
+        elif is_stored_elsewhere(part):
             continue  # its call is written or reported
         elif isinstance(part, Opaque) and _is_use(part, context) and not request:
             if content or calls:

@@ -14,7 +14,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usa
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import NULL, Fields, carried, gather, restore
-from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
+from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order, is_exact, lose_stop, with_failure
 from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from . import wire
@@ -372,7 +372,7 @@ def write_stop(stop: Stop, refused: bool, context: Context, number: int = 0) -> 
     if stop.reason == "refusal" and not refused:
         # A refusal without its text is written as content_filter.
         word = "content_filter"
-    exact = says_it_all(stop, _EXACT) and not (stop.reason == "refusal" and not refused)
+    exact = is_exact(stop, _EXACT) and not (stop.reason == "refusal" and not refused)
     lose_stop(stop, word, context, number, exact=exact, written=stop.reason in FAILED)
     return word
 

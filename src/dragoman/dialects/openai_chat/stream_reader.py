@@ -19,10 +19,10 @@ from ...canon.response import Response, Usage
 from ...codec import json_text, service_tiers
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import Fields, carried
-from ...codec.failed_answer_endings import told_whole
+from ...codec.failed_answer_endings import events_of_whole_answer
 from ...codec.faults import broken_off
 from ...codec.late_names import report_id, report_model
-from ...codec.sse_frame_reader import FrameReader, begun
+from ...codec.sse_frame_reader import FrameReader, starts_part
 from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Admitter, Unknown
@@ -96,7 +96,7 @@ class StreamReader(FrameReader):
         """The events of a whole answer in place of the stream. Related dialects get no field without an event."""
         if self._started:
             return []
-        found = told_whole(self._frames.stray, self._read_response, self._context)
+        found = events_of_whole_answer(self._frames.stray, self._read_response, self._context)
         if found and self._context.target in wire.KIN:
             self._context.settle(wire.NOISE)
         return found
@@ -279,7 +279,7 @@ class StreamReader(FrameReader):
                     going_on = True
         if scores:
             self._score(answer, scores, events)
-        more = len(events) == before + 1 if answer.kind == kind else begun(events, before)
+        more = len(events) == before + 1 if answer.kind == kind else starts_part(events, before)
         is_more_text = going_on and more and not answer.waiting
         return is_more_text and not (noted or choice.finish_reason or choice.stop_reason)
 

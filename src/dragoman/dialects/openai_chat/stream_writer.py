@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, held_elsewhere
+from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, is_stored_elsewhere
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.call_ids import to_chat_client
 from ...codec.failed_answer_endings import GAP, cut_short, failure, flawed
@@ -67,7 +67,7 @@ class StreamWriter:
         frame = self._open.get(index)
         return None if frame is None else Template(*frame)
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""
         if index in self._lengths:
             self._lengths[index] += sum(map(len, texts))
@@ -139,7 +139,7 @@ class StreamWriter:
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
             out += self._chunk(answer, json_text.encode({"tool_calls": [self._call(part, calls)]}))
-        elif held_elsewhere(part):
+        elif is_stored_elsewhere(part):
             pass  # its call is written or reported
         elif isinstance(part, Opaque) and part.kind == DETAIL and part.dialect == wire.NAME:
             out += self._chunk(answer, _line({FIELD: [written_use_entry(part, self._next_entry(answer))]}))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
-from ...codec.faults import ErrorObjects, said_nothing
+from ...codec.faults import ErrorObjects, is_empty_field
 from . import wire
 
 _ERRORS = ErrorObjects(wire.NAME, {"server": "server_error", "upstream_bad": "server_error"})
@@ -62,6 +62,6 @@ def response_error(fault: Fault) -> dict[str, Any]:
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
     """Whether the fields of a body are those of an answer. The output may be empty, unless the response failed."""
-    if said_nothing(fields.get("output")) and not said_nothing(fields.get("error")):
+    if is_empty_field(fields.get("output")) and not is_empty_field(fields.get("error")):
         return False
     return bytes(fields.get("output", b"null")) != b"null"

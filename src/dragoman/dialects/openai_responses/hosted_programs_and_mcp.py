@@ -19,7 +19,7 @@ from ...codec import json_text
 from ...codec.hosted_calls import (
     OTHER,
     arguments,
-    asked_object,
+    arguments_object,
     foreign_id,
     generic_id,
     is_other,
@@ -268,7 +268,7 @@ def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -
         "type": MCP,
         "status": "failed" if failed else "completed",
         "approval_request_id": None,
-        "arguments": call.arguments if members(call.arguments) else json_text.encode(asked_object(call)).decode(),
+        "arguments": call.arguments if members(call.arguments) else json_text.encode(arguments_object(call)).decode(),
         "error": {"type": _FAILED, "content": [{"type": "text", "text": words}]} if failed else None,
         "name": call.name or call.kind,
         "output": words if result is not None and not failed else None,

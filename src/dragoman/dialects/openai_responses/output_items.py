@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, held_elsewhere, plain_text
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, is_stored_elsewhere, plain_text
 from ...codec import json_text
 from ...codec.cache_budget import small_cache
 from ...codec.call_ids import hashed, minted
@@ -305,7 +305,7 @@ def write_items(
             # The items of a hosted tool must come from OpenAI's server.
             if made_elsewhere(part) and part.kind != SEARCH:
                 context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
-            elif not held_elsewhere(part):
+            elif not is_stored_elsewhere(part):
                 items.append(sent(part))
         else:
             context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
@@ -488,7 +488,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
             if part.text or part.seal is not None or context.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            if not held_elsewhere(part):
+            if not is_stored_elsewhere(part):
                 items.append(part.value)
         else:
             context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)

@@ -17,7 +17,7 @@ from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
 from ...codec.cache_budget import Memory, remembered
 from ...codec.dialect_extras import EMPTY_VALUES, NULL, carried, gather, restore
-from ...codec.failed_answer_endings import first_only, lose_missing_call, lose_stop, says_it_all
+from ...codec.failed_answer_endings import first_only, is_exact, lose_missing_call, lose_stop
 from ...codec.tool_declaration_cache import Same
 from ...codec.wire_decoding import Unknown
 from ...context import Context
@@ -421,7 +421,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], context: Contex
     if own:
         return {name: json_text.plain(value) for name, value in own.items()}
     status, reason = _ENDS[stop.reason]
-    exact = says_it_all(stop, _EXACT)
+    exact = is_exact(stop, _EXACT)
     if stop.reason == "refusal" and not any(type(part) is Text and part.refusal for part in parts):
         # A refusal is a part here. Without one, an empty completed answer would look like success.
         status, reason, exact = "incomplete", "content_filter", False

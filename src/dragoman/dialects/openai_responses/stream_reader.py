@@ -19,10 +19,10 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, Start
 from ...canon.parts import Part, Path, ToolCall
 from ...codec import json_text
 from ...codec.dialect_extras import NULL
-from ...codec.failed_answer_endings import told_whole
-from ...codec.faults import broken_off, said_nothing
+from ...codec.failed_answer_endings import events_of_whole_answer
+from ...codec.faults import broken_off, is_empty_field
 from ...codec.late_names import report_id, report_model
-from ...codec.sse_frame_reader import FrameReader, begun
+from ...codec.sse_frame_reader import FrameReader, starts_part
 from ...codec.sse_splitter import Splitter
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
@@ -119,7 +119,7 @@ class StreamReader(FrameReader):
     def _instead(self) -> list[Event]:
         """The events or the fault for a body that is no stream."""
         stray = self._frames.stray or self._whole_answer
-        found = told_whole(stray, read_response, self._context) if not self._started else []
+        found = events_of_whole_answer(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
@@ -156,7 +156,7 @@ class StreamReader(FrameReader):
             self._event(event, events)
             active = self._active
             if active is not None and active.continues_with(event) and not unknown:
-                return begun(events, before) or (len(events) == before + 1 and type(events[-1]) is PartDelta)
+                return starts_part(events, before) or (len(events) == before + 1 and type(events[-1]) is PartDelta)
         except WireError as error:
             self._over = True
             events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
@@ -177,7 +177,7 @@ class StreamReader(FrameReader):
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
         """Read any event except more text of the open part."""
         # An error event is flat: code and message without an object `error` around them (openai 3.49.0, 2026-11).
-        if event.type == "error" or (not event.type and event.error and not said_nothing(event.error)):
+        if event.type == "error" or (not event.type and event.error and not is_empty_field(event.error)):
             self._fault(event, events)
             return
         if not self._started:
@@ -384,7 +384,7 @@ class StreamReader(FrameReader):
     def _fault(self, event: wire.StreamEvent, events: list[Event]) -> None:
         self._over = True
         error: dict[str, object] = {}
-        if event.error and not said_nothing(event.error):
+        if event.error and not is_empty_field(event.error):
             nested = json_text.plain(event.error)
             error = nested if isinstance(nested, dict) else {"message": str(nested)}
         for name in ("code", "message", "param"):

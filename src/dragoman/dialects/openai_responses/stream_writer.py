@@ -13,7 +13,19 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall, held_elsewhere
+from ...canon.parts import (
+    Citation,
+    Media,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Seal,
+    Text,
+    Token,
+    ToolCall,
+    is_stored_elsewhere,
+)
 from ...canon.response import Stop
 from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
@@ -115,7 +127,7 @@ class StreamWriter:
             return None
         return Template(self._before, self._after, _DELTA, self._number)
 
-    def told(self, index: int, texts: list[str]) -> None:
+    def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""
         self._pieces += texts
         self._number += len(texts)
@@ -172,7 +184,7 @@ class StreamWriter:
             self._has_own_item = has_own_item(part, self._context)
             return out + self._close_message(False) + (b"" if self._has_own_item else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
-            if held_elsewhere(part):
+            if is_stored_elsewhere(part):
                 self._index = -1
                 return out
             return out + self._close_message(False) + self._opaque(part)

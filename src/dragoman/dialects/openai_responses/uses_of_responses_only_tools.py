@@ -11,7 +11,7 @@ from typing import Any
 from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
 from ...codec import json_text
 from ...codec.hosted_calls import word
-from ...codec.hosted_calls_as_text import said_in
+from ...codec.hosted_calls_as_text import text_in
 from ...codec.media import split_data_url
 from . import wire
 from .generated_images import KIND as IMAGE
@@ -31,7 +31,7 @@ def read_use(part: Opaque, at: Path) -> tuple[Part, ...]:
     if part.kind.endswith(_OUTPUT):
         return (HostedResult(wire.NAME, part.kind, part.value, "", call_id, (), _result_parts(item, at), at=at),)
     inputs = {key: value for key, value in item.items() if key not in _RESULTS}
-    call = HostedCall(wire.NAME, part.kind, part.value, "", call_id, name, said_in(inputs), at=at)
+    call = HostedCall(wire.NAME, part.kind, part.value, "", call_id, name, text_in(inputs), at=at)
     if not any(item.get(key) for key in _RESULTS):
         return (call,)
     return call, HostedResult(wire.NAME, part.kind, ELSEWHERE, "", call_id, (), _result_parts(item, at), at=at)
@@ -46,5 +46,5 @@ def _result_parts(item: dict[str, Any], at: Path) -> tuple[Part, ...]:
             mime, data = split_data_url(shown) or ("image/png", "")
             parts.append(Media("image", mime, data, url="" if data else shown, at=(*at, key)))
         elif value:
-            parts.append(Text(said_in(value), at=(*at, key)))
+            parts.append(Text(text_in(value), at=(*at, key)))
     return tuple(parts)

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import json_text
-from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, sharpened, status_of_kind
+from ...codec.faults import is_empty_field, kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
 from ...codec.surrogates.documents import decode_tolerant
 from ..openai_chat import faults as chat
 from . import wire
@@ -142,11 +142,11 @@ def is_answer(fields: Mapping[str, Raw]) -> bool:
     beside choices without content.
     """
     choices = fields.get("choices")
-    if choices is None or said_nothing(choices):
+    if choices is None or is_empty_field(choices):
         return False
     if b'"error"' not in bytes(choices):
         return chat.is_answer(fields)
-    failed = not said_nothing(fields.get("error"))
+    failed = not is_empty_field(fields.get("error"))
     return any(chat.has_content(one) or not (failed or one.get("error")) for one in chat.objects_in(choices))
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, held_elsewhere
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, is_stored_elsewhere
 from ...codec import json_text, packed_seals
 from ...codec.call_ids import hashed, short_for_chat_client
 from ...codec.custom_tools import wrap_input
@@ -157,7 +157,7 @@ def split_turn(parts: tuple[Part, ...], context: Context, *, request: bool, is_o
                     context.lose("order.approximated", part.at)
                 unproved_thoughts.append(part)
         elif isinstance(part, Opaque) and part.dialect == NAME:
-            if held_elsewhere(part):
+            if is_stored_elsewhere(part):
                 continue
             if request and made_elsewhere(part):
                 context.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")

@@ -13,7 +13,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.failed_answer_endings import GAP, failure, with_failure
-from ...codec.faults import said_nothing
+from ...codec.faults import is_empty_field
 from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat
@@ -104,7 +104,7 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
     choice.message.role = "assistant"  # an answer has no other role
     taken = take_message(choice.message, (*at, "message"), context)
     error = ""
-    if choice.error and not said_nothing(choice.error):
+    if choice.error and not is_empty_field(choice.error):
         error_value = json_text.plain(choice.error)
         message = error_value.get("message") if isinstance(error_value, dict) else error_value
         error = message if isinstance(message, str) else ""

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, held_elsewhere
+from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, is_stored_elsewhere
 from ...canon.response import Stop
 from ...codec import json_text, packed_seals, service_tiers
 from ...codec.failed_answer_endings import cut_short
@@ -79,7 +79,7 @@ class StreamWriter(chat.StreamWriter):
         if type(part) is Media and part.kind == "image" and (part.data or part.url):
             return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._context)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
-            if held_elsewhere(part):
+            if is_stored_elsewhere(part):
                 return b""
             name = "images" if "images" in part.at else "reasoning_details"
             if name == "reasoning_details":

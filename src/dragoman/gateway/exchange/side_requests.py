@@ -11,7 +11,7 @@ import msgspec
 
 from ...canon.events import Fault
 from ...codec import json_text
-from ...codec.faults import said_nothing
+from ...codec.faults import is_empty_field
 from ...dialects import get
 from ...errors import ConfigError, TransportError
 from ...translate.error_answers import error_in
@@ -98,7 +98,7 @@ def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:
         body = answer.body.lstrip()
         first = _list(body)[0] if body.startswith(b"[") else body  # Google's servers write lists of errors.
         fields = json_text.fields(first)
-        if not fields.keys() <= _OF_ERRORS or all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
+        if not fields.keys() <= _OF_ERRORS or all(is_empty_field(fields.get(name)) for name in _WITH_WORDS):
             return None
         return error_in(answer.body, get(dialect))
     except (msgspec.DecodeError, IndexError, RecursionError, UnicodeError):
