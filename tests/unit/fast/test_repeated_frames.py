@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import Text
-from dragoman.codec.sse_frame_reader import FrameReader, Template, begun
+from dragoman.codec.sse_frame_reader import FrameReader, Template, starts_part
 from dragoman.codec.sse_splitter import Splitter
 from dragoman.fast import repeated_frames
 from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
@@ -167,12 +167,12 @@ def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text:
 
 def test_a_part_that_begins_with_its_first_words() -> None:
     end, start, words = PartEnd(0), PartStart(1, Text("")), PartDelta(1, "a")
-    assert begun([words, start, words], 1)
-    assert begun([end, start, words], 0)
-    assert not begun([words], 0)
-    assert not begun([start, words, words], 0)
-    assert not begun([words, start, words], 0)
-    assert not begun([end, end, start, words], 0)
+    assert starts_part([words, start, words], 1)
+    assert starts_part([end, start, words], 0)
+    assert not starts_part([words], 0)
+    assert not starts_part([start, words, words], 0)
+    assert not starts_part([words, start, words], 0)
+    assert not starts_part([end, end, start, words], 0)
 
 
 def test_a_number_that_gets_longer_is_heard() -> None:

@@ -142,7 +142,7 @@ def test_no_pattern_takes_forever(pattern: str, path: str) -> None:
     """Ignore files come with what is looked at, and so do its names. Six stars against 120
     letters took minutes while they were tried again and again, and each more star many times that."""
     assert globs.compiled(pattern).fullmatch(path) is None
-    assert gitignore.said(gitignore.read([pattern]), path, False) is None
+    assert gitignore.is_ignored(gitignore.read([pattern]), path, False) is None
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "socket", "loop"])
