@@ -82,6 +82,7 @@ def test_without_keys_the_rehearsal_answers_any_command(place: Path) -> None:
     done = run(place, "--", sys.executable, "-c", ASK, "m")
     assert done.returncode == 0
     assert "Rehearsal (no model)" in done.stdout
+    assert done.stderr.startswith(f"dragoman: {Path(sys.executable).name} on the built-in rehearsal")
     assert "Cost: $0.00" in done.stderr
 
 
@@ -175,6 +176,14 @@ def test_a_key_that_is_missing_is_named_before_the_client_starts(place: Path) ->
     done = run(place, "claude", "--model", "gemini/gemini-3-pro")
     assert (done.returncode, done.stdout) == (1, "")
     assert "GEMINI_API_KEY" in done.stderr and "dragoman login gemini" in done.stderr
+    done = run(place, "claude", "--model", "gemini-2.5-pro")
+    assert done.stderr.endswith("Set GEMINI_API_KEY, or run: dragoman login gemini\n")
+
+
+def test_a_gateway_that_does_not_run_is_named_with_the_next_step(place: Path) -> None:
+    done = run(place, "--gateway", "http://127.0.0.1:1", "--", "true")
+    assert done.returncode == 1
+    assert "no answer ([Errno 111] Connection refused). Start it with dragoman serve" in done.stderr
 
 
 def test_a_model_that_the_upstream_refuses_is_named_and_no_check_starts_anyway(
