@@ -96,7 +96,24 @@ class Reply(Struct, Generic[T], frozen=True):
 
 
 class Agent:
-    """A model, its tools, and one conversation. Under `async with` connections stay open between two questions."""
+    """A model, its tools, and one conversation. Under `async with` connections stay open between two questions.
+
+    - `model`: `upstream/model`. Default: the usual model of the first upstream that the environment names, else the
+      rehearsal. `upstreams` and `environment` replace those of the process.
+    - `tools`: functions and tools. Default: all built-in tools. `hosted`: families of tools that the upstream itself
+      runs (web_search, web_fetch). `search`: a web search service for upstreams without one. `mcp`: MCP servers.
+    - `policy` and `approve`: which calls run, and who is asked. `sandbox`: where commands run: `auto` (the first
+      sandbox that works here), `off`, a name, or a sandbox of your own. `elicit`: asks the person the questions of MCP
+      servers; without it the questions are declined.
+    - `before_call` sees each call and may refuse it. `after_call` sees each result and may replace it.
+    - `system` follows our own system text. `instructions`: the model gets AGENTS.md, GEMINI.md and CLAUDE.md of the
+      project. `full_context`: the model gets all files of the folder. `memory`: the file for remembered facts.
+    - `session` continues a conversation, by its id in the store or as the program kept it; `model` may name another
+      model. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. `journal` keeps
+      edits of files, so that they can be taken back. `diffs`: an editor in which the person sees edits first.
+    - `models`: your own windows and prices by `upstream/model`, where * stands for any characters.
+    - `binary="summarise"` replaces media in results by a line that names their type.
+    """
 
     def __init__(
         self,
@@ -131,20 +148,7 @@ class Agent:
         memory: str | Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`model` is `upstream/model`. Without it the usual model of the first upstream that the environment names is
-        asked, else the rehearsal. `tools` are functions and tools; without it all built-in tools. `system` follows our
-        own system text. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. A
-        `session` continues an earlier conversation, by its id in the store or as it was kept by the program; `model`
-        may name another model for it. `journal` keeps edits of files, so that they can be taken back. `sandbox`
-        confines commands: `auto` (the first that works here), `off`, a name, or a sandbox of your own. `elicit` asks
-        the person the questions of MCP servers; without it the questions are declined. `before_call`
-        sees each call and may refuse it; `after_call` sees each result and may replace it. `models` has your own
-        windows and prices by `upstream/model`, where * stands for any characters. `search` is a web search service for
-        upstreams without one. `hosted` are families of tools that the upstream itself runs (web_search, web_fetch).
-        `binary="summarise"` replaces media in results by a line that names their type. `diffs` is an editor in which
-        the person sees edits, and may change them, before they are made. `instructions`: the model gets AGENTS.md,
-        GEMINI.md and CLAUDE.md of the project. `full_context`: it gets all files of the folder. `memory` is the file
-        for remembered facts, in place of the usual one."""
+        """The docstring of the class explains the parameters."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         self._models, self._hosted, self._binary = models or {}, tuple(hosted), binary

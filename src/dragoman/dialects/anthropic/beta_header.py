@@ -9,8 +9,8 @@ HEADER = "anthropic-beta"
 
 def ask_for(beta: str, context: Context) -> None:
     """Add a beta to the header, once."""
-    asked = context.headers.get(HEADER)
-    if asked is None:
+    betas = context.headers.get(HEADER)
+    if betas is None:
         context.headers[HEADER] = beta
-    elif beta not in asked.split(","):
-        context.headers[HEADER] = f"{asked},{beta}"
+    elif beta not in betas.split(","):
+        context.headers[HEADER] = f"{betas},{beta}"

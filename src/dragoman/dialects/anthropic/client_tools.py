@@ -70,7 +70,7 @@ def _computer(value: Any) -> Tool | None:
         return None
     actions, properties = list(_FIRST_ACTIONS), dict(_COMPUTER)
     if value.get("type") == "computer_20241022":
-        properties = {word: said for word, said in _COMPUTER.items() if word not in _LATER}
+        properties = {word: field for word, field in _COMPUTER.items() if word not in _LATER}
     else:
         actions += _LATER_ACTIONS
     if value.get("enable_zoom") is True:
@@ -79,10 +79,10 @@ def _computer(value: Any) -> Tool | None:
         properties["region"] = region
     width, height = value.get("display_width_px"), value.get("display_height_px")
     size = f" of {width} by {height} pixels" if isinstance(width, int) and isinstance(height, int) else ""
-    said = f"Uses mouse and keyboard on a screen{size}, and takes screenshots of it. Take one before you click."
+    description = f"Uses mouse and keyboard on a screen{size}, and takes screenshots of it. Take one before you click."
     whole = {"action": {"type": "string", "enum": actions}, **properties}
     schema = encode({"type": "object", "properties": whole, "required": ["action"]}).decode()
-    return Tool(name, said, schema)
+    return Tool(name, description, schema)
 
 
 STANDARD = (

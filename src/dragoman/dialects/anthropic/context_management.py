@@ -58,8 +58,8 @@ def read_edits(extras: dict[str, Raw], settings: Settings, context: Context) -> 
 
 def _edits(management: Raw) -> list[dict[str, Any]] | None:
     """The edits; None for a value of another form."""
-    asked = json_text.plain(management)
-    edits = asked.get("edits") if isinstance(asked, dict) and len(asked) == 1 else None
+    value = json_text.plain(management)
+    edits = value.get("edits") if isinstance(value, dict) and len(value) == 1 else None
     return edits if isinstance(edits, list) and all(isinstance(edit, dict) for edit in edits) else None
 
 

@@ -58,7 +58,7 @@ class _Call(Exact, tag_field="type", tag="tool_use"):
     caller: _Direct | None = None
 
 
-class _Said(Struct, tag_field="type", tag="text", gc=False):
+class _WrittenText(Struct, tag_field="type", tag="text", gc=False):
     """A text as written."""
 
     text: Raw
@@ -232,7 +232,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    content: list[Any] = [_Said(plain.text)] if plain.text else []
+    content: list[Any] = [_WrittenText(plain.text)] if plain.text else []
     if plain.thought is not None:
         content.insert(0, _Sealed(_NO_WORDS, plain.thought))
     if plain.signature is not None:

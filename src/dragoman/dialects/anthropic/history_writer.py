@@ -185,7 +185,7 @@ class History:
             if isinstance(part, Media):
                 self._context.lose("system.media.dropped", part.at, part.mime or part.kind)
                 continue
-            block = self.writer.said(part)
+            block = self.writer.block(part)
             if block is not None:
                 out.append(block)
         return out
@@ -196,13 +196,13 @@ class History:
             self._role = ""
             self.messages.append(first.value)
             return
-        self._place("user", self._said(turn.parts), turn, turn.at)
+        self._place("user", self._blocks(turn.parts), turn, turn.at)
 
-    def _said(self, parts: tuple[Part, ...]) -> list[Any]:
+    def _blocks(self, parts: tuple[Part, ...]) -> list[Any]:
         writer = self.writer
         blocks = []
         for part in parts:
-            block = writer.text(part) if type(part) is Text else writer.said(part)
+            block = writer.text(part) if type(part) is Text else writer.block(part)
             if block is not None:
                 blocks.append(block)
         return blocks
@@ -217,7 +217,7 @@ class History:
             elif type(part) is Text:
                 block = writer.text(part)
             else:
-                block = writer.said(part, assistant=True)
+                block = writer.block(part, assistant=True)
             if block is not None:
                 blocks.append(block)
         self._place("assistant", blocks, turn, at)
@@ -316,10 +316,10 @@ class History:
         writer = self.writer
         self._final = False
         if (writer.own and not self._unfit(turn)) or (self._context.profile.system_turns and self._fits(turns, i)):
-            self._place("system", self._said(turn.parts), turn, turn.at)
+            self._place("system", self._blocks(turn.parts), turn, turn.at)
             return
         self._context.lose("system.demoted", turn.at)
-        blocks = self._said(turn.parts)
+        blocks = self._blocks(turn.parts)
         # The mark distinguishes a demoted system text from the user's own text.
         for block in blocks:
             if type(block) is dict and block.get("type") == "text":

@@ -70,8 +70,8 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
     block = json_text.plain(value)
     name = word(block, "name")
     family = "mcp" if kind == "mcp_tool_use" else _FAMILIES.get(name, "")
-    said = block.get("input")
-    text = json_text.encode(said).decode() if isinstance(said, dict) else ""
+    tool_input = block.get("input")
+    text = json_text.encode(tool_input).decode() if isinstance(tool_input, dict) else ""
     if family == "code_execution":
         text = read_program(name, text)
     elif family == "tool_search":
@@ -164,14 +164,14 @@ def _parts(
     )
 
 
-def _search_blocks(name: str, asked: dict[str, Any], content: Any, left: str) -> Written:
+def _search_blocks(name: str, tool_input: dict[str, Any], content: Any, left: str) -> Written:
     """The blocks of a search or a fetch, without ids."""
-    use = {"type": "server_tool_use", "name": name, "input": asked, "caller": _DIRECT}
+    use = {"type": "server_tool_use", "name": name, "input": tool_input, "caller": _DIRECT}
     return use, {"type": f"{name}{_RESULT}", "content": content, "caller": _DIRECT}, left
 
 
 def _write_search(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    asked = queries(call)
+    query_texts = queries(call)
     proof = pack(Seal(call.dialect, ""))  # an empty packed seal: no upstream of this dialect wrote the page
     found: Any = [
         {
@@ -186,10 +186,10 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
     if result is not None and result.is_error and not found:
         found = {"type": "web_search_tool_result_error", "error_code": _error_code(result, _SEARCH_ERRORS)}
     left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
-    said: dict[str, Any] = {"query": asked[0]} if asked else {}
-    if len(asked) > 1:
-        said["queries"] = asked
-    return _search_blocks("web_search", said, found, left)
+    tool_input: dict[str, Any] = {"query": query_texts[0]} if query_texts else {}
+    if len(query_texts) > 1:
+        tool_input["queries"] = query_texts
+    return _search_blocks("web_search", tool_input, found, left)
 
 
 _ERRORS = frozenset({"invalid_tool_input", "max_uses_exceeded", "too_many_requests", "unavailable"})
@@ -212,8 +212,8 @@ def _error_code(result: HostedResult, codes: frozenset[str]) -> str:
 
 
 def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    said = members(call.arguments)
-    url = word(said, "url") or next((page.url for page in pages(result)), "")
+    fields = members(call.arguments)
+    url = word(fields, "url") or next((page.url for page in pages(result)), "")
     if result is not None and result.is_error:
         error = {"type": "web_fetch_tool_result_error", "error_code": _error_code(result, _FETCH_ERRORS)}
         return _search_blocks("web_fetch", {"url": url}, error, "")
@@ -225,7 +225,7 @@ def _write_fetch(call: HostedCall, result: HostedResult | None, context: Context
         source = {"type": "base64", "media_type": media.mime, "data": media.data}
     page = {"type": "document", "source": source, "title": title, "citations": None}
     content = {"type": "web_fetch_result", "url": url, "content": page, "retrieved_at": None}
-    left = "the words that were looked for in the page" if word(said, "pattern") else ""
+    left = "the words that were looked for in the page" if word(fields, "pattern") else ""
     return _search_blocks("web_fetch", {"url": url}, content, left)
 
 

@@ -17,14 +17,14 @@ from ...context import Context
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
 
 
-def read_program(name: str, asked: str) -> str:
+def read_program(name: str, text: str) -> str:
     """The input of a run in the common form: the code and its language."""
-    said = members(asked)
+    fields = members(text)
     if name == _BASH:
-        return arguments(code=word(said, "command") or asked, language="bash")
+        return arguments(code=word(fields, "command") or text, language="bash")
     if name == _EDITOR:
-        return arguments(code=asked, language="text_editor")
-    return arguments(code=word(said, "code") or asked, language="python")
+        return arguments(code=text, language="text_editor")
+    return arguments(code=word(fields, "code") or text, language="python")
 
 
 class Output(NamedTuple):
@@ -42,11 +42,11 @@ def read_output(content: Any, at: Path) -> Output:
         return Output()
     kind = word(content, "type")
     if kind.endswith("_error"):
-        said = ": ".join([words for words in (word(content, "error_code"), word(content, "error_message")) if words])
-        return Output((Text(said, at=(*at, "error_code")),), True)
+        message = ": ".join([words for words in (word(content, "error_code"), word(content, "error_message")) if words])
+        return Output((Text(message, at=(*at, "error_code")),), True)
     if "return_code" in content:
-        wrote, code = word(content, "stdout"), content["return_code"]
-        parts: list[Part] = [Text(wrote, at=(*at, "stdout"))] if wrote else []
+        output, code = word(content, "stdout"), content["return_code"]
+        parts: list[Part] = [Text(output, at=(*at, "stdout"))] if output else []
         for i, one in enumerate(objects(content.get("content"))):
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
         return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
@@ -79,21 +79,21 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
     """The blocks of a run, without ids."""
     code, language = program(call)
     name = _BASH if language == "bash" else _PYTHON
-    asked = {"command": code} if name == _BASH else {"code": code}
+    tool_input = {"command": code} if name == _BASH else {"code": code}
     failed = result is not None and result.is_error
-    wrote, complained = stdout(result), result.stderr if result is not None else ""
-    code_known = result.exit_code if result is not None else None
-    if failed and not complained and code_known is None:  # the source has only one text for a failed run
-        wrote, complained = "", wrote
+    output, errors = stdout(result), result.stderr if result is not None else ""
+    exit_code = result.exit_code if result is not None else None
+    if failed and not errors and exit_code is None:  # the source has only one text for a failed run
+        output, errors = "", output
     content = {
         "type": f"{name}_result",
-        "stdout": wrote,
-        "stderr": complained,
-        "return_code": int(failed) if code_known is None else code_known,
+        "stdout": output,
+        "stderr": errors,
+        "return_code": int(failed) if exit_code is None else exit_code,
         "content": [],
     }
     left = "the files of the program have no place" if files(result) else ""
-    use = {"type": "server_tool_use", "name": name, "input": asked, "caller": {"type": "direct"}}
+    use = {"type": "server_tool_use", "name": name, "input": tool_input, "caller": {"type": "direct"}}
     return use, {"type": f"{name}_tool_result", "content": content}, left
 
 

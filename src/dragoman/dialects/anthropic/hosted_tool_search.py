@@ -20,10 +20,10 @@ _RESULT = "tool_search_tool_result"
 _BM25, _REGEX = "tool_search_tool_bm25", "tool_search_tool_regex"
 
 
-def read_query(asked: str) -> str:
+def read_query(text: str) -> str:
     """The input of a search in the common form."""
-    said = members(asked)
-    return arguments(query=word(said, "query") or word(said, "pattern"))
+    fields = members(text)
+    return arguments(query=word(fields, "query") or word(fields, "pattern"))
 
 
 def read_found(content: Any) -> tuple[str, ...]:
@@ -40,11 +40,11 @@ def write_search(call: HostedCall, result: HostedResult | None, context: Context
     if names is None or (request and (tool is None or result is None)):
         return None
     by_regex = tool is not None and tool.kind.startswith(_REGEX)
-    asked = queries(call) or [one for one in members(call.arguments).get("paths", ()) if isinstance(one, str)]
+    query_texts = queries(call) or [one for one in members(call.arguments).get("paths", ()) if isinstance(one, str)]
     use = {
         "type": "server_tool_use",
         "name": _REGEX if by_regex else _BM25,
-        "input": {"pattern": "|".join(asked)} if by_regex else {"query": " ".join(asked)},
+        "input": {"pattern": "|".join(query_texts)} if by_regex else {"query": " ".join(query_texts)},
     }
     if not request:
         use["caller"] = {"type": "direct"}

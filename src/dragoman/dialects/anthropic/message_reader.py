@@ -227,9 +227,9 @@ def _read_media(block: wire.Block, at: Path, context: Context, unknown: Unknown)
     if found is None:
         return None
     mime, data, url, file = found
-    odd = misplaced(source, _NOT_IN_SOURCE[source.type])
-    if odd:
-        unknown.setdefault((*at, "source"), {}).update(odd)
+    misplaced_fields = misplaced(source, _NOT_IN_SOURCE[source.type])
+    if misplaced_fields:
+        unknown.setdefault((*at, "source"), {}).update(misplaced_fields)
     cache, extra = _hangings(block, wire.MEDIA_EXTRAS, at, context, unknown)
     return Media(kind, mime, data, url, file, block.title or "", cache=cache, extra=extra, at=at)
 
@@ -254,7 +254,7 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
     if context.target != wire.NAME:
         context.lose("part.as_text", at, kind)
         # Fields that the text does not express.
-        more = {name: said for name, said in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
+        more = {name: field for name, field in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
         if more:
             context.keep(at, more)
     mark = block.cache_control

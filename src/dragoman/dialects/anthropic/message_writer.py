@@ -59,7 +59,7 @@ class BlockWriter:
         self.names = OWN_NAMES if self.own else NAMES
         self.marks = Marks(context)
 
-    def said(self, part: Part, *, assistant: bool = False, nested: bool = False) -> Any:
+    def block(self, part: Part, *, assistant: bool = False, nested: bool = False) -> Any:
         """A block of a request's message, or None if nothing is left. `nested`: inside a result."""
         if type(part) is Text:
             return self.text(part)
@@ -297,9 +297,11 @@ class BlockWriter:
         marked = [part for part in result.parts if part.cache is not None]
         for part in marked:
             self.context.lose("cache.approximated", part.at, "the mark stands on the result")
-        bare = [msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts]
+        unmarked = [
+            msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts
+        ]
         cache = result.cache if result.cache is not None else marked[-1].cache
-        return msgspec.structs.replace(result, parts=tuple(bare), cache=cache)
+        return msgspec.structs.replace(result, parts=tuple(unmarked), cache=cache)
 
     def result_content(self, result: ToolResult) -> str | list[Any]:
         """The content of a result: a string for one text, else blocks."""
@@ -309,7 +311,7 @@ class BlockWriter:
         text = plain_text(result.parts)
         if text is not None:
             return text
-        blocks = [self.said(part, nested=True) for part in result.parts]
+        blocks = [self.block(part, nested=True) for part in result.parts]
         return [block for block in blocks if block is not None]
 
     def answer(self, parts: tuple[Part, ...]) -> list[Any]:
@@ -350,10 +352,10 @@ class BlockWriter:
                 out["citations"] = cited or None
             return restore(out, part.extra, wire.NAME)
         if type(part) is Media:
-            told = self._media(part, assistant=True, nested=False)
+            media_block = self._media(part, assistant=True, nested=False)
             if not self.own:
-                told.setdefault("citations", None)  # a text replaces media that cannot be sent
-            return told
+                media_block.setdefault("citations", None)  # a text replaces media that cannot be sent
+            return media_block
         context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
 

@@ -145,7 +145,7 @@ def _for_others(
         del extras[_DISPLAY]
         context.lose("thoughts.approximated", ("thinking", "display"), "updates")
     # `thread` (beta) continues a conversation that Anthropic's server stores (anthropic 2.8.0).
-    if _THREAD in extras and _goes_on(extras[_THREAD]):
+    if _THREAD in extras and _continues(extras[_THREAD]):
         del extras[_THREAD]
         context.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
     return settings, tools
@@ -159,18 +159,18 @@ def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
     for i, message in enumerate(request.messages):
         fields = unknown.get(("messages", i), {}) if message.role == "system" else {}
         # A system message may change `output_config.effort` for all later turns (beta `per-turn-control`).
-        asked = json_text.plain(fields[_CONFIG]) if _CONFIG in fields else None
-        effort = asked.get("effort") if isinstance(asked, dict) and len(asked) == 1 else None
+        config = json_text.plain(fields[_CONFIG]) if _CONFIG in fields else None
+        effort = config.get("effort") if isinstance(config, dict) and len(config) == 1 else None
         if isinstance(effort, str):
             latest = effort
             del fields[_CONFIG]
     return latest
 
 
-def _goes_on(thread: Raw) -> bool:
+def _continues(thread: Raw) -> bool:
     """Whether the request continues a thread on the server. A request that begins a thread holds all its messages."""
-    asked = json_text.plain(thread)
-    return isinstance(asked, dict) and asked.get("type") == "continue"
+    value = json_text.plain(thread)
+    return isinstance(value, dict) and value.get("type") == "continue"
 
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:

@@ -29,11 +29,11 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
 
     Source: Anthropic's documentation for tools (2026-10).
     """
-    said = turns(subject)
-    for i, turn in enumerate(said):
+    messages = turns(subject)
+    for i, turn in enumerate(messages):
         if turn.role != "assistant":
             continue
-        after = said[i + 1] if i + 1 < len(said) else None
+        after = messages[i + 1] if i + 1 < len(messages) else None
         answers = after.of("tool_result") if after is not None and after.role == "user" else []
         answered = {word(block, "tool_use_id") for _, block in answers}
         for at, call in turn.of("tool_use"):
@@ -81,18 +81,18 @@ def results_known(subject: Subject) -> Iterator[Breach]:
 
     Source: Anthropic's documentation for tools (2026-10).
     """
-    said = turns(subject)
-    held = word(sub(subject.document, "thread"), "type") == "continue"  # the server holds the earlier calls
-    for i, turn in enumerate(said):
-        before = said[i - 1] if i and said[i - 1].role == "assistant" else None
-        asked = {word(block, "id") for _, block in before.of("tool_use")} if before else set()
+    messages = turns(subject)
+    continues = word(sub(subject.document, "thread"), "type") == "continue"  # the server holds the earlier calls
+    for i, turn in enumerate(messages):
+        before = messages[i - 1] if i and messages[i - 1].role == "assistant" else None
+        calls = {word(block, "id") for _, block in before.of("tool_use")} if before else set()
         for at, block in turn.of("tool_result"):
             name = block.get("tool_use_id")
             if turn.role != "user":
                 yield Breach(at, f"a result in a message of role {quoted(turn.role)}", "put it into a user message")
             elif not isinstance(name, str):
                 yield Breach(at, "a result without tool_use_id", "name the call it answers")
-            elif name not in asked and not (held and not i):
+            elif name not in calls and not (continues and not i):
                 yield Breach((*at, "tool_use_id"), f"{quoted(name)} is no call of the message before", "say it as text")
 
 
@@ -159,16 +159,16 @@ def thinking_sealed(subject: Subject) -> Iterator[Breach]:
                 yield Breach(at, f"a {block['type']} block without {slot}", "leave the block out")
             elif seal.startswith(packed_seals.MARK):
                 yield Breach((*at, slot), "the seal is another upstream's", "leave the block out")
-    yield from _kept(subject)
+    yield from _dropped_thinking(subject)
 
 
-def _kept(subject: Subject) -> Iterator[Breach]:
+def _dropped_thinking(subject: Subject) -> Iterator[Breach]:
     """Findings for thinking of the previous response that this request drops while it answers the response's calls."""
     answer = blocks(subject.before, ()) if isinstance(subject.before, dict) else []
-    asked = {word(block, "id") for _, block in answer if block.get("type") == "tool_use"} - {""}
+    calls = {word(block, "id") for _, block in answer if block.get("type") == "tool_use"} - {""}
     thought = [_thought(block) for _, block in answer if block.get("type") in _THINKING]
     for turn in turns(subject):
-        if turn.role == "assistant" and asked & {word(block, "id") for _, block in turn.of("tool_use")}:
+        if turn.role == "assistant" and calls & {word(block, "id") for _, block in turn.of("tool_use")}:
             if thought and not _contains([_thought(block) for _, block in turn.of(*_THINKING)], thought):
                 yield Breach(turn.at, "the thinking of the answer before was changed", "send its blocks as they came")
 
@@ -207,7 +207,7 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
             yield Breach(at, "a message without content", "leave the message out")
     for at, block in every_block(subject):
         words = block.get("text")
-        if block.get("type") == "tool_result" and block.get("is_error") and not _says(block.get("content")):
+        if block.get("type") == "tool_result" and block.get("is_error") and not _has_content(block.get("content")):
             yield Breach(at, "a failure without a word", "say what failed")
         if block.get("type") != "text" or at[-1] == "content":
             continue
@@ -217,7 +217,7 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
             yield Breach(at, "a text block of white space", "leave the block out")
 
 
-def _says(content: object) -> bool:
+def _has_content(content: object) -> bool:
     return bool(content.strip() if isinstance(content, str) else content)
 
 
@@ -280,8 +280,8 @@ def programmatic_answers(subject: Subject) -> Iterator[Breach]:
 
     Source: Anthropic's documentation for tools (2026-10).
     """
-    said = turns(subject)
-    for before, turn in itertools.pairwise(said):
+    messages = turns(subject)
+    for before, turn in itertools.pairwise(messages):
         if turn.role != "user" or not _by_code(before) & {word(b, "tool_use_id") for _, b in turn.of("tool_result")}:
             continue
         for at, block in turn.blocks:
@@ -345,8 +345,8 @@ def deferred_tools(subject: Subject) -> Iterator[Breach]:
     names = {word(tool, "name") for _, tool in declared}
     for at, reference in _references(subject):
         if word(reference, "tool_name") not in names:
-            told = quoted(reference.get("tool_name"))
-            yield Breach((*at, "tool_name"), f"a reference to {told}, which is not declared", "declare the tool")
+            name = quoted(reference.get("tool_name"))
+            yield Breach((*at, "tool_name"), f"a reference to {name}, which is not declared", "declare the tool")
 
 
 def _references(subject: Subject) -> Iterator[Place]:

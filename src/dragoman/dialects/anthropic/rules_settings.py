@@ -60,14 +60,14 @@ def sampling(subject: Subject) -> Iterator[Breach]:
     Source: Anthropic's documentation for versions and headers (2026-10); error texts that users reported
     for the models (2026-11); recorded 400 for the range; users' reports for both together.
     """
-    asked = version(subject)
-    if asked and asked not in _VERSIONS:
-        yield Breach((), f"anthropic-version {quoted(asked)} is not known", f"send 2023-06-01 or {NEW_VERSION}")
+    header = version(subject)
+    if header and header not in _VERSIONS:
+        yield Breach((), f"anthropic-version {quoted(header)} is not known", f"send 2023-06-01 or {NEW_VERSION}")
     document = subject.document
     for name in _SAMPLING:
         if document.get(name) is None:
             continue
-        if asked == NEW_VERSION:
+        if header == NEW_VERSION:
             yield Breach((name,), f"{name} is refused under version {NEW_VERSION}", f"leave {name} out")
         elif not subject.profile.sampling:
             yield Breach((name,), f"{name} is refused by this model", f"leave {name} out")
@@ -174,12 +174,12 @@ def manual_thinking_first(subject: Subject) -> Iterator[Breach]:
     """
     if sub(subject.document, "thinking").get("type") != "enabled":
         return
-    spoken = [turn for turn in turns(subject) if turn.role in ("user", "assistant")]
-    last = max([i for i, turn in enumerate(spoken) if turn.role == "assistant"], default=-1)
-    if last < 0 or not spoken[last].of("tool_use"):
+    messages = [turn for turn in turns(subject) if turn.role in ("user", "assistant")]
+    last = max([i for i, turn in enumerate(messages) if turn.role == "assistant"], default=-1)
+    if last < 0 or not messages[last].of("tool_use"):
         return
-    if spoken[last].blocks[0][1].get("type") not in ("thinking", "redacted_thinking"):
-        at = spoken[last].blocks[0][0]
+    if messages[last].blocks[0][1].get("type") not in ("thinking", "redacted_thinking"):
+        at = messages[last].blocks[0][0]
         yield Breach(
             at, "the last assistant turn does not begin with thinking", "send its thinking blocks, or no budget"
         )
@@ -198,10 +198,15 @@ def prefill(subject: Subject) -> Iterator[Breach]:
 
     Source: Anthropic's documentation for request fields (2026-10).
     """
-    said = [turn for turn in turns(subject) if turn.role != "system"]
-    if subject.profile.prefill or not said or said[-1].role != "assistant" or said[-1].of("tool_use", *_RUN_UPSTREAM):
+    messages = [turn for turn in turns(subject) if turn.role != "system"]
+    if (
+        subject.profile.prefill
+        or not messages
+        or messages[-1].role != "assistant"
+        or messages[-1].of("tool_use", *_RUN_UPSTREAM)
+    ):
         return
-    yield Breach(said[-1].at, "this model takes no prefill", "end with a user message")
+    yield Breach(messages[-1].at, "this model takes no prefill", "end with a user message")
 
 
 @rule("ANT-015", "error")
@@ -217,15 +222,15 @@ def system_turns(subject: Subject) -> Iterator[Breach]:
 
     Source: Anthropic's documentation for messages and blocks (2026-10).
     """
-    said = turns(subject)
-    for i, turn in enumerate(said):
+    messages = turns(subject)
+    for i, turn in enumerate(messages):
         if turn.role != "system":
             continue
         if not subject.profile.system_turns and subject.profile != DEFAULT_PROFILE:
             yield Breach(turn.at, "this model takes no system messages among the turns", "put the text into system")
             continue
-        before = said[i - 1] if i else None
-        after = said[i + 1].role if i + 1 < len(said) else "assistant"
+        before = messages[i - 1] if i else None
+        after = messages[i + 1].role if i + 1 < len(messages) else "assistant"
         if before is None:
             yield Breach(turn.at, "a system message comes first", "put the text into system")
         elif before.role != "user" and not (

@@ -149,8 +149,8 @@ def arguments(subject: Subject) -> Iterator[Breach]:
             continue
         cut = bool(stops & _CUT) and one is blocks[-1]
         if not cut:
-            told = "the arguments of the call are not a JSON object"
-            yield Breach((one.begin,), told, severity="warning" if eager else None)
+            message = "the arguments of the call are not a JSON object"
+            yield Breach((one.begin,), message, severity="warning" if eager else None)
 
 
 @rule("ANT-S04", "error", "stream")

@@ -85,8 +85,8 @@ def input_schema(subject: Subject) -> Iterator[Breach]:
             )
         for key in sub(schema, "properties"):
             if not _KEY.fullmatch(key):
-                told = f"property {quoted(key)} is not [a-zA-Z0-9_.-]{{1,64}}"
-                yield Breach((*place, "properties", key), told, "rename it", "warning")
+                message = f"property {quoted(key)} is not [a-zA-Z0-9_.-]{{1,64}}"
+                yield Breach((*place, "properties", key), message, "rename it", "warning")
 
 
 @rule("ANT-019", "error", "request", "tools")
@@ -236,8 +236,8 @@ def mcp_servers(subject: Subject) -> Iterator[Breach]:
     used = [((*at, "mcp_server_name"), word(tool, "mcp_server_name")) for at, tool in sets]
     for at, server in servers:
         if word(server, "name") not in {name for _, name in used}:
-            told = f"server {quoted(server.get('name'))} has no mcp_toolset"
-            yield Breach(at, told, "add one to tools", None if sent else "warning")
+            message = f"server {quoted(server.get('name'))} has no mcp_toolset"
+            yield Breach(at, message, "add one to tools", None if sent else "warning")
     for at, name in used:
         if name not in known:
             yield Breach(at, f"server {quoted(name)} is not in mcp_servers", "declare it")

@@ -235,8 +235,8 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
     most = context.profile.most_tokens if gates else None
     # max_tokens is required (anthropic 2.8.0, 2026-11).
     if limit is None:
-        usual = context.profile.max_tokens + budget
-        limit = usual if most is None else min(usual, most)
+        default = context.profile.max_tokens + budget
+        limit = default if most is None else min(default, most)
         context.lose("limit.invented", (), f"max_tokens {limit}")
     # Thinking tokens count in max_tokens, so a budget must be smaller (docs "Extended thinking", 2026-10).
     elif budget and budget >= limit:
@@ -247,8 +247,8 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
 
 
 def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, thinks: bool) -> None:
-    asked = given(settings, _SAMPLING)
-    if not asked:
+    values = given(settings, _SAMPLING)
+    if not values:
         return
     at = settings.at
     own = context.source == wire.NAME
@@ -264,7 +264,7 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
         # 4.1 to 4.6).
         heat = settings.temperature != 1
         mass = not heat
-    for name, value in asked:
+    for name, value in values:
         # While the model thinks, temperature and top_k are refused (docs "Extended thinking", 2026-10).
         taken = heat if name == "temperature" else mass if name == "top_p" else sampling and not thinks
         most = None if name == "top_k" else 1.0
@@ -283,8 +283,8 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
 def _write_thinking(request: Request, out: dict[str, Any], context: Context, own: bool) -> bool:
     """Write `thinking` and `output_config.effort`. Returns whether the request asks for thinking."""
     settings = request.settings
-    telling = context.profile.tells_in_thoughts and bool(request.tools) and not own and settings.thoughts is None
-    if settings.effort is None and settings.budget is None and settings.thoughts is None and not telling:
+    needs_summary = context.profile.tells_in_thoughts and bool(request.tools) and not own and settings.thoughts is None
+    if settings.effort is None and settings.budget is None and settings.thoughts is None and not needs_summary:
         return False
     thinking: dict[str, Any] | None = None
     word = None
@@ -302,7 +302,7 @@ def _write_thinking(request: Request, out: dict[str, Any], context: Context, own
         elif settings.thoughts or (thinking is None and context.profile.thinks):
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     # Opus 5.5 and Sonnet 5.5 send the text between tool calls as thinking, empty by default (docs, 2026-10).
-    elif telling:
+    elif needs_summary:
         thinking = thinking or {"type": "adaptive"}
         if thinking["type"] == "adaptive":
             thinking["display"] = "summarized"
@@ -348,14 +348,14 @@ def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, 
     effort, budget = settings.effort, settings.budget
     modes = context.profile.thinking
     if own:
-        said, word = _thinking_as_said(effort, budget), None if effort == "none" else effort
+        thinking, word = _thinking_as_sent(effort, budget), None if effort == "none" else effort
         # With manual thinking the last assistant turn must begin with a thinking block (docs "Extended thinking",
         # 2026-10).
-        if context.unsealed and said is not None and said["type"] == "enabled" and _thoughtless(request.turns):
+        if context.unsealed and thinking is not None and thinking["type"] == "enabled" and _thoughtless(request.turns):
             context.lose("effort.dropped", settings.at.get("budget", ()), _NO_THOUGHTS)
             return None, word
-        if not context.gated or _takes(context.profile, said, word):
-            return said, word
+        if not context.gated or _takes(context.profile, thinking, word):
+            return thinking, word
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
     if not context.profile.thinks:
@@ -375,9 +375,9 @@ def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, 
             context.lose("effort.approximated", settings.at.get("effort", ()), f"{effort}: {sent} is sent")
         return {"type": "enabled", "budget_tokens": _budget(tokens, settings.at.get("budget", ()), context)}, word
     if not modes or "adaptive" in modes:
-        asked = wish(settings)
+        wanted = wish(settings)
         # Adaptive thinking takes an effort in output_config instead of a budget (anthropic 2.8.0, 2026-11).
-        return {"type": "adaptive"}, None if asked is None else _effort_word(asked, context)
+        return {"type": "adaptive"}, None if wanted is None else _effort_word(wanted, context)
     if "enabled" in modes:
         tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(context))
         word = _effort_beside(settings, context)
@@ -411,7 +411,7 @@ def _takes(profile: Profile, thinking: dict[str, Any] | None, word: str | None) 
     return word is None or (levels and word in (profile.efforts or EFFORTS))
 
 
-def _thinking_as_said(effort: str | None, budget: int | None) -> dict[str, Any] | None:
+def _thinking_as_sent(effort: str | None, budget: int | None) -> dict[str, Any] | None:
     if effort == "none":
         return {"type": "disabled"}
     if budget is None:
@@ -442,17 +442,19 @@ def _most_budget(context: Context) -> int:
     return max(most // 2, LEAST_BUDGET) if most is not None else sys.maxsize
 
 
-def _effort_word(asked: WantedEffort, context: Context) -> str | None:
-    if asked.effort is None:
+def _effort_word(wanted: WantedEffort, context: Context) -> str | None:
+    if wanted.effort is None:
         return None
     taken = context.profile.efforts or EFFORTS
-    word = nearest(asked.effort, taken)
+    word = nearest(wanted.effort, taken)
     if word not in taken:
-        context.lose("effort.dropped", asked.at, f"{asked.effort} is none of {', '.join(taken)}")
+        context.lose("effort.dropped", wanted.at, f"{wanted.effort} is none of {', '.join(taken)}")
         return None
-    if word != asked.words:
-        by_words = asked.words == asked.effort
-        context.lose("effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{word}")
+    if word != wanted.words:
+        by_words = wanted.words == wanted.effort
+        context.lose(
+            "effort.approximated", wanted.at, f"{wanted.words} is sent as {'' if by_words else 'effort '}{word}"
+        )
     return word
 
 

@@ -42,10 +42,8 @@ class _Block:
     """An open block."""
 
     __slots__ = (
-        "begun",
         "citations",
         "delta",
-        "held",
         "implied",
         "index",
         "initial",
@@ -54,6 +52,8 @@ class _Block:
         "part",
         "pieces",
         "signature",
+        "text_passed",
+        "waiting",
     )
 
     def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
@@ -61,12 +61,12 @@ class _Block:
         self.index = index  # the index of its part
         self.part = part
         self.delta = delta  # the type of delta that passes at once; "": the block is held until its end
-        self.begun = False  # some text has passed
+        self.text_passed = False  # some text has passed
         self.initial = ""  # arguments in the start event
         self.signature = ""
         self.citations: tuple[Citation, ...] = ()  # they come before their text
         self.pieces: list[str] = []
-        self.held: list[Event] = []  # events that wait for the end of an earlier block
+        self.waiting: list[Event] = []  # events that wait for the end of an earlier block
         self.over = False
         self.implied = False  # it had no start event, so it ends when another block begins
 
@@ -86,7 +86,7 @@ _DELTAS = frozenset(
 
 def _kind_of(delta: wire.Delta) -> str:
     """The kind of a delta without a known type, by the field that it holds."""
-    held = {
+    fields = {
         "text_delta": delta.text,
         "thinking_delta": delta.thinking,
         "input_json_delta": delta.partial_json,
@@ -94,7 +94,7 @@ def _kind_of(delta: wire.Delta) -> str:
         "citations_delta": delta.citation,
         "compaction_delta": delta.content or delta.encrypted_content,
     }
-    return next((kind for kind, value in held.items() if value), delta.type)
+    return next((kind for kind, value in fields.items() if value), delta.type)
 
 
 _EVENTS = frozenset(
@@ -141,7 +141,7 @@ class StreamReader(FrameReader):
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
         self._next = 0
-        self._odd = b""  # a whole answer in place of a stream
+        self._whole_answer = b""  # a whole answer in place of a stream
         self._started = False
         self._over = False
         self._ended = False  # with message_stop, not with a fault
@@ -152,7 +152,7 @@ class StreamReader(FrameReader):
         self._sequence: str | None = None
         self._details: Raw = wire.NONE
         self._extra: dict[str, Raw] = {}
-        self._kept: set[tuple[Path, str]] = set()
+        self._noted: set[tuple[Path, str]] = set()
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
@@ -176,15 +176,15 @@ class StreamReader(FrameReader):
             return False
         text = delta.text or delta.partial_json or delta.thinking
         if text:
-            live.begun = True
+            live.text_passed = True
             events.append(PartDelta(live.index, text))
         if delta.estimated_tokens:
             self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
         return bool(text) and not delta.estimated_tokens
 
-    def _catch_up(self, said: list[str], last: bytes) -> None:
+    def _catch_up(self, texts: list[str], last: bytes) -> None:
         if self._live is not None and self.held is not None:
-            self._live.pieces += said
+            self._live.pieces += texts
 
     def close(self) -> list[Event]:
         """The stream is over: the rest of its events, or a fault."""
@@ -204,7 +204,7 @@ class StreamReader(FrameReader):
 
     def _instead(self) -> list[Event]:
         """The events or the fault for a body that is no stream."""
-        stray = self._frames.stray or self._odd
+        stray = self._frames.stray or self._whole_answer
         found = told_whole(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
@@ -219,7 +219,7 @@ class StreamReader(FrameReader):
             self._break(f"the upstream sent a broken frame: {error}", events)
             return
         if event.type == "message" and not self._started:
-            self._odd = data
+            self._whole_answer = data
             return
         self._event(name, event, unknown, events)
 
@@ -230,9 +230,9 @@ class StreamReader(FrameReader):
         # An error event ends the stream; HTTP status stays 200 (docs "Streaming messages", 2026-10).
         if event.error and not said_nothing(event.error):
             self._over = True
-            said = json_text.plain(event.error)
+            error_value = json_text.plain(event.error)
             request_id = json_text.plain(event.request_id) if event.request_id else ""
-            error = said if isinstance(said, dict) else {"message": str(said)}
+            error = error_value if isinstance(error_value, dict) else {"message": str(error_value)}
             events.append(fault_from(error, 0, {}, request_id if isinstance(request_id, str) else ""))
         elif kind == "message_start" and event.message is not None:
             if self._started:
@@ -327,7 +327,7 @@ class StreamReader(FrameReader):
         return opened
 
     def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
-        (events if block is self._live else block.held).append(event)
+        (events if block is self._live else block.waiting).append(event)
 
     def _place(self, number: int | None) -> Path:
         """The path of the delta's block, for losses."""
@@ -349,7 +349,7 @@ class StreamReader(FrameReader):
         elif kind and kind == block.delta:
             text = delta.text or delta.partial_json or delta.thinking
             if text:
-                block.begun = True
+                block.text_passed = True
                 self._pass_on(block, PartDelta(block.index, text), events)
         elif kind == "signature_delta":
             # The signature comes in one delta before the end of a thinking block (docs "Streaming messages", 2026-10).
@@ -379,7 +379,7 @@ class StreamReader(FrameReader):
             block.delta = _WRAPPED
         elif not WRAPPED.startswith(opening):
             block.delta = "input_json_delta"
-            block.begun = True
+            block.text_passed = True
             self._pass_on(block, PartDelta(block.index, opening), events)
 
     def _end(self, block: _Block, events: list[Event]) -> None:
@@ -390,7 +390,7 @@ class StreamReader(FrameReader):
             self._pass_on(block, PartStart(index, msgspec.structs.replace(whole, text="") if words else whole), events)
             if words:
                 self._pass_on(block, PartDelta(index, words), events)
-        elif type(part) is ToolCall and not block.begun:
+        elif type(part) is ToolCall and not block.text_passed:
             # A call without arguments has no delta; its arguments are {} (docs "Streaming messages", 2026-10).
             arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
             if arguments:
@@ -405,8 +405,8 @@ class StreamReader(FrameReader):
         while self._live is not None and self._live.over:
             self._live = self._waiting.pop(0) if self._waiting else None
             if self._live is not None:
-                events.extend(self._live.held)
-                self._live.held = []
+                events.extend(self._live.waiting)
+                self._live.waiting = []
 
     def _whole(self, block: _Block) -> Part:
         part = block.part
@@ -459,7 +459,7 @@ class StreamReader(FrameReader):
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every event."""
-        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._noted}
         if fresh:
-            self._kept.update([(at, name) for name in fresh])
+            self._noted.update([(at, name) for name in fresh])
             self._context.keep(at, fresh)

@@ -354,9 +354,9 @@ class StreamWriter:
             delta["container"] = extra.pop("container")
         # service_tier stands in message_start only (anthropic 2.8.0, 2026-11).
         if figures.get("service_tier") and not self._own:
-            told = self._usage.tier if self._usage is not None else None
+            start_tier = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None
-            if ended is not None and told != ended:
+            if ended is not None and start_tier != ended:
                 self._context.lose("tier.dropped", ended.at, "it is known only after message_start, where its field is")
         figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
         extra |= {"delta": delta, "usage": figures}

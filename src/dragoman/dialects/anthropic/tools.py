@@ -132,14 +132,14 @@ added up to there."""
 def _with_examples(tool: wire.ToolDef, at: Path, context: Context) -> str:
     """The description with the examples of arguments, which no other dialect has a field for. What does not fit stays
     in its field, and is reported as one that only this dialect has."""
-    said = tool.description or ""
+    description = tool.description or ""
     examples = json_text.plain(tool.input_examples)
     if not isinstance(examples, list) or not examples:
-        return said
+        return description
     lines = [json_text.encode(example).decode() for example in examples]
-    whole = "\n".join([*([said, ""] if said else []), "Examples of arguments:", *lines])
+    whole = "\n".join([*([description, ""] if description else []), "Examples of arguments:", *lines])
     if len(whole) > _LONGEST_DESCRIPTION:
-        return said
+        return description
     tool.input_examples = wire.NONE
     context.lose("tool.examples.as_text", (*at, "input_examples"))
     return whole
@@ -289,7 +289,7 @@ def write_choice(request: Request, tools: Any, refused: bool, context: Context) 
             context.lose("choice.weakened", choice.at)
             out, words = {"type": "auto"}, _ORDER.format(out["name"] if out is not None else "")
     elif choice is not None:
-        out, words = _said(choice, request, refused, context)
+        out, words = _written_choice(choice, request, refused, context)
     # `none` has no disable_parallel_tool_use (anthropic 2.8.0, 2026-11).
     if single and out is not None and out["type"] == "none" and context.source != wire.NAME:
         context.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
@@ -301,7 +301,9 @@ def write_choice(request: Request, tools: Any, refused: bool, context: Context) 
     return out, words
 
 
-def _said(choice: Choice, request: Request, refused: bool, context: Context) -> tuple[dict[str, Any] | None, str]:
+def _written_choice(
+    choice: Choice, request: Request, refused: bool, context: Context
+) -> tuple[dict[str, Any] | None, str]:
     if choice.mode == "auto" or choice.mode == "none":
         return {"type": choice.mode}, ""
     if choice.mode == "required":

@@ -125,9 +125,9 @@ def sort_out_block(block: wire.Block, at: Path, unknown: Unknown) -> None:
     """Do this for one block."""
     if type(block) is not wire.Block:
         return  # a strict block has no other fields
-    odd = misplaced(block, _SORTED.get(block.type, ()))
-    if odd:
-        unknown.setdefault(at, {}).update(odd)
+    misplaced_fields = misplaced(block, _SORTED.get(block.type, ()))
+    if misplaced_fields:
+        unknown.setdefault(at, {}).update(misplaced_fields)
 
 
 def misplaced(shape: Struct, names: Iterable[str]) -> dict[str, Raw]:

@@ -40,10 +40,10 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         inner = document.get(key)
         if not isinstance(inner, dict):
             continue
-        held = GEMINI.evidence(inner)
-        if held:
+        reasons = GEMINI.evidence(inner)
+        if reasons:
             found.append((6, key))
-            found.extend([(points, f"{key}.{reason}") for points, reason in held])
+            found.extend([(points, f"{key}.{reason}") for points, reason in reasons])
             found.extend([(3, mark) for mark in marks if mark in document])
             if "session_id" in inner:
                 found.append((3, f"{key}.session_id"))

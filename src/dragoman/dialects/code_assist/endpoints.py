@@ -34,7 +34,7 @@ def _operation(path: str, query: Query, decode: Callable[[str], str]) -> Call | 
     return Call("assist", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
 
 
-def _asked(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
     found = _VERB.match(path)
     if found is None:
         return None
@@ -91,7 +91,7 @@ ENDPOINTS = Endpoints(
     served=Served(
         claims=(
             Claim(("GET",), "/v1internal/", read=_operation, verbs=("assist",)),
-            Claim(("POST", "GET"), "/v1internal", read=_asked, verbs=("generate", "count", "assist"), alone=True),
+            Claim(("POST", "GET"), "/v1internal", read=_read_call, verbs=("generate", "count", "assist"), alone=True),
         ),
         shown=("POST /v1internal:generateContent", "POST /v1internal:streamGenerateContent"),
         near=("/v1internal",),

@@ -36,10 +36,10 @@ _WORDS = re.compile(r"quota will reset after (\S{1,40}?)\.?(?:\s|\Z)")
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     """The fault in an error answer."""
     # A fault has no envelope, so Gemini's reader reads the body as it is.
-    return refined(gemini.read_fault(mended(body) or body, status, headers))
+    return refined(gemini.read_fault(with_single_commas(body) or body, status, headers))
 
 
-def mended(body: bytes) -> bytes | None:
+def with_single_commas(body: bytes) -> bytes | None:
     """The body with doubled commas made single; None if the body needs no repair or stays broken. Code Assist has sent
     doubled commas in error JSON, and gemini-cli repairs them too (0.56, 2026-08).
     """
@@ -76,8 +76,8 @@ def refined(fault: Fault) -> Fault:
             break
     if wait is None:
         # Many Code Assist answers have no RetryInfo; the wait is then in the message text.
-        said = _WORDS.search(fault.message[:2000])
-        wait = _seconds(said[1]) if said else None
+        match = _WORDS.search(fault.message[:2000])
+        wait = _seconds(match[1]) if match else None
     return msgspec.structs.replace(fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine})
 
 

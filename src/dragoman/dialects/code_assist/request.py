@@ -33,8 +33,8 @@ _UNNAMED = "unspecified"
 def read_request(body: bytes, context: Context) -> Request:
     """Read a request into canon."""
     envelope, unknown, spelled = _admitted(body, context)
-    strange, unknown = wire.parted(unknown, _KEY)
-    reader = RequestReader(context, unknown, strange, wire.inside(spelled, _KEY))
+    envelope_fields, unknown = wire.parted(unknown, _KEY)
+    reader = RequestReader(context, unknown, envelope_fields, wire.inside(spelled, _KEY))
     try:
         return read(reader, envelope, gemini.contents_of(envelope.request))
     except WireError as error:
@@ -50,38 +50,38 @@ class RequestReader(gemini.RequestReader):
         self,
         context: Context,
         unknown: Unknown | None = None,
-        strange: dict[str, Raw] | None = None,
+        envelope_fields: dict[str, Raw] | None = None,
         spelled: dict[Path, str | int] | None = None,
     ) -> None:
-        """Take the unknown fields of the Gemini request (`unknown`) and of the envelope (`strange`)."""
+        """Take the unknown fields of the Gemini request (`unknown`) and of the envelope (`envelope_fields`)."""
         super().__init__(context, unknown)
-        self._fields = strange or {}
+        self._fields = envelope_fields or {}
         self._spelled = spelled or {}
         self._model: str | None = None
         self._session: dict[str, Raw] = {}
 
     def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # takes the envelope
         """Read the envelope, then the beginning of the Gemini request."""
-        context, held = self._context, head.request
+        context, request = self._context, head.request
         fields = carried(head, wire.ENVELOPE_EXTRAS) or {}
-        if held.session_id:
-            fields[wire.SESSION] = held.session_id
+        if request.session_id:
+            fields[wire.SESSION] = request.session_id
         fields |= self._fields
         model = head.model
-        inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
+        inner = request.model.removeprefix(_PREFIX) if request.model is not None else None
         if inner is not None and model is not None:
-            fields[wire.MODEL] = json_text.raw(held.model)
+            fields[wire.MODEL] = json_text.raw(request.model)
         self._session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
         wire.report(context, fields)
         if model is None:
             # countTokens has no `model` in the envelope: its inner request has `model` with the prefix `models/`
             # (gemini-cli 0.56, 2026-08).
             model = inner
-            fields["model"] = json_text.raw(held.model)
+            fields["model"] = json_text.raw(request.model)
         self._fields, self._model = fields, model
         wire.unwrap(context, _KEY)
         context.spelled = self._spelled
-        super().begin(held)
+        super().begin(request)
 
     def finish(self, head: wire.Envelope, turns: tuple[Turn, ...]) -> Request:  # type: ignore[override]
         """Read the rest of the Gemini request, and keep the envelope's own fields as extras."""

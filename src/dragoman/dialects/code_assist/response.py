@@ -21,24 +21,24 @@ from .unsupported_fields import fitted_turns
 
 _KEY = "response"
 _OUTSIDE = ("traceId", *wire.WRAPPED_EXTRAS)
-_BARE = (b'"candidates"', b'"parts"')
+_GEMINI_FIELDS = (b'"candidates"', b'"parts"')
 
 
 def read_response(body: bytes, context: Context) -> Response:
     """Read an answer into canon."""
     wrapped, unknown, spelled = wire.admit_answer(body)
     if wrapped.response is None and not any(getattr(wrapped, name) for name in _OUTSIDE):
-        return _read_bare(body, context)
+        return _read_without_envelope(body, context)
     # `response` may be absent: the answer then has no candidates (gemini-cli 0.56, 2026-08).
-    held = wrapped.response if wrapped.response is not None else wire.InnerAnswer()
+    answer = wrapped.response if wrapped.response is not None else wire.InnerAnswer()
     fields, unknown = wire.parted(unknown, _KEY)
-    fields = {**(carried(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(held, wrapped.traceId)}
-    if held.automaticFunctionCallingHistory:
-        fields[wire.HISTORY] = held.automaticFunctionCallingHistory
+    fields = {**(carried(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(answer, wrapped.traceId)}
+    if answer.automaticFunctionCallingHistory:
+        fields[wire.HISTORY] = answer.automaticFunctionCallingHistory
     wire.report(context, fields)
     wire.unwrap(context, _KEY)
     try:
-        response = gemini.read_admitted((held, unknown, wire.inside(spelled, _KEY)), context)
+        response = gemini.read_admitted((answer, unknown, wire.inside(spelled, _KEY)), context)
     except WireError as error:
         raise wire.outside(error, _KEY) from None
     finally:
@@ -46,9 +46,9 @@ def read_response(body: bytes, context: Context) -> Response:
     return msgspec.structs.replace(response, extra=wire.with_fields(response.extra, fields))
 
 
-def _read_bare(body: bytes, context: Context) -> Response:
+def _read_without_envelope(body: bytes, context: Context) -> Response:
     """A Gemini answer without the envelope, or the content of a model alone: clients keep answers in these forms."""
-    if not any(mark in body for mark in _BARE):
+    if not any(mark in body for mark in _GEMINI_FIELDS):
         raise WireError(wire.NAME, f"/{_KEY}", "an object with candidates")
     context.source = wire.GEMINI
     try:

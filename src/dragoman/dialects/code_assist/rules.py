@@ -30,7 +30,7 @@ def _counts(subject: Subject) -> bool:
     return "model" not in subject.document and "model" in sub(subject.document, "request")
 
 
-_SAID_HERE = frozenset({"GEM-021"})
+_REPLACED = frozenset({"GEM-021"})
 """Rules of Gemini that a rule of Code Assist replaces (GCA-004)."""
 
 
@@ -38,10 +38,10 @@ def _inside(subject: Subject, document: Any, before: Any = None) -> Iterator[Bre
     """The breaches of Gemini's rules in the inner document."""
     inner = Subject(document, subject.kind, subject.model, subject.profile, _HOST, before=before)
     for one in GEMINI:
-        if subject.kind in one.kinds and one.id not in _SAID_HERE:
+        if subject.kind in one.kinds and one.id not in _REPLACED:
             for breach in one.check(inner):
-                told = f"{one.id}: {breach.message}"
-                yield Breach(breach.at, told, breach.fix, breach.severity or one.severity)
+                problem = f"{one.id}: {breach.message}"
+                yield Breach(breach.at, problem, breach.fix, breach.severity or one.severity)
 
 
 @rule("GCA-001", "error")
@@ -63,8 +63,8 @@ def envelope(subject: Subject) -> Iterator[Breach]:
     if not word(document, "model") and not _counts(subject):
         yield Breach(("model",) if "model" in document else (), "the envelope has no model", "add model")
     if not isinstance(document.get("request"), dict):
-        told = f"request is {kind_of(document.get('request'))}, not an object"
-        yield Breach(("request",) if "request" in document else (), told, "put the Gemini request there")
+        problem = f"request is {kind_of(document.get('request'))}, not an object"
+        yield Breach(("request",) if "request" in document else (), problem, "put the Gemini request there")
     elif not isinstance(sub(document, "request").get("contents"), list):
         yield Breach(("request",), "the request has no contents", "add contents")
 
@@ -126,8 +126,8 @@ def system_content(subject: Subject) -> Iterator[Breach]:
     inner = sub(subject.document, "request")
     value = at_key(inner, "systemInstruction")
     if value is not None and not isinstance(value.get("parts") if isinstance(value, dict) else None, list | dict):
-        told = "systemInstruction is not a Content with parts"
-        yield Breach(("request", key(inner, "systemInstruction")), told, 'write {"role": "user", "parts": [...]}')
+        problem = "systemInstruction is not a Content with parts"
+        yield Breach(("request", key(inner, "systemInstruction")), problem, 'write {"role": "user", "parts": [...]}')
 
 
 @rule("GCA-005", "warning")
@@ -209,9 +209,13 @@ def wrapped_chunks(subject: Subject) -> Iterator[Breach]:
         elif isinstance(frame.get("response"), dict):
             chunks[i] = frame["response"]
         else:
-            bare = given(frame, "candidates", "promptFeedback", "usageMetadata")
-            told = f"{bare[0]} outside of response" if bare else f"a chunk without response: {quoted(', '.join(frame))}"
-            yield Breach((i,), told, "wrap it" if bare else "", None if bare else "warning")
+            misplaced = given(frame, "candidates", "promptFeedback", "usageMetadata")
+            problem = (
+                f"{misplaced[0]} outside of response"
+                if misplaced
+                else f"a chunk without response: {quoted(', '.join(frame))}"
+            )
+            yield Breach((i,), problem, "wrap it" if misplaced else "", None if misplaced else "warning")
     for breach in _inside(subject, chunks):
         number, *rest = breach.at or (0,)
         yield Breach((number, "response", *rest) if rest else (number,), breach.message, breach.fix, breach.severity)

@@ -20,7 +20,7 @@ from ...context import Context
 from ...errors import WireError
 from ..gemini import stream_reader as gemini
 from . import wire
-from .faults import mended, refined
+from .faults import refined, with_single_commas
 
 _KEY = "response"
 
@@ -34,7 +34,7 @@ class StreamReader(gemini.StreamReader):
         self._trace: dict[str, Raw] = {}
         self._trace_id = ""
         self._late_trace: dict[str, Raw] = {}  # a trace that changed: the first one was written
-        self._told: dict[str, Raw] = {}  # latest values of the envelope's own fields
+        self._envelope_fields: dict[str, Raw] = {}  # latest values of the envelope's own fields
 
     def _take(self, data: bytes, events: list[Event]) -> None:
         if self._over or data == b"[DONE]":
@@ -43,7 +43,7 @@ class StreamReader(gemini.StreamReader):
             wrapped, unknown, _ = wire.admit_answer(data)
         except WireError:
             sound = decodable_frame(data, self._context)
-            repaired = mended(sound) or sound
+            repaired = with_single_commas(sound) or sound
             if repaired is data:
                 raise
             wrapped, unknown, _ = wire.admit_answer(repaired)
@@ -70,14 +70,14 @@ class StreamReader(gemini.StreamReader):
     def _note(self, wrapped: wire.Wrapped, unknown: Unknown) -> Unknown:
         """Keep the envelope's own fields, and return the unknown fields of the inner chunk."""
         if wrapped.consumedCredits or wrapped.remainingCredits:
-            self._told.update(carried(wrapped, wire.CREDITS) or {})
-        held = wrapped.response
-        if held is not None and held.automaticFunctionCallingHistory:
-            self._told[wire.HISTORY] = held.automaticFunctionCallingHistory
+            self._envelope_fields.update(carried(wrapped, wire.CREDITS) or {})
+        answer = wrapped.response
+        if answer is not None and answer.automaticFunctionCallingHistory:
+            self._envelope_fields[wire.HISTORY] = answer.automaticFunctionCallingHistory
         if not unknown:
             return unknown
         fields, inner = wire.parted(unknown, _KEY)
-        self._told.update(fields)
+        self._envelope_fields.update(fields)
         return inner
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
@@ -88,10 +88,10 @@ class StreamReader(gemini.StreamReader):
 
     def _finish(self, events: list[Event]) -> None:
         super()._finish(events)
-        wire.report(self._context, {**self._trace, **self._late_trace, **self._told})
+        wire.report(self._context, {**self._trace, **self._late_trace, **self._envelope_fields})
         for place, event in enumerate(events):
             if type(event) is Finish:
-                extra = wire.with_fields(event.extra, self._told)
+                extra = wire.with_fields(event.extra, self._envelope_fields)
                 events[place] = msgspec.structs.replace(event, extra=extra)
                 return
 

@@ -56,7 +56,7 @@ _PARTS = frozenset({"toolCall", "toolResponse"})
 _TOOLS = frozenset({"fileSearch", "mcpServers"})
 _PART_FIELDS = frozenset({"partMetadata"})
 _LEVEL = "generationConfig/thinkingConfig/thinkingLevel"
-_UNSAID_TIERS = (None, "auto")
+_DEFAULT_TIERS = (None, "auto")
 _ROLE: dict[str, Raw] = {"role": Raw(b'"user"')}
 
 
@@ -66,7 +66,7 @@ def fitted(request: Request, context: Context) -> Request:
     """
     changes: dict[str, Any] = {"turns": fitted_turns(request.turns, context), "model": ""}
     settings = request.settings
-    if settings.tier not in _UNSAID_TIERS:
+    if settings.tier not in _DEFAULT_TIERS:
         context.lose("tier.dropped", settings.at.get("tier", ()), str(settings.tier))
     if settings.tier is not None:
         changes["settings"] = msgspec.structs.replace(settings, tier=None)
@@ -135,7 +135,7 @@ def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
             mine = (turn.extra or {}).get(gemini.NAME, {})
             turn = msgspec.structs.replace(turn, extra={**(turn.extra or {}), gemini.NAME: {**_ROLE, **mine}})
         elif turn.role == "assistant" or close:
-            if any(_is_strange(part) for part in turn.parts):
+            if any(_needs_fitting(part) for part in turn.parts):
                 parts = tuple([fit for part in turn.parts if (fit := _fitted_part(part, context)) is not None])
                 if not same_items(parts, turn.parts):
                     turn = msgspec.structs.replace(turn, parts=parts)
@@ -169,7 +169,7 @@ def _homed(part: Part) -> Part:
     return msgspec.structs.replace(part, seal=inner)
 
 
-def _is_strange(part: Part) -> bool:
+def _needs_fitting(part: Part) -> bool:
     return isinstance(part, Reasoning | Opaque) or part.extra is not None
 
 

@@ -34,8 +34,8 @@ def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
     call_id = own_id("", word(inner, "id"))
     at_inner = (*at, name)
     if name == CODE:
-        said = arguments(code=word(inner, "code"), language="python" if word(inner, "language") == "PYTHON" else "")
-        return HostedCall(wire.NAME, name, value, _FAMILY, call_id, _FAMILY, said, extra=extra, at=at)
+        args = arguments(code=word(inner, "code"), language="python" if word(inner, "language") == "PYTHON" else "")
+        return HostedCall(wire.NAME, name, value, _FAMILY, call_id, _FAMILY, args, extra=extra, at=at)
     words = word(inner, "output")
     parts = (Text(words, at=(*at_inner, "output")),) if words else ()
     # OUTCOME_OK is the only success (google-genai 3.1.0, 2026-11).
@@ -55,9 +55,9 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return write_use(call, result)
     code, language = program(call)
     # The API knows one language (google-genai 3.1.0, 2026-11).
-    spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
+    written_language = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
     call_id = foreign_id("", use_id(call))
-    ran: dict[str, Any] = {CODE: {"id": call_id, "language": spoken, "code": code}}
+    ran: dict[str, Any] = {CODE: {"id": call_id, "language": written_language, "code": code}}
     made: list[Part] = [Opaque(wire.NAME, CODE, json_text.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
     mapped(call, result, context, f"{CODE} and {RESULT}", left, request=False)

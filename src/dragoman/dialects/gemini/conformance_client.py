@@ -56,8 +56,8 @@ def _add_parts(parts: list[Any], more: list[Any]) -> None:
     """Add parts. Neighbouring texts of one kind are joined; a sealed part stays apart."""
     for part in more:
         last = parts[-1] if parts else {}
-        plain = part.keys() <= {"text", "thought"} and last.keys() <= {"text", "thought"} and "text" in part
-        if plain and "text" in last and last.get("thought") == part.get("thought"):
+        text_only = part.keys() <= {"text", "thought"} and last.keys() <= {"text", "thought"} and "text" in part
+        if text_only and "text" in last and last.get("thought") == part.get("thought"):
             parts[-1] = {**last, "text": last["text"] + part["text"]}
         else:
             parts.append(part)

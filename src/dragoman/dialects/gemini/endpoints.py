@@ -41,7 +41,7 @@ _PLACE = (
     r"(?:/(?:v1|v1alpha|v1beta|v1beta1))?/(?:projects/[^/]+/locations/[^/]+/)?(?:publishers/(?P<publisher>[^/]+)/)?"
 )
 # Some SDKs leave `models/` out when the model's name has a slash.
-_ASKED = re.compile(_PLACE + r"(?:(?:tunedModels|models)/)?(?P<model>.+?):(?P<verb>[A-Za-z]+)\Z")
+_MODEL_VERB = re.compile(_PLACE + r"(?:(?:tunedModels|models)/)?(?P<model>.+?):(?P<verb>[A-Za-z]+)\Z")
 _LIST = re.compile(r"/(?:v1|v1alpha|v1beta|v1beta1)/(?P<publisher>publishers/[^/]+/)?models(?:/(?P<model>.+))?\Z")
 _METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
 _SIGNS = ("x-goog-api-key", "x-goog-api-client")
@@ -52,8 +52,8 @@ def wants_array(stream: bool | None, query: Query) -> bool:
     return bool(stream) and "sse" not in query.get("alt", ())
 
 
-def _asked(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
-    found = _ASKED.match(decode(path))
+def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+    found = _MODEL_VERB.match(decode(path))
     if found is None or found["verb"] not in VERBS:
         return None
     verb, stream = VERBS[found["verb"]]
@@ -148,7 +148,7 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/", read=_asked, verbs=("generate", "count")),
+            Claim(("POST",), "/", read=_read_call, verbs=("generate", "count")),
             Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS, query=("key",)),
             Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",), headers=_SIGNS, query=("key",)),
             Claim(("GET",), "/", read=_models, verbs=("model", "models")),

@@ -194,7 +194,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         read_time(answer.createTime) if answer.createTime is not None else None,
         tier,
         True,
-        _kept(candidate, usage, tier),
+        _names_of_extras(candidate, usage, tier),
         seals,
         text_seal=text_seal,
         invented=invented,
@@ -210,7 +210,7 @@ def _seal(signature: str) -> Seal | None:
     return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
 
 
-def _kept(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
+def _names_of_extras(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
     return _KINDS[
         candidate.safetyRatings in EMPTY_VALUES,
         candidate.avgLogprobs in EMPTY_VALUES,
@@ -242,15 +242,15 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     elif plain.last_slot is not None:
         parts.append(_Part(_NO_WORDS, thoughtSignature=plain.last_slot))
     thought, read = plain.reasoning, plain.cache_read
-    said = plain.output - (thought or 0)
-    if said < 0:
+    answer_tokens = plain.output - (thought or 0)
+    if answer_tokens < 0:
         return None
     tier = UNSET if plain.tier is None else service_tiers.GEMINI.get(plain.tier)
     if tier is None:
         return None
     usage = _Cost(
         plain.input,
-        said,
+        answer_tokens,
         UNSET if thought is None else thought,
         UNSET if read is None else read,
         plain.input + plain.output,

@@ -123,24 +123,24 @@ class Places:
             self._counted = self._measured = 1
         return self._pieces[0] if self._pieces else ""
 
-    def span(self, start: Any, end: Any, said: Any) -> tuple[int | None, int | None]:
+    def span(self, start: Any, end: Any, text: Any) -> tuple[int | None, int | None]:
         """The first and the last character of a segment. If the numbers do not fit, the segment's own text decides."""
         if isinstance(start, int) and isinstance(end, int):
             first, last = self._characters(start), self._characters(end)
             if first is not None and last is not None and first <= last:
-                if not isinstance(said, str) or self.whole()[first:last] == said:
+                if not isinstance(text, str) or self.whole()[first:last] == text:
                     return first, last
-        if isinstance(said, str) and said:
-            place = self._find(said)
+        if isinstance(text, str) and text:
+            place = self._find(text)
             if place >= 0:
-                return place, place + len(said)
+                return place, place + len(text)
         return None, None
 
-    def _find(self, said: str) -> int:
+    def _find(self, text: str) -> int:
         """The first position of these words; -1 if there is none, or if the search limit is reached."""
         if self._searched > _SEARCHED:
             return -1
-        place = self.whole().find(said)
+        place = self.whole().find(text)
         self._searched += self._length if place < 0 else place
         return place
 
@@ -213,8 +213,8 @@ def report(candidate: Any, places: Places, at: Path, context: Context, *, search
                 continue
             words = _word(segment, "text")
             if words and places.span(segment.get("startIndex", 0), segment.get("endIndex"), words)[0] is None:
-                said = {"text": json_text.raw(words)}
-                context.keep((*at, grounding, "groundingSupports", i, "segment"), said)
+                unplaced = {"text": json_text.raw(words)}
+                context.keep((*at, grounding, "groundingSupports", i, "segment"), unplaced)
         if searched:
             value.pop("webSearchQueries")
         _report(value, _CARRIED[grounding], (*at, grounding), context)
@@ -266,10 +266,10 @@ def write_grounding(texts: list[Cited], context: Context) -> dict[str, Any] | No
             if (first is None or last is None) and context.source != NAME:
                 # The whole text is cited. A stream joins texts, so the segment must be explicit.
                 first, last = 0, len(text)
-            said = text[first:last] if first is not None and last is not None else ""
-            if said:
+            words = text[first:last] if first is not None and last is not None else ""
+            if words:
                 start = before + _size(text[:first])
-                support["segment"] = {"startIndex": start, "endIndex": start + _size(said), "text": said}
+                support["segment"] = {"startIndex": start, "endIndex": start + _size(words), "text": words}
             supports.append(support)
         before += _size(text)
     return {"groundingChunks": written, "groundingSupports": supports} if written else None
@@ -282,5 +282,5 @@ def _size(text: str) -> int:
 def _write_source(url: str, title: str, quote: str) -> dict[str, Any]:
     if url:
         return {"web": {"uri": url, "title": title} if title else {"uri": url}}
-    said = {"title": title, "text": quote}
-    return {"retrievedContext": {name: value for name, value in said.items() if value}}
+    fields = {"title": title, "text": quote}
+    return {"retrievedContext": {name: value for name, value in fields.items() if value}}

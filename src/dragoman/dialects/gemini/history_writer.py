@@ -186,11 +186,11 @@ class History:
         siblings: list[Any] = []
         found: list[Any] = []
         if len(turn.parts) == len(waiting) and self._open is None:
-            for part, (call_id, asked, _) in zip(turn.parts, waiting, strict=True):
+            for part, (call_id, call, _) in zip(turn.parts, waiting, strict=True):
                 if type(part) is not ToolResult or part.call_id != call_id:
                     break
                 answered.add(call_id)
-                found.append(write_result(part, asked, siblings, context))
+                found.append(write_result(part, call, siblings, context))
             else:
                 waiting.clear()
                 # All functionResponses of a step stand in one user content, as many as calls (gemini-cli 0.56 sources,
@@ -210,9 +210,9 @@ class History:
             if type(part) is not ToolResult:
                 context.lose("part.dropped", part.at, type(part).__name__)
                 continue
-            asked = self._take(part.call_id)
-            if asked is not None or self.mine:
-                found.append((order.get(part.call_id, 0), write_result(part, asked, siblings, context)))
+            call = self._take(part.call_id)
+            if call is not None or self.mine:
+                found.append((order.get(part.call_id, 0), write_result(part, call, siblings, context)))
             # Each call takes exactly one functionResponse (lint rule GEM-006).
             elif part.call_id in self._answered:
                 context.lose("result.duplicate", part.at, part.call_id)
@@ -246,9 +246,9 @@ class History:
     def _missing(self) -> list[tuple[str, Any]]:
         """Error results for the calls without one."""
         out = []
-        for call_id, asked, at in self._waiting if self._open is None else self._open.left():
+        for call_id, call, at in self._waiting if self._open is None else self._open.left():
             self._context.lose("result.invented", at, call_id)
-            out.append((call_id, write_missing(asked)))
+            out.append((call_id, write_missing(call)))
         self._done()
         return out
 

@@ -62,16 +62,16 @@ def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids
 
 
 def _read_search(value: Any, at: Path, salt: str) -> list[Opaque]:
-    asked = value.get("webSearchQueries") if isinstance(value, dict) else None
-    asked = [one for one in asked if isinstance(one, str)] if isinstance(asked, list) else []
-    if not asked:
+    queries = value.get("webSearchQueries") if isinstance(value, dict) else None
+    queries = [one for one in queries if isinstance(one, str)] if isinstance(queries, list) else []
+    if not queries:
         return []
     found = [chunk.get(name) for chunk in objects(value.get("groundingChunks")) for name in PAGES if name in chunk]
     sources = tuple([Citation(word(page, "uri"), word(page, "title")) for page in objects(found)])
     name = f"{salt}search"
-    said = arguments(query=asked[0], queries=asked if len(asked) > 1 else None)
+    args = arguments(query=queries[0], queries=queries if len(queries) > 1 else None)
     call = HostedCall(
-        wire.NAME, GROUNDING, ELSEWHERE, "web_search", name, "web_search", said, at=(*at, "webSearchQueries")
+        wire.NAME, GROUNDING, ELSEWHERE, "web_search", name, "web_search", args, at=(*at, "webSearchQueries")
     )
     return [
         call,

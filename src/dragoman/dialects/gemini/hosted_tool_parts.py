@@ -49,13 +49,13 @@ def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
     if kind == RESPONSE:
         answer = inner.get("response") if call_id != found_id and isinstance(inner, dict) else None
         return _read_response(value, family, call_id, answer if isinstance(answer, dict) else {}, extra, at)
-    asked = inner.get("args") if isinstance(inner, dict) else None
-    said = asked if isinstance(asked, dict) else {}
+    found_args = inner.get("args") if isinstance(inner, dict) else None
+    args = found_args if isinstance(found_args, dict) else {}
     server, name = split_name(word(inner, "toolName")) if call_id != found_id else ("", word(inner, "toolName"))
     if family in _TYPES:
-        known = arguments(queries=said.get("queries"), query=word(said, "query"), url=word(said, "url"))
+        known = arguments(queries=args.get("queries"), query=word(args, "query"), url=word(args, "url"))
         return HostedCall(wire.NAME, kind, value, family, call_id, family, known, extra=extra, at=at)
-    text = json_text.encode(said).decode() if call_id != found_id else said_in(said)
+    text = json_text.encode(args).decode() if call_id != found_id else said_in(args)
     return HostedCall(wire.NAME, kind, value, family, call_id, name or tool.lower(), text, server, extra=extra, at=at)
 
 
@@ -102,5 +102,5 @@ def _response(result: HostedResult) -> dict[str, Any]:
 
 
 def _page(page: Citation) -> dict[str, str]:
-    said = {"url": page.url, "title": page.title, "content": page.quote, "page_age": page.age}
-    return {name: value for name, value in said.items() if value}
+    fields = {"url": page.url, "title": page.title, "content": page.quote, "page_age": page.age}
+    return {name: value for name, value in fields.items() if value}

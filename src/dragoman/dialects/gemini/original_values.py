@@ -65,7 +65,7 @@ def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
             if name == ABSENT:
                 _take_out(out, value)
         elif "/" not in name:
-            _put(out, _plain(name), value)
+            _put(out, _unescaped(name), value)
         else:
             _put_below(out, name.split("/"), value)
     return out
@@ -73,7 +73,7 @@ def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
 
 def _put_below(out: Any, steps: list[str], value: Raw) -> None:
     for step in steps[:-1]:
-        step = _plain(step)
+        step = _unescaped(step)
         if isinstance(out, dict):
             out = out.setdefault(_spelled(step, out), {})
         elif isinstance(out, list) and step.isdigit() and int(step) < len(out):
@@ -85,7 +85,7 @@ def _put_below(out: Any, steps: list[str], value: Raw) -> None:
     if steps[-1] == ABSENT:
         _take_out(out, value)
     else:
-        _put(out, _plain(steps[-1]), value)
+        _put(out, _unescaped(steps[-1]), value)
 
 
 def _put(out: dict[str, Any], name: str, value: Raw) -> None:
@@ -111,5 +111,5 @@ def _spelled(step: str, out: dict[str, Any]) -> str:
     return camel if camel in out else step
 
 
-def _plain(step: str) -> str:
+def _unescaped(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")

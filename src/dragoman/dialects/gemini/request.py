@@ -44,21 +44,21 @@ def read_request(body: bytes, context: Context) -> Request:
 
 def contents_of(request: wire.GenerateRequest) -> list[wire.Content]:
     """The contents as a list. A single text is read before them."""
-    held = request.contents
+    contents = request.contents
     # protobuf's JSON form accepts one content without a list.
-    return held if isinstance(held, list) else [] if isinstance(held, str) else [held]
+    return contents if isinstance(contents, list) else [] if isinstance(contents, str) else [contents]
 
 
 class RequestReader:
     """Reads one request. The results of one step are one turn."""
 
-    __slots__ = ("_context", "_ids", "_spoken", "_unknown", "resumable", "turns")
+    __slots__ = ("_after_model", "_context", "_ids", "_unknown", "resumable", "turns")
 
     def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
         self._context = context
         self._unknown: Unknown = {} if unknown is None else unknown
         self._ids = Ids(context)
-        self._spoken = False  # the last content is the model's
+        self._after_model = False  # the last content is the model's
         self.turns: list[Turn] = []
         self.resumable = True
 
@@ -73,7 +73,7 @@ class RequestReader:
     def restore(self, turns: Iterable[Turn]) -> None:
         """Continue after these turns."""
         self.turns = [*turns]
-        self._spoken = bool(self.turns) and self.turns[-1].role == "assistant"
+        self._after_model = bool(self.turns) and self.turns[-1].role == "assistant"
 
     def message(self, content: wire.Content, i: int) -> None:
         """Read one content."""
@@ -81,15 +81,15 @@ class RequestReader:
         at: Path = ("contents", i)
         role = content.role
         if role == "model":
-            if not self._spoken:
+            if not self._after_model:
                 # Calls and their results follow each other directly (gemini-cli 0.56 sources, 2026-08).
                 ids.waiting.clear()  # earlier calls get no more results
-            self._spoken = True
+            self._after_model = True
             parts = read_parts(content, at, ids, unknown)
             extra = gather(context, at, unknown) if unknown else None
             turns.append(Turn("assistant", tuple(parts), "", extra, at))
             return
-        self._spoken = False
+        self._after_model = False
         if role not in _USERS:
             turns.append(Turn("user", (Opaque(wire.NAME, str(role), json_text.raw(content), at=at),), "", None, at))
             return
@@ -147,24 +147,24 @@ def _read_extras(
     if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
         more = carried(request, wire.REQUEST_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
-    told, silent = settings_extras(request, context)
+    reported, silent = settings_extras(request, context)
     if detailed:
-        told.pop(("generationConfig", "mediaResolution"), None)
+        reported.pop(("generationConfig", "mediaResolution"), None)
     config = request.toolConfig
     if config is not None:
         for name in ("retrievalConfig", "includeServerSideToolInvocations"):
             if getattr(config, name):
-                told["toolConfig", name] = getattr(config, name)
+                reported["toolConfig", name] = getattr(config, name)
         calling = config.functionCallingConfig
         # streamFunctionCallArguments exists on Vertex only (google-genai 3.1.0, 2026-11).
         if calling is not None and calling.streamFunctionCallArguments:
-            told[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
+            reported[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
     if request.cachedContent is not None or request.continuationToken is not None:
         _read_state(request, silent, context)
-    if told or silent:
-        for at, value in told.items():
+    if reported or silent:
+        for at, value in reported.items():
             context.keep(at[:-1], {str(at[-1]): value})
-        for at, value in {**told, **silent}.items():
+        for at, value in {**reported, **silent}.items():
             extra = with_field(extra, "/".join([str(step) for step in at]), value)
     generation = request.generationConfig
     if generation is not None and generation.imageConfig:

@@ -111,8 +111,8 @@ def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response
         created = read_time(answer.createTime)
         fields["createTime"] = json_text.raw(answer.createTime)
     if unknown or answer.promptFeedback or answer.modelStatus or answer.error:
-        told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
-        fields |= (gather(context, (), unknown, told) or {}).get(context.source, {})
+        extras = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
+        fields |= (gather(context, (), unknown, extras) or {}).get(context.source, {})
     if first.extra is not None:
         for name, value in first.extra[wire.NAME].items():
             fields["candidates/0/" + name] = value
@@ -159,13 +159,13 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
         parts = _cited(candidate, parts, places, context)
         report(candidate, places, at, context, searched=any(part.kind == GROUNDING for part in uses))
         fields |= carried(candidate, METADATA) or {}
-    told = carried(candidate, wire.CANDIDATE_EXTRAS)
+    extras = carried(candidate, wire.CANDIDATE_EXTRAS)
     if uses:
         parts = before_text(parts, uses)
-        if told and any(part.kind == FETCHED for part in uses):
-            fields[FETCHED] = told.pop(FETCHED)
-    if unknown or told:
-        fields |= (gather(context, at, unknown, told) or {}).get(context.source, {})
+        if extras and any(part.kind == FETCHED for part in uses):
+            fields[FETCHED] = extras.pop(FETCHED)
+    if unknown or extras:
+        fields |= (gather(context, at, unknown, extras) or {}).get(context.source, {})
     if (candidate.index is None or content is None) and context.target in wire.KIN:
         fields[ABSENT] = _ABSENT[candidate.index is None, content is None]
     stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, context)
@@ -233,16 +233,16 @@ def read_block(feedback: Raw, context: Context) -> Stop | None:
     if not blocked:
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
     message = value.get("blockReasonMessage")
-    said = isinstance(message, str)
+    has_message = isinstance(message, str)
     word = str(value.get("blockReason") or "")
     return Stop(
         "content_filter",
         None,
-        message if said else f"the prompt was blocked: {word}",
+        message if has_message else f"the prompt was blocked: {word}",
         {wire.NAME: {"promptFeedback": feedback}},
         (*_FEEDBACK, "blockReason" if word else "blockReasonMessage"),
         word,
-        (*_FEEDBACK, "blockReasonMessage") if said else (),
+        (*_FEEDBACK, "blockReasonMessage") if has_message else (),
     )
 
 
@@ -365,10 +365,10 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
         out["promptTokenCount"] = max(usage.input - (_count(used) if used is not None else 0), 0)
     if usage.output is not None:
         # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11).
-        said = usage.output - (usage.reasoning or 0)
-        if said < 0:
+        answer_tokens = usage.output - (usage.reasoning or 0)
+        if answer_tokens < 0:
             context.lose("usage.approximated", context.ends.usage, "more thinking tokens than tokens of output")
-        out["candidatesTokenCount"] = max(said, 0)
+        out["candidatesTokenCount"] = max(answer_tokens, 0)
     if usage.reasoning is not None:
         out["thoughtsTokenCount"] = usage.reasoning
     if usage.cache_read is not None:

@@ -54,7 +54,7 @@ def is_user(content: Object) -> bool:
     return content.get("role") != "model"
 
 
-def held(found: list[Place], name: str) -> list[Place]:
+def data_objects(found: list[Place], name: str) -> list[Place]:
     """The objects of one data field in the parts, such as calls, results or media."""
     out: list[Place] = []
     for at, part in found:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...codec import packed_seals
 from ...rules.helpers import Object, given, items, listed, quoted, sub, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .rules_helpers import at_key, contents, held, inner, is_user, key, parts, snake
+from .rules_helpers import at_key, contents, data_objects, inner, is_user, key, parts, snake
 
 _DATA = (
     "text",
@@ -87,8 +87,8 @@ def one_field(subject: Subject) -> Iterator[Breach]:
             if len(data) > 1:
                 yield Breach(place, f"a part with {' and '.join(data)}", "make a part of each")
             elif not data and _KNOWN.issuperset(part):
-                told = "a part without data"
-                yield Breach(place, told, "leave the part out", "warning" if part else None)
+                problem = "a part without data"
+                yield Breach(place, problem, "leave the part out", "warning" if part else None)
 
 
 @rule("GEM-006", "warning")
@@ -104,16 +104,16 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
 
     Source: The google-genai SDK 3.1.0, source code for contents and parts (2026-11), recorded, 2026-11.
     """
-    said = contents(subject)
-    for i, (at, content) in enumerate(said):
-        calls = [] if is_user(content) else held(parts(content, at), "functionCall")
+    history = contents(subject)
+    for i, (at, content) in enumerate(history):
+        calls = [] if is_user(content) else data_objects(parts(content, at), "functionCall")
         if not calls:
             continue
-        after = said[i + 1] if i + 1 < len(said) else None
-        answers = held(parts(after[1], after[0]), "functionResponse") if after and is_user(after[1]) else []
+        after = history[i + 1] if i + 1 < len(history) else None
+        answers = data_objects(parts(after[1], after[0]), "functionResponse") if after and is_user(after[1]) else []
         if len(answers) != len(calls):
-            told = f"{len(calls)} calls are followed by {len(answers)} results"
-            yield Breach(at, told, "answer every call in the next Content")
+            problem = f"{len(calls)} calls are followed by {len(answers)} results"
+            yield Breach(at, problem, "answer every call in the next Content")
 
 
 @rule("GEM-007", "error")
@@ -129,42 +129,42 @@ def results_known(subject: Subject) -> Iterator[Breach]:
     Source: Types of the google-genai SDK 3.1.0 for function calling (2026-11); a wrong id is a warning,
     after one user's report.
     """
-    asked: dict[str, set[str]] = {}  # name of a call -> its ids
-    heard = True
+    call_ids: dict[str, set[str]] = {}  # name of a call -> its ids
+    after_user = True
     for at, content in contents(subject):
         found = parts(content, at)
-        answers = held(found, "functionResponse")
+        answers = data_objects(found, "functionResponse")
         if not is_user(content):
             for place, _ in answers:
                 yield Breach(place, "a result in the model's Content", "put it into a user's Content")
-            if heard:
-                asked = {}
+            if after_user:
+                call_ids = {}
             # One user Content may answer the calls of several neighbouring model Contents (recorded).
-            for _, call in held(found, "functionCall"):
-                ids = asked.setdefault(word(call, "name"), set())
+            for _, call in data_objects(found, "functionCall"):
+                ids = call_ids.setdefault(word(call, "name"), set())
                 if word(call, "id"):
                     ids.add(word(call, "id"))
-            heard = False
+            after_user = False
             continue
-        heard = True
+        after_user = True
         for place, answer in answers:
-            yield from _result(place, answer, asked)
+            yield from _result(place, answer, call_ids)
 
 
-def _result(at: tuple[str | int, ...], answer: Object, asked: dict[str, set[str]]) -> Iterator[Breach]:
+def _result(at: tuple[str | int, ...], answer: Object, call_ids: dict[str, set[str]]) -> Iterator[Breach]:
     name = answer.get("name")
     if not isinstance(answer.get("response"), dict):
         yield Breach(at, "the response of a result is not an object", 'write {"output": ...} or {"error": ...}')
     if not word(answer, "name"):
         yield Breach(at, "a result without the function's name", "name the function that was called")
         return
-    if word(answer, "name") not in asked:
+    if word(answer, "name") not in call_ids:
         yield Breach((*at, "name"), f"a result of {quoted(name)}, which was not called before it", "say it as text")
         return
-    ids = asked[word(answer, "name")]
+    ids = call_ids[word(answer, "name")]
     if ids and answer.get("id") and word(answer, "id") not in ids:
-        told = f"the id {quoted(answer['id'])} is of no call of {quoted(name)}"
-        yield Breach((*at, "id"), told, "send the id of the call", "warning")
+        problem = f"the id {quoted(answer['id'])} is of no call of {quoted(name)}"
+        yield Breach((*at, "id"), problem, "send the id of the call", "warning")
 
 
 @rule("GEM-008", "error")
@@ -182,13 +182,13 @@ def signed_calls(subject: Subject) -> Iterator[Breach]:
     """
     if not subject.profile.seals:
         return
-    said = contents(subject)
+    history = contents(subject)
     start = 0
-    for i, (at, content) in enumerate(said):
+    for i, (at, content) in enumerate(history):
         found = parts(content, at)
-        if is_user(content) and len(held(found, "functionResponse")) < len(found):
+        if is_user(content) and len(data_objects(found, "functionResponse")) < len(found):
             start = i
-    for at, content in said[start:]:
+    for at, content in history[start:]:
         calls = [(place, part) for place, part in parts(content, at) if at_key(part, "functionCall") is not None]
         if calls and not is_user(content) and not at_key(calls[0][1], "thoughtSignature"):
             fix = "send the signature it came with, or the documented dummy"
@@ -252,16 +252,16 @@ def alternation(subject: Subject) -> Iterator[Breach]:
 
     Source: The google-genai SDK 3.1.0, source code for limits (2026-11).
     """
-    said = contents(subject)
-    if not said:
+    history = contents(subject)
+    if not history:
         return
-    if not is_user(said[0][1]):
-        yield Breach(said[0][0], "the model speaks first", "begin with a user's Content")
-    for (_, before), (at, content) in itertools.pairwise(said):
+    if not is_user(history[0][1]):
+        yield Breach(history[0][0], "the model speaks first", "begin with a user's Content")
+    for (_, before), (at, content) in itertools.pairwise(history):
         if is_user(before) == is_user(content):
             yield Breach(at, f"two Contents of the {'user' if is_user(content) else 'model'} in a row", "join them")
-    if not is_user(said[-1][1]):
-        yield Breach(said[-1][0], "the model speaks last", "end with a user's Content")
+    if not is_user(history[-1][1]):
+        yield Breach(history[-1][0], "the model speaks last", "end with a user's Content")
 
 
 @rule("GEM-014", "error")
@@ -277,12 +277,12 @@ def nested_media(subject: Subject) -> Iterator[Breach]:
     Source: Gemini's documentation for function calling (2026-10).
     """
     for at, content in contents(subject):
-        for place, answer in held(parts(content, at), "functionResponse"):
+        for place, answer in data_objects(parts(content, at), "functionResponse"):
             media = parts(answer, place)
             if media and not subject.profile.nested_media:
                 yield Breach((*place, "parts"), "this model takes no media inside a result", "put it beside the result")
                 continue
-            for spot, blob in [*held(media, "inlineData"), *held(media, "fileData")]:
+            for spot, blob in [*data_objects(media, "inlineData"), *data_objects(media, "fileData")]:
                 kind = at_key(blob, "mimeType")
                 if kind not in _NESTED:
                     path = (*spot, key(blob, "mimeType"))

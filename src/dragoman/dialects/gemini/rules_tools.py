@@ -110,10 +110,10 @@ def parameters_once(subject: Subject) -> Iterator[Breach]:
     Source: Types of the google-genai SDK 3.1.0 for function calling (2026-11).
     """
     for at, one in functions(subject):
-        said = [key(one, name) for name in ("parameters", "parametersJsonSchema") if at_key(one, name) is not None]
-        if len(said) > 1:
+        found = [key(one, name) for name in ("parameters", "parametersJsonSchema") if at_key(one, name) is not None]
+        if len(found) > 1:
             yield Breach(at, "parameters and parametersJsonSchema at once", "keep one of them")
-        for name in said:
+        for name in found:
             kind = one[name].get("type") if isinstance(one[name], dict) else one[name]
             # Gemini takes the number of an enum member too (recorded).
             if kind not in (None, _OBJECT) and not (isinstance(kind, str) and kind.lower() == "object"):
@@ -190,8 +190,8 @@ def hosted_beside_functions(subject: Subject) -> Iterator[Breach]:
     if not builtin or not functions(subject):
         return
     if not subject.profile.hosted_beside_functions:
-        told = f"this model takes no {builtin[0][1]} beside functions"
-        yield Breach(builtin[0][0], told, "offer one kind of tools")
+        problem = f"this model takes no {builtin[0][1]} beside functions"
+        yield Breach(builtin[0][0], problem, "offer one kind of tools")
     elif flavour(subject) == "developer" and config.get(switch) is not True:
         yield Breach(builtin[0][0], f"{builtin[0][1]} beside functions without {switch}", f"add {switch}: true")
 
@@ -245,11 +245,11 @@ def services(subject: Subject) -> Iterator[Breach]:
     Source: The google-genai SDK 3.1.0, source code for request fields, contents and parts and function calling
     (2026-11).
     """
-    asked = flavour(subject)
-    if not asked:
+    service = flavour(subject)
+    if not service:
         return
-    fields, tools = (_VERTEX_ONLY, _VERTEX_TOOLS) if asked == "developer" else (_DEVELOPER_ONLY, _DEVELOPER_TOOLS)
-    fix = f"leave it out; only {'Vertex' if asked == 'developer' else 'the Developer API'} knows it"
+    fields, tools = (_VERTEX_ONLY, _VERTEX_TOOLS) if service == "developer" else (_DEVELOPER_ONLY, _DEVELOPER_TOOLS)
+    fix = f"leave it out; only {'Vertex' if service == 'developer' else 'the Developer API'} knows it"
     if subject.kind == "request":
         for names_down, wanted in fields.items():
             at, holder = inner(subject.document, *names_down)
@@ -260,7 +260,7 @@ def services(subject: Subject) -> Iterator[Breach]:
         for name in tools:
             if at_key(tool, name) is not None:
                 yield Breach((*at, key(tool, name)), f"{name} is refused here", fix)
-    if asked == "vertex" and subject.kind == "request":
+    if service == "vertex" and subject.kind == "request":
         for at, content in contents(subject):
             for place, part in parts(content, at):
                 for name in _DEVELOPER_PARTS:
@@ -282,16 +282,16 @@ def output(subject: Subject) -> Iterator[Breach]:
     Source: Known behaviour of the API, not looked up in a page (2026-11); one user's report (2026-11).
     """
     at, config = inner(subject.document, "generationConfig")
-    said = [name for name in ("responseSchema", "responseJsonSchema") if at_key(config, name) is not None]
+    schema_fields = [name for name in ("responseSchema", "responseJsonSchema") if at_key(config, name) is not None]
     mime = at_key(config, "responseMimeType")
-    if len(said) > 1:
+    if len(schema_fields) > 1:
         yield Breach(at, "responseSchema and responseJsonSchema at once", "keep one of them")
-    if said and mime not in ("application/json", "text/x.enum"):
-        told = f"an output schema with responseMimeType {quoted(mime)}"
-        yield Breach((*at, key(config, said[0])), told, "say application/json")
+    if schema_fields and mime not in ("application/json", "text/x.enum"):
+        problem = f"an output schema with responseMimeType {quoted(mime)}"
+        yield Breach((*at, key(config, schema_fields[0])), problem, "say application/json")
     if mime == "application/json" and functions(subject) and not subject.profile.format_beside_tools:
-        told = "JSON output beside functions on this model"
-        yield Breach((*at, key(config, "responseMimeType")), told, "ask for JSON in a turn without tools", "warning")
+        problem = "JSON output beside functions on this model"
+        yield Breach((*at, key(config, "responseMimeType")), problem, "ask for JSON in a turn without tools", "warning")
 
 
 @rule("GEM-017", "error")
@@ -374,8 +374,8 @@ def room(subject: Subject) -> Iterator[Breach]:
     if type(limit) is int:
         yield from beyond_most(subject, limit, (*at, key(config, "maxOutputTokens")))
     if at_key(subject.document, "cachedContent") is not None and not subject.profile.cached_content:
-        told = "this model has no explicit caching"
-        yield Breach((key(subject.document, "cachedContent"),), told, "send the content itself")
+        problem = "this model has no explicit caching"
+        yield Breach((key(subject.document, "cachedContent"),), problem, "send the content itself")
 
 
 RULES = rules_of(globals())

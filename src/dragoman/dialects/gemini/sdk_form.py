@@ -142,8 +142,8 @@ def _contents(value: Raw, moved: Moved) -> Raw:
     changed = False
     role, open_parts = "", list[Raw]()
     for i, item in enumerate(items):
-        bare = _first(item) == b'"' or _is_part(item)
-        if not bare:
+        needs_content = _first(item) == b'"' or _is_part(item)
+        if not needs_content:
             content = _content(item)
             changed = changed or content is not None
             if len(out) != i:

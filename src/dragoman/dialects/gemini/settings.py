@@ -143,10 +143,10 @@ _IMAGE_FORM = {
 
 def image_form(config: wire.GenerationConfig, context: Context) -> tuple[dict[str, Raw], Raw]:
     """The form of the wished images as OpenRouter has it, and what is left of the field."""
-    held = config.imageConfig
-    if not _asks_for_images(config, context) or not json_text.is_object(held):
-        return {}, held
-    fields = json_text.fields(held)
+    image_config = config.imageConfig
+    if not _asks_for_images(config, context) or not json_text.is_object(image_config):
+        return {}, image_config
+    fields = json_text.fields(image_config)
     form = {_IMAGE_FORM[name]: value for name, value in fields.items() if name in _IMAGE_FORM}
     rest = {name: value for name, value in fields.items() if name not in _IMAGE_FORM}
     return form, json_text.raw(rest) if rest else wire.NONE
@@ -187,49 +187,49 @@ def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[
         return None, shapes
     rest = json_text.raw(fields) if fields else wire.NONE
     if isinstance(schema, dict):
-        kept = json_text.encode(schema).decode()
-        return Format("schema", kept, schema_at=("schema",), enforced=True), rest
+        text_schema = json_text.encode(schema).decode()
+        return Format("schema", text_schema, schema_at=("schema",), enforced=True), rest
     return Format("json"), rest
 
 
 def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
     """The fields of the settings that the canon cannot hold: those to report, and those without meaning."""
-    told: dict[Path, Raw] = {}
+    reported: dict[Path, Raw] = {}
     silent: dict[Path, Raw] = {}
     if request.serviceTier == "unspecified":
         silent["serviceTier",] = json_text.raw(request.serviceTier)
     config = request.generationConfig
     if config is None:
-        return told, silent
+        return reported, silent
     if config == _EMPTY:
         silent[_CONFIG,] = Raw(b"{}")
-        return told, silent
+        return reported, silent
     for name, value in (carried(config, wire.CONFIG_EXTRAS) or {}).items():
         if name == "responseFormat" and _read_format(config, context) is None:
             value = _read_text_format(config, context)[1]
         elif name == "imageConfig":
             value = image_form(config, context)[1]
         if value:
-            told[_CONFIG, name] = value
+            reported[_CONFIG, name] = value
     if config.responseModalities and not _asks_for_images(config, context):
         # Text alone is the default modality.
-        plain = peek(config.responseModalities) in (["TEXT"], None)
-        (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
+        is_default = peek(config.responseModalities) in (["TEXT"], None)
+        (silent if is_default else reported)[_CONFIG, "responseModalities"] = config.responseModalities
     mime = config.responseMimeType
     if mime is not None and mime != _JSON:
-        (silent if mime == "text/plain" else told)[_CONFIG, "responseMimeType"] = json_text.raw(mime)
+        (silent if mime == "text/plain" else reported)[_CONFIG, "responseMimeType"] = json_text.raw(mime)
         for name in ("responseSchema", "responseJsonSchema"):
             if getattr(config, name):
-                told[_CONFIG, name] = getattr(config, name)
+                reported[_CONFIG, name] = getattr(config, name)
     elif config.responseSchema and config.responseJsonSchema:
-        told[_CONFIG, "responseSchema"] = config.responseSchema
+        reported[_CONFIG, "responseSchema"] = config.responseSchema
     thinking = config.thinkingConfig
     if thinking is not None:
         level = thinking.thinkingLevel or thinking.thinking_level
         if level is not None and level not in _WORDS:
             known = level.lower() in _LEVELS
-            (silent if known else told)[_CONFIG, "thinkingConfig", "thinkingLevel"] = json_text.raw(level)
-    return told, silent
+            (silent if known else reported)[_CONFIG, "thinkingConfig", "thinkingLevel"] = json_text.raw(level)
+    return reported, silent
 
 
 def write_settings(request: Request, out: dict[str, Any], context: Context) -> None:
@@ -259,7 +259,7 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         if context.profile.format_beside_tools or not gates or not _has_functions(out):
             _write_format(settings.format, config, settings.at.get("format", ()), context)
         else:
-            _say_format(settings.format, out, settings.at.get("format", ()), context)
+            _ask_for_format(settings.format, out, settings.at.get("format", ()), context)
     if settings.images and context.profile.image_output:
         config["responseModalities"] = ["TEXT", "IMAGE"]
     elif settings.images:
@@ -329,8 +329,8 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     known = profile.thinking_levels or profile.thinking_budget or (context.gated and not profile.thinks)
     if context.source == wire.NAME and not known:
         level = effort.upper() if effort is not None and own(request.extra, _LEVEL) is None else None
-        said = {"thinkingLevel": level, "thinkingBudget": budget}
-        return {name: value for name, value in said.items() if value is not None}
+        fields = {"thinkingLevel": level, "thinkingBudget": budget}
+        return {name: value for name, value in fields.items() if value is not None}
     if not profile.thinks:
         if effort != "none" and budget != 0:
             context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
@@ -344,9 +344,9 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     # A budget of 0 turns thinking off (google-genai 3.1.0, 2026-11).
     if effort == "none" and not profile.thinking_levels:
         return {"thinkingBudget": 0}
-    asked = wish(settings)
-    assert asked is not None
-    if asked.effort is None:
+    requested = wish(settings)
+    assert requested is not None
+    if requested.effort is None:
         if not profile.thinking_levels and not profile.thinking_default:
             unknown = f"it is not known how {context.model or 'the model'} is turned to thinking"
             context.lose("effort.dropped", at, unknown)
@@ -357,13 +357,13 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
         return {"thinkingBudget": budget}
     # The levels are MINIMAL, LOW, MEDIUM and HIGH; 3.8-flash and Gemini 4 have no MINIMAL (docs, 2026-10).
     levels = tuple([level.lower() for level in profile.thinking_levels]) or _LEVELS
-    level = nearest(asked.effort, levels)
+    level = nearest(requested.effort, levels)
     if level not in levels:
-        context.lose("effort.dropped", at, asked.effort)
+        context.lose("effort.dropped", at, requested.effort)
         return {}
     lose_budget(settings, level.upper(), context)
     if level != effort:
-        context.lose("effort.approximated", at, f"{asked.words} is sent as {level.upper()}")
+        context.lose("effort.approximated", at, f"{requested.words} is sent as {level.upper()}")
     elif context.gated and own(request.extra, _LEVEL) is not None:
         return {}  # the level is restored in the client's spelling
     return {"thinkingLevel": level.upper()}
@@ -411,7 +411,7 @@ def _has_functions(out: dict[str, Any]) -> bool:
     return tools is not None and b"functionDeclarations" in json_text.encode(tools)
 
 
-def _say_format(shape: Format, out: dict[str, Any], at: Path, context: Context) -> None:
+def _ask_for_format(shape: Format, out: dict[str, Any], at: Path, context: Context) -> None:
     """Ask for the format with a sentence: Gemini 2 refuses an output format beside functions (one report, 2026)."""
     context.lose("format.as_text", at, "this model takes no output format beside functions")
     words = "When you do not call a function, answer with one valid JSON value and nothing else."

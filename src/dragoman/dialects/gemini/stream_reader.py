@@ -51,6 +51,7 @@ class _Answer:
         "candidate",
         "cited",
         "count",
+        "extras",
         "fetched",
         "grounding",
         "index",
@@ -61,7 +62,6 @@ class _Answer:
         "places",
         "searched",
         "seen",
-        "told",
         "uncited",
         "words",
     )
@@ -76,7 +76,7 @@ class _Answer:
         self.before = 0  # characters of text before the open part
         self.seen: list[Part] = []
         self.candidate = wire.Candidate()  # the latest fields beside the content
-        self.told: dict[str, Raw] = {}
+        self.extras: dict[str, Raw] = {}
         self.searched = False  # the searches of the metadata became hosted calls
         self.fetched = False  # the fetches of the metadata became hosted calls
         self.pieces: Pieces | None = None
@@ -97,7 +97,7 @@ class _Answer:
         """Join the metadata of all chunks."""
         for name, pieces in self.metadata.items():
             if len(pieces) > 1 and name == FETCHED:
-                self.told[name] = joined(pieces)
+                self.extras[name] = joined(pieces)
             elif len(pieces) > 1:
                 setattr(self.candidate, name, joined(pieces))
 
@@ -124,11 +124,11 @@ class StreamReader(FrameReader):
         self._id = self._model = ""
         self._started = False
         self._over = False
-        self._plain = False  # the last chunk was only more of the open text
+        self._continued = False  # the last chunk was only more of the open text
         self._usage: wire.UsageMetadata | None = None
         self._unknown: Unknown = {}
         self._last = wire.Answer()  # the latest fields outside the candidates
-        self._bare = wire.Candidate()  # scratch, to test whether a candidate or a part has only text
+        self._scratch_candidate = wire.Candidate()  # scratch, to test whether a candidate or a part has only text
         self._words_only = wire.Part()
 
     def feed(self, chunk: bytes) -> list[Event]:
@@ -185,19 +185,19 @@ class StreamReader(FrameReader):
         if self._over:
             return False
         before = len(events)
-        self._plain = False
+        self._continued = False
         try:
             self._take(data, events)
         except WireError as error:
             self._broken(error, events)
-        return self._plain and (len(events) == before + 1 or begun(events, before))
+        return self._continued and (len(events) == before + 1 or begun(events, before))
 
-    def _catch_up(self, said: list[str], last: bytes) -> None:
+    def _catch_up(self, texts: list[str], last: bytes) -> None:
         answer = self._first
         if answer is not None:
-            answer.count += len(said)
+            answer.count += len(texts)
             if answer.kind == "text":
-                answer.words.extend(said)
+                answer.words.extend(texts)
         self._take_figures(last.partition(b"data: ")[2])
 
     def _take_figures(self, data: bytes) -> None:
@@ -241,8 +241,10 @@ class StreamReader(FrameReader):
             report_id(self._context, ("responseId",), self._id, chunk.responseId)
             report_model(self._context, ("modelVersion",), self._model, chunk.modelVersion)
         if chunk.candidates:
-            self._plain = not unknown and len(chunk.candidates) == 1 and self._more_words(chunk.candidates[0], events)
-            for place, candidate in enumerate(chunk.candidates if not self._plain else ()):
+            self._continued = (
+                not unknown and len(chunk.candidates) == 1 and self._more_words(chunk.candidates[0], events)
+            )
+            for place, candidate in enumerate(chunk.candidates if not self._continued else ()):
                 if unknown or not self._more_words(candidate, events):
                     self._candidate(candidate, place, unknown, events)
         # Each chunk has the figures so far, so the last ones count.
@@ -251,7 +253,7 @@ class StreamReader(FrameReader):
         if unknown and chunk.usageMetadata is not None:
             self._unknown = {at: unknown.pop(at) for at in list(unknown) if at[:1] == ("usageMetadata",)}
         if unknown or chunk.promptFeedback or chunk.modelStatus:
-            self._plain = False
+            self._continued = False
             self._keep(chunk, unknown)
 
     def _more_words(self, candidate: wire.Candidate, events: list[Event]) -> bool:
@@ -259,10 +261,10 @@ class StreamReader(FrameReader):
         answer, content = self._first, candidate.content
         if answer is None or content is None or (candidate.index or 0) != answer.number:
             return False
-        bare = self._bare
-        bare.content, bare.index = content, candidate.index
+        scratch = self._scratch_candidate
+        scratch.content, scratch.index = content, candidate.index
         parts = content.parts
-        if candidate != bare or not isinstance(parts, list) or len(parts) != 1:
+        if candidate != scratch or not isinstance(parts, list) or len(parts) != 1:
             return False
         part = parts[0]
         text = part.text
@@ -287,21 +289,21 @@ class StreamReader(FrameReader):
 
     def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
         last = self._last
-        held = carried(last, _ROOT_EXTRAS)
-        if held and self._context.target in wire.KIN:
-            report_replaced(held, carried(chunk, _ROOT_EXTRAS) or {}, (), self._context)
+        earlier = carried(last, _ROOT_EXTRAS)
+        if earlier and self._context.target in wire.KIN:
+            report_replaced(earlier, carried(chunk, _ROOT_EXTRAS) or {}, (), self._context)
         last.promptFeedback = chunk.promptFeedback or last.promptFeedback
         last.modelStatus = chunk.modelStatus or last.modelStatus
         for at, fields in unknown.items():
-            self._unsaid(at, fields)
+            self._keep_fields(at, fields)
 
-    def _unsaid(self, at: Path, fields: dict[str, Raw]) -> None:
+    def _keep_fields(self, at: Path, fields: dict[str, Raw]) -> None:
         """Keep fields of a chunk without an event. They are lost for related dialects too, where kept fields are no
         losses.
         """
         context = self._context
-        bare = context.within == ()
-        if context.target not in wire.KIN or bare == (context.target == wire.NAME):
+        no_envelope = context.within == ()
+        if context.target not in wire.KIN or no_envelope == (context.target == wire.NAME):
             context.keep(at, fields)
             return
         for name, value in fields.items():
@@ -346,16 +348,16 @@ class StreamReader(FrameReader):
             answer.candidate.finishMessage = candidate.finishMessage
         if candidate.logprobsResult:
             self._score(answer, candidate, place, events)
-        told = carried(candidate, wire.CANDIDATE_EXTRAS)
-        if told is not None:
-            if answer.told and self._context.target in wire.KIN:
-                report_replaced(answer.told, told, ("candidates", answer.number), self._context)
-            answer.told.update(told)
-            if FETCHED in told:
-                answer.metadata.setdefault(FETCHED, []).append(told[FETCHED])
+        extras = carried(candidate, wire.CANDIDATE_EXTRAS)
+        if extras is not None:
+            if answer.extras and self._context.target in wire.KIN:
+                report_replaced(answer.extras, extras, ("candidates", answer.number), self._context)
+            answer.extras.update(extras)
+            if FETCHED in extras:
+                answer.metadata.setdefault(FETCHED, []).append(extras[FETCHED])
         if unknown:
             for at in [at for at in unknown if at[:2] == ("candidates", place)]:
-                self._unsaid(at, unknown.pop(at))
+                self._keep_fields(at, unknown.pop(at))
 
     def _score(self, answer: _Answer, candidate: wire.Candidate, place: int, events: list[Event]) -> None:
         """Log probabilities of the text in this chunk. Related dialects get all of them unchanged, with the
@@ -369,8 +371,8 @@ class StreamReader(FrameReader):
             self._context.lose("field.dropped", at, "the numbers of the tokens", "info")
             events.append(PartDelta(answer.index, "", None, (), tuple(found)))
             candidate.logprobsResult = wire.NONE
-        elif "logprobsResult" in answer.told:
-            candidate.logprobsResult = logprobs.joined(answer.told["logprobsResult"], candidate.logprobsResult)
+        elif "logprobsResult" in answer.extras:
+            candidate.logprobsResult = logprobs.joined(answer.extras["logprobsResult"], candidate.logprobsResult)
 
     def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
         if answer.kind != kind:
@@ -516,7 +518,7 @@ class StreamReader(FrameReader):
 
     def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
         """The searches and fetches in the metadata, which is complete now."""
-        fetched = answer.told.get(FETCHED, wire.NONE)
+        fetched = answer.extras.get(FETCHED, wire.NONE)
         found = read_metadata(answer.candidate.groundingMetadata, fetched, answer.seen, at, self._ids)
         for part in found:
             answer.searched = answer.searched or part.kind == GROUNDING
@@ -540,10 +542,10 @@ class StreamReader(FrameReader):
     def _answer_extra(self, answer: _Answer) -> Extra | None:
         at = ("candidates", answer.number)
         candidate = answer.candidate
-        fields = dict(answer.told)
-        kept = {name: value for name, value in fields.items() if name != FETCHED or not answer.fetched}
-        if kept:
-            self._context.keep(at, kept)
+        fields = dict(answer.extras)
+        remaining = {name: value for name, value in fields.items() if name != FETCHED or not answer.fetched}
+        if remaining:
+            self._context.keep(at, remaining)
         if candidate.groundingMetadata or candidate.citationMetadata:
             report(candidate, answer.places, at, self._context, searched=answer.searched)
             fields |= carried(candidate, METADATA) or {}
@@ -552,8 +554,8 @@ class StreamReader(FrameReader):
     def _root_extra(self, extra: Extra | None) -> Extra | None:
         """Extras of the first answer and of the whole, with the names of `read_response`."""
         fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
-        told = carried(self._last, _ROOT_EXTRAS if self._answers else ("modelStatus",))
-        if told:
-            self._context.keep((), told)
-            fields |= told
+        extras = carried(self._last, _ROOT_EXTRAS if self._answers else ("modelStatus",))
+        if extras:
+            self._context.keep((), extras)
+            fields |= extras
         return {wire.NAME: fields} if fields else None

@@ -48,14 +48,14 @@ _MOST_ANSWERS = 128
 class _Open:
     """A part that is being written: the bytes around its text if it is written at once, else the held text."""
 
-    __slots__ = ("after", "answer", "before", "held", "part", "seal")
+    __slots__ = ("after", "answer", "before", "part", "pieces", "seal")
 
     def __init__(self, part: Part, answer: int) -> None:
         self.part = part
         self.answer = answer
         self.before = b""
         self.after = b""
-        self.held: list[str] | None = None
+        self.pieces: list[str] | None = None
         self.seal: Seal | None = None
 
 
@@ -95,15 +95,15 @@ class StreamWriter:
     def template(self, index: int) -> Template | None:
         """The template for more text of an open part."""
         opened = self._open.get(index)
-        if opened is None or not (opened.before or opened.held is not None):
+        if opened is None or not (opened.before or opened.pieces is not None):
             return None
         return Template(opened.before, opened.after)
 
     def told(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""
-        held = self._open[index].held
-        if held is not None:
-            held += texts
+        pieces = self._open[index].pieces
+        if pieces is not None:
+            pieces += texts
         if index in self._text:
             self._text[index][0].extend(texts)
 
@@ -174,7 +174,7 @@ class StreamWriter:
             isinstance(part, Text | Reasoning)
             and (part.seal is not None or (part.extra is not None and wire.NAME in part.extra))
         ):
-            opened.held = []
+            opened.pieces = []
         elif type(part) is Text:
             opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")
         elif type(part) is Reasoning:
@@ -207,8 +207,8 @@ class StreamWriter:
                 citations.extend(event.citations)
         if not text:
             return b""
-        if opened.held is not None:
-            opened.held.append(text)
+        if opened.pieces is not None:
+            opened.pieces.append(text)
             return b""
         return opened.before + json_text.encode(text) + opened.after if opened.before else b""
 
@@ -220,8 +220,8 @@ class StreamWriter:
         part, answer = opened.part, opened.answer
         # Citations are written while their text is open: a reader puts them on the open text.
         metadata = self._metadata(answer) if words is not None and words[1] else {}
-        if opened.held is not None:
-            text = "".join(opened.held)
+        if opened.pieces is not None:
+            text = "".join(opened.pieces)
             seal = opened.seal or part.seal
             if type(part) is ToolCall:
                 if "\\u" in text and not part.custom:
@@ -269,13 +269,13 @@ class StreamWriter:
     def _finish(self, event: Finish) -> bytes:
         out: dict[str, Any] = {}
         blocked = not self._numbers and own(event.stop.extra, "promptFeedback")
-        begun = b""
+        lead = b""
         number = self._numbers.get(event.answer, -1)
         if number < 0:
-            number, begun = self._begin(event.answer)
+            number, lead = self._begin(event.answer)
         self._ended.add(number)
         if event.last:
-            begun += b"".join([self._absent(index) for index in range(len(self._numbers)) if index not in self._ended])
+            lead += b"".join([self._absent(index) for index in range(len(self._numbers)) if index not in self._ended])
         self._finished = True
         first = number == 0
         extra = event.extra
@@ -305,7 +305,7 @@ class StreamWriter:
         out |= self._head
         if first:
             put_back(out, extra)
-        return begun + b"data: " + _line(out) + _END
+        return lead + b"data: " + _line(out) + _END
 
     def _metadata(self, answer: int) -> dict[str, Any]:
         """The citation metadata of an answer so far: this dialect's own if the answer has it, else made from all texts,

@@ -45,7 +45,7 @@ class Pieces:
         last = steps[-1]
         # stringValue pieces of one path are joined while willContinue is set (google-genai 3.1.0, 2026-11).
         if piece.stringValue is None:
-            _set(holder, last, _plain(piece))
+            _set(holder, last, _other_value(piece))
             return
         before = _get(holder, last)
         if isinstance(before, _Words):
@@ -70,7 +70,7 @@ def _whole(value: Any) -> Any:
     return [_whole(item) for item in value] if isinstance(value, list) else value
 
 
-def _plain(piece: wire.PartialArg) -> Any:
+def _other_value(piece: wire.PartialArg) -> Any:
     if piece.numberValue:
         return piece.numberValue
     # nullValue is typed as "NULL_VALUE", but may arrive as JSON null (reported by users).

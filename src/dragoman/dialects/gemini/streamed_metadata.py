@@ -48,16 +48,16 @@ def _add(out: dict[str, Any], value: dict[str, Any], known: dict[str, dict[bytes
 
 def _members(out: dict[str, Any], name: str, members: list[Any], known: dict[str, dict[bytes, int]]) -> list[int]:
     """Add the members that a list does not hold yet. Returns the position of each."""
-    held = out.get(name)
-    if not isinstance(held, list):
-        held = out[name] = []
+    merged = out.get(name)
+    if not isinstance(merged, list):
+        merged = out[name] = []
     found = known.setdefault(name, {})
     places: list[int] = []
     for member in members:
         key = json_text.encode(member)
         if key not in found:
-            found[key] = len(held)
-            held.append(member)
+            found[key] = len(merged)
+            merged.append(member)
         places.append(found[key])
     return places
 
@@ -72,12 +72,12 @@ def _renumbered(support: Any, places: list[int]) -> Any:
 _JOINED = frozenset({FETCHED, "logprobsResult"})
 
 
-def report_replaced(held: dict[str, Raw], more: dict[str, Raw], at: Path, context: Context) -> None:
+def report_replaced(earlier: dict[str, Raw], more: dict[str, Raw], at: Path, context: Context) -> None:
     """Report fields that a later chunk replaces by a value that lacks some of their names. A later rating or count
     that has the same names repeats the earlier one with newer figures, and is no loss.
     """
     for name, value in more.items():
-        before = held.get(name)
+        before = earlier.get(name)
         if before is None or bytes(before) == bytes(value) or name in _JOINED:
             continue
         if _names(peek(before)) - _names(peek(value)):

@@ -40,7 +40,7 @@ _NOTHING = _Words()
 _string = msgspec.json.Decoder(str).decode
 
 
-class _Said(Struct):
+class _ResponseContent(Struct):
     """The content of a `response`."""
 
     parts: tuple[Part, ...]
@@ -78,33 +78,33 @@ def read_result(
         parts = (Text(words.error, at=at),) if words.error or not result.parts else ()
         is_error = True
     else:
-        said = _read_response(result.response, at, bool(result.parts))
-        parts, is_error, structured = said.parts, said.is_error, said.structured
-        if said.key is not None:
-            extra = with_field(extra, KEY, json_text.raw(said.key))
+        content = _read_response(result.response, at, bool(result.parts))
+        parts, is_error, structured = content.parts, content.is_error, content.structured
+        if content.key is not None:
+            extra = with_field(extra, KEY, json_text.raw(content.key))
     if result.parts:
         parts = (*parts, *[_read_part(part, i, at) for i, part in enumerate(result.parts)])
     return ToolResult(call_id, parts, result.name or "", is_error, structured, seal=seal, extra=extra, at=at)
 
 
-def _read_response(response: Raw, at: Path, media: bool) -> _Said:
+def _read_response(response: Raw, at: Path, media: bool) -> _ResponseContent:
     try:
         fields = json_text.fields(response)
     except (msgspec.DecodeError, RecursionError):
         # Not an object: no server accepts that, but the text is kept here.
-        return _Said((Text(_text(response), at=at),) if response else ())
+        return _ResponseContent((Text(_text(response), at=at),) if response else ())
     if not fields:
-        return _Said(()) if media else _Said((Text("{}", at=at),), structured=True)
+        return _ResponseContent(()) if media else _ResponseContent((Text("{}", at=at),), structured=True)
     failed = fields.get("error", NULL)
     if bytes(failed) != b"null":
         if len(fields) > 1:
-            return _Said((Text(json_text.text(response), at=at),), True, True, "")
+            return _ResponseContent((Text(json_text.text(response), at=at),), True, True, "")
         structured = not bytes(failed).startswith(b'"')
-        return _Said((Text(_text(failed), at=at),), True, structured)
+        return _ResponseContent((Text(_text(failed), at=at),), True, structured)
     if len(fields) == 1 and "output" in fields:
         value = fields["output"]
-        return _Said((Text(json_text.text(value), at=at),), False, True, "output")
-    return _Said((Text(json_text.text(response), at=at),), structured=True)
+        return _ResponseContent((Text(json_text.text(value), at=at),), False, True, "output")
+    return _ResponseContent((Text(json_text.text(response), at=at),), structured=True)
 
 
 def _text(value: Raw) -> str:
@@ -127,8 +127,8 @@ def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
     return Opaque(wire.NAME, "functionResponse.parts", json_text.raw(part), at=at)
 
 
-def write_result(result: ToolResult, asked: Any, siblings: list[Any], context: Context) -> dict[str, Any]:
-    """A functionResponse part. `asked`: the call as sent, or None; the API pairs by id and name (google-genai 3.1.0,
+def write_result(result: ToolResult, call: Any, siblings: list[Any], context: Context) -> dict[str, Any]:
+    """A functionResponse part. `call`: the call as sent, or None; the API pairs by id and name (google-genai 3.1.0,
     2026-11). Media that cannot stand inside goes to `siblings`, which follow all results.
     """
     nested: list[Any] = []
@@ -147,11 +147,11 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], context: C
         # `response` must be an object (google-genai 3.1.0, 2026-11).
         response = {"error" if result.is_error else "output": text}
     call_id, name = result.call_id, result.name
-    if asked is not None:
-        call_id = asked.get("id", "")
+    if call is not None:
+        call_id = call.get("id", "")
         # The name of a result must be the name of its call (lint rule GEM-007).
         if not name or context.source != wire.NAME:
-            name = asked["name"]
+            name = call["name"]
     elif not name:
         context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
@@ -186,10 +186,10 @@ def _words_for_media(result: ToolResult, context: Context) -> str | None:
     return None if media is None or was_read(media, context) else note(media)
 
 
-def write_missing(asked: Any) -> dict[str, Any]:
+def write_missing(call: Any) -> dict[str, Any]:
     """An error result for a call without one, because the upstream would refuse an open call."""
-    inner: dict[str, Any] = {"id": asked["id"]} if "id" in asked else {}
-    return {"functionResponse": {**inner, "name": asked["name"], "response": {"error": NO_RESULT}}}
+    inner: dict[str, Any] = {"id": call["id"]} if "id" in call else {}
+    return {"functionResponse": {**inner, "name": call["name"], "response": {"error": NO_RESULT}}}
 
 
 def write_orphan(result: ToolResult, siblings: list[Any], context: Context) -> dict[str, Any]:

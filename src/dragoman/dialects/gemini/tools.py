@@ -69,7 +69,7 @@ _HOSTED = tuple(
     name for name in wire.ToolDef.__struct_fields__ if name not in ("functionDeclarations", "function_declarations")
 )
 _CAMEL = wire.ToolDef.__alias__
-_NOTHING_SAID = frozenset({"type", "properties", "required", "additionalProperties"})
+_EMPTY_KEYWORDS = frozenset({"type", "properties", "required", "additionalProperties"})
 
 _EMPTY = Raw(b'""')
 
@@ -221,7 +221,7 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
             out["responseJsonSchema"] = Raw(tool.output_schema)
         return out if extra is None else put_back(out, extra)
     if schema is not None:
-        if not _says_nothing(schema):
+        if not _takes_no_arguments(schema):
             # parametersJsonSchema takes JSON Schema; `parameters` is the older notation (google-genai 3.1.0, 2026-11).
             out["parametersJsonSchema"] = fit(schema, PARAMETERS, context, tool.at + tool.schema_at)
         elif json_text.plain(Raw(schema)).get("required"):
@@ -232,7 +232,7 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
     return out
 
 
-def _says_nothing(schema: str) -> bool:
+def _takes_no_arguments(schema: str) -> bool:
     """Whether a tool takes no arguments at all. The field is then left out, because older servers refuse an object
     without properties.
     """
@@ -244,7 +244,7 @@ def _says_nothing(schema: str) -> bool:
     return (
         not value.get("properties")
         and value.get("type", "object") in ("object", "OBJECT")
-        and _NOTHING_SAID.issuperset(value)
+        and _EMPTY_KEYWORDS.issuperset(value)
         and value.get("additionalProperties", False) is False
     )
 

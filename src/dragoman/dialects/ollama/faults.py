@@ -29,20 +29,20 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     return fault_from(value, status, headers)
 
 
-def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
+def fault_from(fields: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
     """The fault in an object with `error`. `status` is 0 if it is unknown, as in a stream."""
-    error = said.get("error", said.get("message"))
-    rest = {name: json_text.raw(value) for name, value in said.items() if name not in ("error", "status")}
+    error = fields.get("error", fields.get("message"))
+    rest = {name: json_text.raw(value) for name, value in fields.items() if name not in ("error", "status")}
     if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"].strip():
         # The server's OpenAI-compatible endpoints, and proxies in front of the server, send an object as `error`.
         rest["error"] = json_text.raw(error)
         error = error["message"]
-    told = said.get("status")
-    if isinstance(told, int) and 400 <= told < 600:
-        status = status or told
-    elif told is not None:
-        rest["status"] = json_text.raw(told)
-    message = error if isinstance(error, str) else json_text.encode(said).decode()
+    status_field = fields.get("status")
+    if isinstance(status_field, int) and 400 <= status_field < 600:
+        status = status or status_field
+    elif status_field is not None:
+        rest["status"] = json_text.raw(status_field)
+    message = error if isinstance(error, str) else json_text.encode(fields).decode()
     return Fault(
         sharpened(kind_of_status(status or 500), message),
         message,

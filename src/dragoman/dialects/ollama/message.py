@@ -18,7 +18,7 @@ from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .media import read_image, write_image
-from .original_values import BARE, ID, NULL, TEXT, TRUE, own, put_back
+from .original_values import ID, NULL, OTHER_ARGUMENTS, TEXT, TRUE, own, put_back
 from .tools import ANY_NAMES, IDS, NAMES
 
 
@@ -68,7 +68,7 @@ def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall
         if arguments.startswith('"'):
             marks[TEXT] = TRUE
         elif arguments and arguments != "null" and not arguments.startswith("{"):
-            marks[BARE] = TRUE
+            marks[OTHER_ARGUMENTS] = TRUE
         arguments = read_arguments(arguments)
     if call.type is not None:
         marks["type"] = _FUNCTION if call.type == "function" else json_text.raw(call.type)
@@ -100,7 +100,7 @@ def read_arguments(text: str) -> str:
     return text
 
 
-class Said:
+class MessageFields:
     """The content of one turn, collected by the fields of a message."""
 
     __slots__ = ("calls", "ends", "images", "moved", "thoughts", "words")
@@ -128,29 +128,29 @@ def write_content(role: str, parts: tuple[Part, ...], context: Context) -> list[
     if text is not None:
         return [{"role": role, "content": text}]
     messages: list[dict[str, Any]] = []
-    said = Said()
+    fields = MessageFields()
     for part in parts:
         if isinstance(part, Text | Media):
-            if said.ends and type(part) is Text and part.text:
-                messages.append(_message(role, said))
-                said = Said()
-            _write_part(part, said, context)
+            if fields.ends and type(part) is Text and part.text:
+                messages.append(_message(role, fields))
+                fields = MessageFields()
+            _write_part(part, fields, context)
         elif isinstance(part, Opaque):
             context.lose("part.dropped", part.at, part.kind)
         else:
             context.lose("part.dropped", part.at, type(part).__name__)
-    messages.append(_message(role, said))
+    messages.append(_message(role, fields))
     return messages
 
 
-def _message(role: str, said: Said) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": role, "content": "\n".join(said.words)}
-    if said.images:
-        message["images"] = said.images
+def _message(role: str, fields: MessageFields) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": role, "content": "\n".join(fields.words)}
+    if fields.images:
+        message["images"] = fields.images
     return message
 
 
-def _write_part(part: Text | Media, said: Said, context: Context) -> None:
+def _write_part(part: Text | Media, fields: MessageFields, context: Context) -> None:
     if part.cache is not None:
         context.lose("cache.dropped", part.at)
     if part.seal is not None:
@@ -158,15 +158,15 @@ def _write_part(part: Text | Media, said: Said, context: Context) -> None:
     if type(part) is Media:
         image = write_image(part, context)
         if image is not None:
-            said.images.append(image)
-            said.ends = bool(said.words)
+            fields.images.append(image)
+            fields.ends = bool(fields.words)
             return
         words = as_text(part, context)
         if words is not None:
-            said.words.append(words)
+            fields.words.append(words)
             return
         context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
-        said.words.append(missing(part))
+        fields.words.append(missing(part))
         return
     if part.citations:
         context.lose("citation.dropped", cited_at(part.at))
@@ -174,9 +174,9 @@ def _write_part(part: Text | Media, said: Said, context: Context) -> None:
         return
     if part.refusal:
         context.lose("refusal.as_text", part.at)
-    if said.images or said.calls:
-        said.move(part.at, context)
-    said.words.append(part.text)
+    if fields.images or fields.calls:
+        fields.move(part.at, context)
+    fields.words.append(part.text)
 
 
 def cited_at(at: Path) -> Path:
@@ -190,34 +190,34 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     """An assistant message; None if a message of the history has no content left. The message of an answer may be
     empty.
     """
-    said = Said()
+    fields = MessageFields()
     for part in parts:
         if isinstance(part, Text | Media):
-            if type(part) is Media and said.calls:
-                said.move(part.at, context)
-            _write_part(part, said, context)
+            if type(part) is Media and fields.calls:
+                fields.move(part.at, context)
+            _write_part(part, fields, context)
         elif type(part) is ToolCall:
-            said.calls.append(write_call(part, len(said.calls), context, request=request))
+            fields.calls.append(write_call(part, len(fields.calls), context, request=request))
         elif type(part) is Reasoning:
-            _write_thought(part, said, context)
+            _write_thought(part, fields, context)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            said.calls.append(part.value)  # a call of an unknown kind
+            fields.calls.append(part.value)  # a call of an unknown kind
         else:
             context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
-    if request and not (said.words or said.images or said.thoughts or said.calls):
+    if request and not (fields.words or fields.images or fields.thoughts or fields.calls):
         return None
     # The texts of an answer are pieces of one text in every dialect.
-    message: dict[str, Any] = {"role": "assistant", "content": "".join(said.words)}
-    if said.thoughts:
-        message["thinking"] = "\n\n".join(said.thoughts)
-    if said.images:
-        message["images"] = said.images
-    if said.calls:
-        message["tool_calls"] = said.calls
+    message: dict[str, Any] = {"role": "assistant", "content": "".join(fields.words)}
+    if fields.thoughts:
+        message["thinking"] = "\n\n".join(fields.thoughts)
+    if fields.images:
+        message["images"] = fields.images
+    if fields.calls:
+        message["tool_calls"] = fields.calls
     return message
 
 
-def _write_thought(part: Reasoning, said: Said, context: Context) -> None:
+def _write_thought(part: Reasoning, fields: MessageFields, context: Context) -> None:
     """Thinking is plain text, which every model with thinking takes back. There is no field for a seal."""
     if part.seal is not None and part.seal.data:
         context.lose("seal.dropped", part.at)
@@ -225,9 +225,9 @@ def _write_thought(part: Reasoning, said: Said, context: Context) -> None:
         context.lose("cache.dropped", part.at)
     if not part.text:
         return
-    if said.words or said.images or said.calls:
-        said.move(part.at, context)
-    said.thoughts.append(part.text)
+    if fields.words or fields.images or fields.calls:
+        fields.move(part.at, context)
+    fields.thoughts.append(part.text)
 
 
 def write_call(call: ToolCall, number: int, context: Context, *, request: bool) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _write_arguments(call: ToolCall, context: Context) -> Any:
     found = json_text.object_raw(call.arguments)
     if found is not None:
         return found
-    if own(call.extra, BARE) is not None:
+    if own(call.extra, OTHER_ARGUMENTS) is not None:
         return Raw(call.arguments)
     if context.source != wire.NAME:
         context.lose("arguments.invalid", call.at)

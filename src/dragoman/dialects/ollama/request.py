@@ -17,7 +17,7 @@ from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .message import read_assistant, read_content, write_assistant, write_content
-from .original_values import TRUE, UNSAID, own, put_back, with_field
+from .original_values import NO_STREAM_FIELD, TRUE, own, put_back, with_field
 from .settings import read_extras, read_settings, write_settings
 from .tool_results import read_result, write_results_messages
 from .tools import MEMO, offered
@@ -38,14 +38,14 @@ def read_request(body: bytes, context: Context) -> Request:
 class RequestReader:
     """Reads one request. Adjacent results become one turn."""
 
-    __slots__ = ("_context", "_ids", "_results", "_spoken", "_unknown", "resumable", "turns")
+    __slots__ = ("_after_assistant", "_context", "_ids", "_results", "_unknown", "resumable", "turns")
 
     def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
         self._context = context
         self._unknown: Unknown = {} if unknown is None else unknown
         self._ids = Ids(context)
         self._results: list[Part] = []
-        self._spoken = False  # the last message was the assistant's
+        self._after_assistant = False  # the last message was the assistant's
         self.turns: list[Turn] = []
         self.resumable = True
 
@@ -55,7 +55,7 @@ class RequestReader:
     def restore(self, turns: Iterable[Turn]) -> None:
         """Continue after these turns."""
         self.turns = [*turns]
-        self._spoken = bool(self.turns) and self.turns[-1].role == "assistant"
+        self._after_assistant = bool(self.turns) and self.turns[-1].role == "assistant"
 
     def message(self, message: wire.Message, i: int) -> None:
         """Read one message."""
@@ -66,22 +66,22 @@ class RequestReader:
             if not self._results and turns and turns[-1].role == "tool":
                 self._results = [*turns.pop().parts]  # earlier messages come from the memory
             self._results.append(read_result(message, i, ids, unknown))
-            self._spoken = False
+            self._after_assistant = False
             return
         self._end_step()
         if role is None:
-            turns.append(_read_strange(message, at, context, unknown))
-            self._spoken = False
+            turns.append(_read_unknown_role(message, at, context, unknown))
+            self._after_assistant = False
             return
         if role == "assistant":
-            if not self._spoken:
+            if not self._after_assistant:
                 ids.waiting.clear()  # earlier calls get no more results
             parts = read_assistant(message, at, ids, unknown)
         else:
             parts = read_content(message, at)
-        self._spoken = spoken = role == "assistant"
+        self._after_assistant = is_assistant = role == "assistant"
         extra = gather(context, at, unknown) if unknown else None
-        if not spoken and (message.tool_calls is not None or message.thinking is not None):
+        if not is_assistant and (message.tool_calls is not None or message.thinking is not None):
             extra = misplaced(context, at, message, ("tool_calls", "thinking"), extra)
         if message.tool_name is not None or message.tool_call_id is not None:
             extra = misplaced(context, at, message, ("tool_name", "tool_call_id"), extra)
@@ -111,16 +111,16 @@ class RequestReader:
 
 
 def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -> Extra | None:
-    told, silent = read_extras(request)
-    shared = take_shared(told, frozenset(_OPENROUTER)) if context.target == "openrouter" else {}
-    extra = gather(context, (), unknown, told or None) if unknown or told else None
+    reported, silent = read_extras(request)
+    shared = take_shared(reported, frozenset(_OPENROUTER)) if context.target == "openrouter" else {}
+    extra = gather(context, (), unknown, reported or None) if unknown or reported else None
     extra = with_shared(extra, "openai-chat", {_OPENROUTER[name]: value for name, value in shared.items()})
     for name, value in silent.items():
         extra = with_field(extra, name, value)
-    return with_field(extra, UNSAID, TRUE) if request.stream is None else extra
+    return with_field(extra, NO_STREAM_FIELD, TRUE) if request.stream is None else extra
 
 
-def _read_strange(message: wire.Message, at: Path, context: Context, unknown: Unknown) -> Turn:
+def _read_unknown_role(message: wire.Message, at: Path, context: Context, unknown: Unknown) -> Turn:
     """A whole message with an unknown role."""
     fields = dict(json_text.fields(json_text.raw(message)))
     extra = gather(context, at, unknown) if unknown else None
@@ -209,7 +209,7 @@ class RequestWriter(PlainDocument):
             tools = MEMO.write(chosen, context) if chosen else None
             if tools:
                 out["tools"] = tools
-        if own(request.extra, UNSAID) is None:
+        if own(request.extra, NO_STREAM_FIELD) is None:
             # An absent `stream` means true (server sources, 2026-08).
             out["stream"] = bool(request.stream)
         write_settings(request.settings, out, context)
@@ -252,10 +252,10 @@ def _write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
 
 def _words_only(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
     """The parts without media, because templates render no images of system messages."""
-    kept = []
+    remaining = []
     for part in parts:
         if isinstance(part, Media):
             context.lose("system.media.dropped", part.at, part.mime or part.kind)
         else:
-            kept.append(part)
-    return tuple(kept)
+            remaining.append(part)
+    return tuple(remaining)

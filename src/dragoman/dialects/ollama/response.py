@@ -149,9 +149,9 @@ def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any]
 
 
 def _write_stop(stop: Stop, context: Context) -> Any:
-    said = own(stop.extra, "done_reason")
-    if said is not None:
-        return said
+    original = own(stop.extra, "done_reason")
+    if original is not None:
+        return original
     word = "length" if stop.reason in ("length", "context_full") else "stop"
     if context.source != wire.NAME:
         lose_stop(stop, word, context, exact=says_it_all(stop, _EXACT), written=stop.reason in FAILED)

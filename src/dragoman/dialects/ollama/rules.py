@@ -253,12 +253,12 @@ def order_of_results(subject: Subject) -> Iterator[Breach]:
 
     Source: Ollama's server, source code for call ids (2026-08).
     """
-    said = _messages(subject)
-    for i, (_, message) in enumerate(said):
+    messages = _messages(subject)
+    for i, (_, message) in enumerate(messages):
         calls = [call for _, call in items(message, "tool_calls")]
         ids = {word(call, "id") for call in calls}
         names = {word(sub(call, "function"), "name") for call in calls}
-        for (at, answer), call in zip(said[i + 1 : i + 1 + len(calls)], calls, strict=False):
+        for (at, answer), call in zip(messages[i + 1 : i + 1 + len(calls)], calls, strict=False):
             if answer.get("role") != "tool":
                 break
             if _elsewhere(answer, call, ids, names):

@@ -75,21 +75,21 @@ def read_settings(request: wire.ChatRequest) -> Settings:
 
 def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Raw]]:
     """The settings that the canon does not have: fields to report, and fields without an effect."""
-    told: dict[str, Raw] = carried(request, wire.REQUEST_EXTRAS) or {}
+    reported: dict[str, Raw] = carried(request, wire.REQUEST_EXTRAS) or {}
     silent: dict[str, Raw] = {}
     options = request.options
     if options is not None:
         if options.num_predict is not None and options.num_predict < 0:
             silent["options/num_predict"] = json_text.raw(options.num_predict)  # no limit, the same as an absent field
         for name, value in (carried(options, wire.OPTION_EXTRAS) or {}).items():
-            told[f"options/{name}"] = value
+            reported[f"options/{name}"] = value
     think = request.think
     if isinstance(think, str) and think not in ORDER:
-        told["think"] = json_text.raw(think)
+        reported["think"] = json_text.raw(think)
     if request.format and _read_format(request.format) is None:
-        said = bytes(request.format) not in (b'""', b"null")
-        (told if said else silent)["format"] = request.format
-    return told, silent
+        is_set = bytes(request.format) not in (b'""', b"null")
+        (reported if is_set else silent)["format"] = request.format
+    return reported, silent
 
 
 def _read_format(shape: Raw) -> Format | None:
@@ -159,9 +159,9 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
         return None
     profile = context.profile
     if context.source == wire.NAME:
-        said = False if effort == "none" else effort or (True if thoughts else None)
-        if not context.gated or _takes(profile, said):
-            return said
+        value = False if effort == "none" else effort or (True if thoughts else None)
+        if not context.gated or _takes(profile, value):
+            return value
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
     if thoughts is False and not off:
@@ -179,17 +179,17 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
             return False
         context.lose("effort.approximated", at, f"the model always thinks: none is sent as {levels[0]}")
         return levels[0]
-    asked = wish(settings)
-    if asked is None or asked.effort is None:
+    requested = wish(settings)
+    if requested is None or requested.effort is None:
         # Models that accept only levels think by default.
         return True if profile.thinking_off and (budget is not None or thoughts) else None
-    level = nearest(asked.effort, levels)
+    level = nearest(requested.effort, levels)
     if level not in levels:
-        context.lose("effort.dropped", at, asked.effort)
+        context.lose("effort.dropped", at, requested.effort)
         return None
     lose_budget(settings, level, context)
     if level != effort:
-        context.lose("effort.approximated", at, f"{asked.words} is sent as {level}")
+        context.lose("effort.approximated", at, f"{requested.words} is sent as {level}")
     return level
 
 

@@ -52,7 +52,7 @@ class StreamReader:
         self._model = ""
         self._over = False
         self._ended = False  # ended by its last line, not by a fault
-        self._kept: set[tuple[Path, str]] = set()
+        self._noted: set[tuple[Path, str]] = set()
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events of a chunk of bytes."""
@@ -205,14 +205,14 @@ class StreamReader:
         self._over = self._ended = True
         self._end(events)
         stop = read_stop(answer.done_reason, self._seen, self._context)
-        told: dict[str, Raw] | None = carried(answer, wire.ANSWER_EXTRAS)
-        if told:
-            self._note((), told)
-        events.append(Finish(stop, read_usage(answer), extra={wire.NAME: told} if told else None))
+        fields: dict[str, Raw] | None = carried(answer, wire.ANSWER_EXTRAS)
+        if fields:
+            self._note((), fields)
+        events.append(Finish(stop, read_usage(answer), extra={wire.NAME: fields} if fields else None))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once, because a stream repeats it in every line."""
-        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._noted}
         if fresh:
-            self._kept.update([(at, name) for name in fresh])
+            self._noted.update([(at, name) for name in fresh])
             self._context.keep(at, fresh)

@@ -42,13 +42,13 @@ class StreamWriter:
         self._message = b""
         self._open: dict[int, bytes] = {}  # part -> the bytes before its text in every line
         self._parts: dict[int, Part] = {}
-        self._held: dict[int, list[str]] = {}  # call -> its arguments so far
+        self._arguments: dict[int, list[str]] = {}  # call -> its arguments so far
         self._dropped: set[int] = set()  # parts of the second and later answers
         self._first: int | None = None  # the written answer: the lowest number
         self._early: list[Event] = []  # events of other answers, until the first one begins
         self._calls = 0
         self._cut = False  # a call is incomplete
-        self._said = False  # whether there is a text
+        self._has_text = False  # whether there is a text
         self._ended: Finish | None = None  # the Finish of the first answer
         self._over = False
         self._extra: Extra | None = None
@@ -123,12 +123,12 @@ class StreamWriter:
                 self._context.lose("refusal.as_text", part.at)
             if part.citations:
                 self._context.lose("citation.dropped", part.at)
-            self._said = True
+            self._has_text = True
             self._open[event.index] = self._before(b'"content":')
         elif type(part) is Reasoning:
             self._open[event.index] = self._before(b'"content":"","thinking":')
         elif type(part) is ToolCall:
-            self._held[event.index] = []
+            self._arguments[event.index] = []
         elif type(part) is Media:
             return self._media(part)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
@@ -146,7 +146,7 @@ class StreamWriter:
                 self._dropped.add(event.index)
         self._early.clear()
 
-    def _told_early(self) -> bytes:
+    def _write_early(self) -> bytes:
         """Write the answer with the lowest number, if the answer 0 does not exist."""
         early, self._early = self._early, []
         starts = [event for event in early if type(event) is PartStart]
@@ -179,8 +179,8 @@ class StreamWriter:
             return json_text.encode({**fields, "logprobs": scores}) + b"\n"
         if not event.text:
             return b""
-        if event.index in self._held:
-            self._held[event.index].append(event.text)
+        if event.index in self._arguments:
+            self._arguments[event.index].append(event.text)
             return b""
         before = self._open.get(event.index)
         return b"" if before is None else before + json_text.encode(event.text) + _AFTER
@@ -188,7 +188,7 @@ class StreamWriter:
     def _part_end(self, event: PartEnd) -> bytes:
         part = self._parts.pop(event.index, None)
         self._open.pop(event.index, None)
-        pieces = self._held.pop(event.index, None)
+        pieces = self._arguments.pop(event.index, None)
         if pieces is None or type(part) is not ToolCall:
             return b""
         arguments = part.arguments + "".join(pieces)
@@ -213,7 +213,7 @@ class StreamWriter:
             return b""
         if self._first is None:
             if self._early and event.answer:
-                out_early = self._told_early()
+                out_early = self._write_early()
             else:
                 self._first = event.answer
                 self._drop_early()
@@ -232,7 +232,7 @@ class StreamWriter:
             self.fault = unusable()
             return error_line(self.fault)
         words = failure(stop, wire.NAME)
-        words = GAP + words if words and self._said else words
+        words = GAP + words if words and self._has_text else words
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
         write_end(stop, self._calls > 0, event.usage or ended.usage, out, self._context)
         put_back(out, self._extra)

@@ -53,11 +53,11 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
     moved: list[Part] = []
     results: list[ToolResult] = []
     answered: set[str] = set()
-    asked = {call.id: call for call in calls}
+    calls_by_id = {call.id: call for call in calls}
     for result in turn.parts:
         if not isinstance(result, ToolResult):
             context.lose("part.dropped", result.at)
-        elif not mine and result.call_id in answered and result.call_id in asked:
+        elif not mine and result.call_id in answered and result.call_id in calls_by_id:
             context.lose("result.duplicate", result.at)
         else:
             answered.add(result.call_id)
@@ -65,7 +65,7 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
     if not mine:
         results = _in_order(results, calls, context)
     for result in results:
-        messages.append(_write_result(result, asked.get(result.call_id), moved, context))
+        messages.append(_write_result(result, calls_by_id.get(result.call_id), moved, context))
     if moved:
         messages.extend(write_content("user", tuple(moved), context))
 
@@ -88,7 +88,7 @@ def _in_order(results: list[ToolResult], calls: list[ToolCall], context: Context
     return out + [result for result in results if result.call_id not in ids]
 
 
-def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part], context: Context) -> dict[str, Any]:
+def _write_result(result: ToolResult, call: ToolCall | None, moved: list[Part], context: Context) -> dict[str, Any]:
     mine = context.source == wire.NAME
     content = plain_text(result.parts)
     images: list[str] = []
@@ -107,10 +107,10 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
     message: dict[str, Any] = {"role": "tool", "content": content}
     if images:
         message["images"] = images
-    name, namespace = (asked.name, asked.namespace) if asked is not None else (result.name, "")
+    name, namespace = (call.name, call.namespace) if call is not None else (result.name, "")
     if mine:
         name, namespace = result.name, ""
-    elif not name and asked is None:
+    elif not name and call is None:
         context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
     # Current servers also take `tool_call_id`; older servers and SDK 0.6.3 know only `tool_name`, so both are written

@@ -33,9 +33,9 @@ ANY_NAMES = Names(r"(?s).+")
 IDS = re.compile(r"(?s).+\Z")
 """The server checks no ids."""
 
-_KEPT = frozenset({"anyOf", "type", "items", "description", "enum", "properties", "required"})
+_KEYWORDS = frozenset({"anyOf", "type", "items", "description", "enum", "properties", "required"})
 PARAMETERS = Subset(
-    keywords=_KEPT,
+    keywords=_KEYWORDS,
     refs="inline",
     const="enum",
     one_of="any_of",
@@ -143,23 +143,23 @@ def _fit(schema: str) -> _Fitted:
     fitted, changes = adapt(schema.encode(), PARAMETERS)
     idle = [change for change in changes if change.detail.endswith(_IDLE)]
     grouped = len(idle) > 1
-    told = [
+    losses = [
         (change.code, change.path, change.detail)
         for change in changes
         if not (grouped and change.detail.endswith(_IDLE))
     ]
     if grouped:
         counted = Counter([change.detail.removesuffix(_IDLE) for change in idle])
-        told.append((idle[0].code, (), ", ".join([f"{word} ({count})" for word, count in counted.items()]) + _IDLE))
+        losses.append((idle[0].code, (), ", ".join([f"{word} ({count})" for word, count in counted.items()]) + _IDLE))
     if b'"description"' not in fitted:
-        return _Fitted(Raw(fitted), "", tuple(told))
+        return _Fitted(Raw(fitted), "", tuple(losses))
     fields = json_text.fields(fitted)
-    said = fields.pop("description", None)
-    if said is None:
-        return _Fitted(Raw(fitted), "", tuple(told))
+    description = fields.pop("description", None)
+    if description is None:
+        return _Fitted(Raw(fitted), "", tuple(losses))
     if json_text.is_object(schema) and "description" in json_text.fields(schema):
-        told.append(("schema.rewritten", ("description",), "moved to the description of the tool"))
-    return _Fitted(json_text.raw(fields), str(json_text.plain(said)), tuple(told))
+        losses.append(("schema.rewritten", ("description",), "moved to the description of the tool"))
+    return _Fitted(json_text.raw(fields), str(json_text.plain(description)), tuple(losses))
 
 
 # A schema comes back with every turn of a conversation, and nearly every one changes here.
@@ -185,8 +185,8 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
     choice = request.choice
     if choice is None or not request.tools:
         if choice is not None and choice.mode in ("required", "one", "none"):
-            said = "there is no tool to choose"
-            context.lose("choice.dropped", choice.at, said, "info" if choice.mode == "none" else None)
+            reason = "there is no tool to choose"
+            context.lose("choice.dropped", choice.at, reason, "info" if choice.mode == "none" else None)
         return request.tools
     if choice.mode == "none":
         for tool in request.tools:
@@ -208,10 +208,10 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
 def _named(
     tools: tuple[Tool | HostedTool, ...], names: tuple[str, ...], context: Context
 ) -> tuple[Tool | HostedTool, ...]:
-    kept: list[Tool | HostedTool] = []
+    chosen: list[Tool | HostedTool] = []
     for tool in tools:
         if isinstance(tool, HostedTool) or tool.name in names:
-            kept.append(tool)
+            chosen.append(tool)
         else:
             context.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
-    return tuple(kept)
+    return tuple(chosen)

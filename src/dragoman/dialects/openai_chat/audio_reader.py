@@ -33,7 +33,7 @@ else is raw: 24,000 samples a second, 16 bits, one channel.
 _RAW = "audio/L16;rate=24000"
 
 
-def spoken_parts(audio: Raw, parts: list[Part], at: Path, context: Context, *, request: bool = False) -> list[Part]:
+def with_transcript(audio: Raw, parts: list[Part], at: Path, context: Context, *, request: bool = False) -> list[Part]:
     """The parts of a message with the transcript of its sound, before any calls. The sound itself is added if the
     target can hold sound, or if there is no transcript. `at`: the path of the message. In a history only the transcript
     is kept: nothing shows that an upstream accepts the assistant's sound.
@@ -102,7 +102,7 @@ def mime_of(data: str) -> str:
     return next((mime for head, mime in _BEGINNINGS.items() if data.startswith(head)), _RAW)
 
 
-def is_heard(audio: Raw, *, request: bool = False) -> bool:
+def has_audio_content(audio: Raw, *, request: bool = False) -> bool:
     """Whether a field holds a transcript, or in an answer a sound. A history usually names a sound by id only."""
     fields = _members(audio)
     return bool(fields.get("transcript") or (fields.get("data") and not request))

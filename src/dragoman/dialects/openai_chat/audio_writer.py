@@ -23,7 +23,7 @@ from . import wire
 _RAW = re.compile(r"audio/(?:l16|pcm)\b", re.IGNORECASE)
 """Raw samples of 16 bits in one channel. Gemini sends the low byte first, which Chat calls `pcm16`."""
 _RATE = re.compile(r"rate=(\d{1,6})")
-_USUAL_RATE = 24000
+_DEFAULT_RATE = 24000
 _FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/flac": "flac"}
 
 
@@ -62,19 +62,21 @@ def report_rest(sound: Media, context: Context) -> None:
 
 def report_format(sound: Media, context: Context) -> None:
     """Report a sound in another format than the client asked for."""
-    asked = _asked_format(context)
+    requested = _requested_format(context)
     sent = _format_of(sound)
-    if asked != sent or (sent == "pcm16" and _rate(sound) != _USUAL_RATE):
-        context.lose("media.retyped", sound.at, f"the sound is {sound.mime}, the client asked for {asked or 'nothing'}")
+    if requested != sent or (sent == "pcm16" and _rate(sound) != _DEFAULT_RATE):
+        context.lose(
+            "media.retyped", sound.at, f"the sound is {sound.mime}, the client asked for {requested or 'nothing'}"
+        )
 
 
 def _whole(pieces: list[str], sound: Media, context: Context) -> str:
     """The data of a sound. Raw samples become a WAV file for a client that asked for a file. The samples do not change,
     and most players open a WAV file under any name.
     """
-    asked = _asked_format(context)
-    as_file = asked not in ("", "pcm16") and _format_of(sound) == "pcm16"
-    if asked != "wav" or not as_file:
+    requested = _requested_format(context)
+    as_file = requested not in ("", "pcm16") and _format_of(sound) == "pcm16"
+    if requested != "wav" or not as_file:
         report_format(sound, context)
     if not as_file and len(pieces) == 1:
         return pieces[0]
@@ -95,7 +97,7 @@ def _wav_head(size: int, rate: int) -> bytes:
 
 def _rate(sound: Media) -> int:
     found = _RATE.search(sound.mime)
-    return int(found[1]) if found else _USUAL_RATE
+    return int(found[1]) if found else _DEFAULT_RATE
 
 
 def _format_of(sound: Media) -> str:
@@ -105,7 +107,7 @@ def _format_of(sound: Media) -> str:
     return _FORMATS.get(sound.mime.partition(";")[0], sound.mime)
 
 
-def _asked_format(context: Context) -> str:
+def _requested_format(context: Context) -> str:
     """The format that the client asked for. "": the request is unknown, or asks for no sound."""
     extra = context.answers.extra if context.answers is not None else None
     wished = (extra or {}).get(wire.NAME, {}).get("audio")

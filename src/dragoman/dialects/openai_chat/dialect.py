@@ -48,10 +48,10 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
             found.append((2, "the first message is a system message"))
         if any(isinstance(m, dict) and ("tool_calls" in m or "function_call" in m) for m in messages):
             found.append((4, "messages[].tool_calls"))
-        said = [message for message in messages if isinstance(message, dict)]
-        if any(_has_text_arguments(call) for message in said for call in listed(message, "tool_calls")):
+        entries = [message for message in messages if isinstance(message, dict)]
+        if any(_has_text_arguments(call) for message in entries for call in listed(message, "tool_calls")):
             found.append((3, "arguments is a text"))
-        if any(_kind(part) in _PARTS for message in said for part in listed(message, "content")):
+        if any(_kind(part) in _PARTS for message in entries for part in listed(message, "content")):
             found.append((4, "a content part of Chat's own"))
         model = document.get("model")
         if isinstance(model, str) and _GPT(model):

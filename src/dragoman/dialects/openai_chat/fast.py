@@ -134,7 +134,7 @@ class _Called(Struct, gc=False):
     extra_content: dict[str, Any] | UnsetType = UNSET
 
 
-class _Told(Struct, gc=False):
+class _WrittenMessage(Struct, gc=False):
     """A message as written."""
 
     role: str
@@ -147,7 +147,7 @@ class _Told(Struct, gc=False):
 
 class _Chosen(Struct, gc=False):
     index: int
-    message: _Told
+    message: _WrittenMessage
     finish_reason: str
     logprobs: None
 
@@ -184,7 +184,7 @@ class _LooseAnswer(_Answer, forbid_unknown_fields=False, kw_only=True):
 _decode = msgspec.json.Decoder(_Answer).decode
 _decode_loose = msgspec.json.Decoder(_LooseAnswer).decode
 _elements = msgspec.json.Decoder(list[Raw]).decode
-_NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
+_NO_PROMPT_DETAILS, _NO_COMPLETION_DETAILS = _PromptDetails(), _CompletionDetails()
 _KINDS = Kinds(
     (("choices", 0), ("content_filter_results", "stop_reason")),
     (("usage", "prompt_tokens_details"), ("text_tokens",)),
@@ -205,7 +205,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer, unknown = loose
     choice, usage = answer.choices[0], answer.usage
     message, stop = choice.message, choice.finish_reason
-    text, said = as_spelled(message.content), message.tool_calls
+    text, tool_calls = as_spelled(message.content), message.tool_calls
     calls: dict[str, PlainCall] = {}
     thinking, seal = NO_TEXT, None
     if message.reasoning_content is not NULL or message.reasoning is not NULL:
@@ -215,18 +215,18 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         thinking = found
     if text is None:
         return None
-    if said:
-        for call in said:
+    if tool_calls:
+        for call in tool_calls:
             calls[call.id] = call.function
-        if stop == "length" or len(calls) < len(said):
+        if stop == "length" or len(calls) < len(tool_calls):
             return None
         stop = "tool_calls"  # with a forced choice some servers send `stop`
     elif stop == "tool_calls" or not text:
         return None
     prompt, output = usage.prompt_tokens, usage.completion_tokens
-    asked = usage.prompt_tokens_details or _NOTHING_ASKED
-    told = usage.completion_tokens_details or _NOTHING_TOLD
-    thought, total = told.reasoning_tokens, usage.total_tokens
+    prompt_details = usage.prompt_tokens_details or _NO_PROMPT_DETAILS
+    completion_details = usage.completion_tokens_details or _NO_COMPLETION_DETAILS
+    thought, total = completion_details.reasoning_tokens, usage.total_tokens
     if thought and is_apart(thought, prompt, output, total):
         output += thought
     if total != prompt + output or (thought is not None and thought > output):
@@ -240,8 +240,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         stop,
         prompt,
         output,
-        asked.cached_tokens,
-        asked.cache_write_tokens,
+        prompt_details.cached_tokens,
+        prompt_details.cache_write_tokens,
         thought,
         answer.created,
         tier,
@@ -249,8 +249,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         _KINDS[
             choice.content_filter_results in EMPTY_VALUES,
             choice.stop_reason in EMPTY_VALUES,
-            not asked.text_tokens,
-            not told.text_tokens,
+            not prompt_details.text_tokens,
+            not completion_details.text_tokens,
             not answer.service_tier or tier is not None,
             answer.system_fingerprint in EMPTY_VALUES,
             answer.prompt_filter_results in EMPTY_VALUES,
@@ -303,8 +303,8 @@ _MESSAGE_FIELDS, _CHOICE_FIELDS, _USAGE_FIELDS, _ANSWER_FIELDS = [
 
 def _with_unknown(plain: Plain, unknown: _Unknown) -> Plain | None:
     """The answer with the figures among the unknown fields, and with the names of the other fields that are kept."""
-    kept = [*plain.kept]
-    above = kept.pop() if kept and kept[-1][0] == () else None
+    extra_names = [*plain.kept]
+    above = extra_names.pop() if extra_names and extra_names[-1][0] == () else None
     for at, fields in unknown:
         if at == _IN_USAGE:
             figures = plain.cache_read, plain.cache_write, plain.reasoning
@@ -317,12 +317,12 @@ def _with_unknown(plain: Plain, unknown: _Unknown) -> Plain | None:
                     plain.tier = tier
                     del fields["service_tier"]
         elif at == () and above is not None:
-            kept.append(above)
+            extra_names.append(above)
             above = None
         names = names_of(fields)
         if names:
-            kept.append((at, names))
-    plain.kept = (*kept, above) if above is not None else tuple(kept)
+            extra_names.append((at, names))
+    plain.kept = (*extra_names, above) if above is not None else tuple(extra_names)
     return plain
 
 
@@ -330,11 +330,11 @@ _IN_REASONING = Seal(wire.NAME, "", "reasoning")
 """Names the field in which the host accepts the thought (`thought_origin`)."""
 
 
-def _thinking(usual: Raw, other: Raw) -> tuple[Raw | None, Seal | None]:
+def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, Seal | None]:
     """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
     have different texts.
     """
-    text = as_spelled(usual)
+    text = as_spelled(reasoning_content)
     if text:
         return (text, None) if other is NULL or other == NULL or as_spelled(other) == text else (None, None)
     if text is None:
@@ -349,23 +349,23 @@ def _extra_content(packed: str) -> dict[str, Any]:
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    told: list[_Called] | UnsetType = UNSET
+    written_calls: list[_Called] | UnsetType = UNSET
     calls = plain.calls
     if plain.thought is not None:
         return None
     if calls:
         if plain.thoughts is not None:
             return None
-        told = []
+        written_calls = []
         slots = plain.slots
         for call_id, call in calls.items():
             shown = short_for_chat_client(call_id)
             if shown is None:
                 return None
             if slots is not None and call_id in slots:
-                told.append(_Called(shown, "function", call, _extra_content(slots[call_id])))
+                written_calls.append(_Called(shown, "function", call, _extra_content(slots[call_id])))
             else:
-                told.append(_Called(shown, "function", call))
+                written_calls.append(_Called(shown, "function", call))
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     usage = _Cost(
         plain.input,
@@ -376,7 +376,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
     listed = plain.listed
     details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
-    message = _Told("assistant", plain.thinking or UNSET, plain.text or None, None, told, details)
+    message = _WrittenMessage("assistant", plain.thinking or UNSET, plain.text or None, None, written_calls, details)
     choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)

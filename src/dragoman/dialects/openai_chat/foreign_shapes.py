@@ -148,8 +148,8 @@ def _choice(choice: Choice | None, context: Context) -> Choice | None:
     value = next(iter(choice.extra[wire.NAME].values()))
     mode = _CHOICES.get(json_text.kind(value))
     fields = json_text.fields(value) if mode is not None else {}
-    for place, kept in context.kept:
-        fields |= kept if place == ("tool_choice",) else {}
+    for place, more in context.kept:
+        fields |= more if place == ("tool_choice",) else {}
     name = _word(fields, "name")
     if mode is None or (mode == "one" and not name):
         return choice
@@ -160,9 +160,9 @@ def _choice(choice: Choice | None, context: Context) -> Choice | None:
 
 def _understood(at: Path, names: frozenset[str], context: Context) -> None:
     """Remove fields that were understood from the kept fields, so that they are no losses."""
-    kept: list[tuple[Path, dict[str, Raw]]] = []
+    remaining: list[tuple[Path, dict[str, Raw]]] = []
     for place, fields in context.kept:
         left = fields if place != at else {name: value for name, value in fields.items() if name not in names}
         if left:
-            kept.append((place, left))
-    context.kept = kept
+            remaining.append((place, left))
+    context.kept = remaining

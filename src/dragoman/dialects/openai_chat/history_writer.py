@@ -39,7 +39,7 @@ def some_input(turns: tuple[Turn, ...], context: Context) -> dict[str, Any]:
     return {"role": "user", "content": NO_INPUT}
 
 
-def say_json(messages: list[Any], request: Request, context: Context) -> None:
+def add_json_message(messages: list[Any], request: Request, context: Context) -> None:
     """Add a message with the word JSON: OpenAI refuses JSON mode unless some message has the word (docs "Structured
     outputs", 2026-11). Only the first messages are checked, so that the result is the same in every later turn.
     """
@@ -107,10 +107,10 @@ def _system_role(context: Context) -> str:
 
 def _words_only(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
     """The parts without media: a system message holds text only (openai 3.49.0, 2026-11)."""
-    kept = []
+    remaining = []
     for part in parts:
         if isinstance(part, Media):
             context.lose("system.media.dropped", part.at, part.mime or part.kind)
         else:
-            kept.append(part)
-    return tuple(kept)
+            remaining.append(part)
+    return tuple(remaining)

@@ -111,14 +111,14 @@ class _Suit:
         return tools, None
 
     def _filtered(self, tools: tuple[Tool | HostedTool, ...], choice: Choice) -> tuple[Tool | HostedTool, ...]:
-        kept: list[Tool | HostedTool] = []
+        chosen: list[Tool | HostedTool] = []
         for tool in tools:
             if isinstance(tool, HostedTool) or tool.name in choice.names:
-                kept.append(tool)
+                chosen.append(tool)
             else:
                 self._lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
         self._lose("choice.by_filter", choice.at)
-        return tuple(kept)
+        return tuple(chosen)
 
     def _weakened(self, choice: Choice) -> Choice:
         """Some hosts refuse a forced choice while the model thinks."""
@@ -128,10 +128,10 @@ class _Suit:
         self._lose("choice.weakened", choice.at)
         name = NAMES.send(choice.names[0], "", self._context, choice.at) if choice.mode == "one" else ""
         order = f"You must call the tool `{name}`" if name else "You must call at least one of the tools"
-        self._say(f"{order} in your next answer.", choice.at)
+        self._instruct(f"{order} in your next answer.", choice.at)
         return Choice("auto", () if name else choice.names, at=choice.at)
 
-    def _say(self, text: str, at: Path) -> None:
+    def _instruct(self, text: str, at: Path) -> None:
         self.words.append(Turn("system", (Text(text),), at=at))
 
     def settings(self, settings: Settings) -> Settings:
@@ -142,7 +142,7 @@ class _Suit:
         at = settings.at.get("format", ())
         if self._refused("response_format.json_schema"):
             self._lose("format.as_text", at)
-            self._say(f"Answer with one valid JSON object that fits this JSON Schema:\n{shape.schema or '{}'}", at)
+            self._instruct(f"Answer with one valid JSON object that fits this JSON Schema:\n{shape.schema or '{}'}", at)
             return msgspec.structs.replace(settings, format=Format("json"))
         strict = shape.enforced or (shape.strict and not self._own)
         if strict and self._refused("response_format.json_schema.strict"):
@@ -159,7 +159,7 @@ class _Suit:
         if self._ids is None and not turn.name and turn.extra is None:
             # Nearly all turns hold nothing that a host could refuse.
             if turn.role != "assistant" or not self._demanded:
-                if _is_plain(turn.parts):
+                if _has_nothing_to_adjust(turn.parts):
                     return turn
         change: dict[str, Any] = {}
         if turn.name and self._refused("messages[].name"):
@@ -175,9 +175,9 @@ class _Suit:
         extra = self._turn_extra(turn)
         if self._demanded and turn.role == "assistant" and parts:
             field = self._host.reasoning
-            said = any(type(part) is Reasoning and marked_field(part) == field for part in parts)
+            has_thought = any(type(part) is Reasoning and marked_field(part) == field for part in parts)
             empty = (extra or {}).get(wire.NAME, {}).get(field)
-            if not said and (empty is None or (self._host.blank and bytes(empty) == b'""')):
+            if not has_thought and (empty is None or (self._host.blank and bytes(empty) == b'""')):
                 self._lose("reasoning.invented", turn.at, f"{self._host.name} wants {field} in a tool loop")
                 extra = with_own(extra, field, json_text.raw(self._host.blank))
         if extra is not turn.extra:
@@ -271,7 +271,7 @@ class _Suit:
         return hashed(call_id, "")[: self._host.id_length]
 
 
-def _is_plain(parts: tuple[Part, ...]) -> bool:
+def _has_nothing_to_adjust(parts: tuple[Part, ...]) -> bool:
     for part in parts:
         if part.seal is not None or part.cache is not None or part.extra is not None:
             return False
@@ -282,7 +282,7 @@ def _is_plain(parts: tuple[Part, ...]) -> bool:
         elif kind is ToolCall:
             if part.custom:  # type: ignore[attr-defined]
                 return False
-        elif kind is not ToolResult or not _is_plain(part.parts):  # type: ignore[attr-defined]
+        elif kind is not ToolResult or not _has_nothing_to_adjust(part.parts):  # type: ignore[attr-defined]
             return False
     return True
 
@@ -296,9 +296,9 @@ def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> boo
     settings = request.settings
     if settings.effort is not None or settings.budget is not None:
         return (settings.effort == "none" or settings.budget == 0) == (way == "off")
-    said = (request.extra or {}).get(wire.NAME, {})
+    extra = (request.extra or {}).get(wire.NAME, {})
     return any(
-        name in said and json_text.plain(said[name]) == value for name, value in host.switch.get(way, {}).items()
+        name in extra and json_text.plain(extra[name]) == value for name, value in host.switch.get(way, {}).items()
     )
 
 
@@ -329,8 +329,8 @@ def _switch(out: dict[str, Any], host: Host, request: Request, context: Context)
         fields = host.switch["off"]
     elif effort != "none" and "on" in host.switch and host.fields.get("reasoning_effort") is False:
         fields = host.switch["on"]
-        asked = wish(request.settings)
-        context.lose("effort.approximated", asked.at if asked is not None else (), f"{effort} is sent as on")
+        requested = wish(request.settings)
+        context.lose("effort.approximated", requested.at if requested is not None else (), f"{effort} is sent as on")
     else:
         return
     del out["reasoning_effort"]

@@ -53,16 +53,16 @@ def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
     made = next((one for one, prefix in _PREFIXES.items() if call_id.startswith(prefix + MARK)), "")
     family = made or (family if family in SEARCHES else "")
     call_id = own_id(_PREFIXES.get(made, ""), call_id)
-    said = word(detail, "result")
-    asked = word(detail, "arguments")
-    if family == _RUN and "code" not in members(asked):
-        asked = arguments(code=asked, language=_EDITOR)
+    result = word(detail, "result")
+    call_arguments = word(detail, "arguments")
+    if family == _RUN and "code" not in members(call_arguments):
+        call_arguments = arguments(code=call_arguments, language=_EDITOR)
     server, name = split_name(name) if family == _MCP else ("", name)
-    call = HostedCall(dialect, DETAIL, value, family, call_id, name, asked, server, at=at)
+    call = HostedCall(dialect, DETAIL, value, family, call_id, name, call_arguments, server, at=at)
     if family == _RUN:
-        return call, _read_run(said, call, (*at, "result"))
-    sources, parts = _read_result(said, (*at, "result"))
-    error = members(said).get("error") if family and is_marked(value) and said.endswith("}") else None
+        return call, _read_run(result, call, (*at, "result"))
+    sources, parts = _read_result(result, (*at, "result"))
+    error = members(result).get("error") if family and is_marked(value) and result.endswith("}") else None
     if isinstance(error, str):  # as `_written` wrote it
         parts = (Text(error, at=(*at, "result")),) if error else ()
     failed = isinstance(error, str)
@@ -76,13 +76,13 @@ def is_marked(value: Raw) -> bool:
 
 def _read_run(text: str, call: HostedCall, at: Path) -> HostedResult:
     """Read the output of `_written_run`."""
-    said = members(text)
-    stderr, code = word(said, "stderr"), said.get("exit_code")
+    fields = members(text)
+    stderr, code = word(fields, "stderr"), fields.get("exit_code")
     known = type(code) is int
-    wrote = word(said, "stdout") if known else text
+    wrote = word(fields, "stdout") if known else text
     parts: tuple[Part, ...] = (Text(wrote, at=at),) if wrote else ()
-    told = (parts, known and code != 0, (), stderr, code if known else None)
-    return HostedResult(call.dialect, DETAIL, ELSEWHERE, call.family, call.id, (), *told, at=call.at)
+    outcome = (parts, known and code != 0, (), stderr, code if known else None)
+    return HostedResult(call.dialect, DETAIL, ELSEWHERE, call.family, call.id, (), *outcome, at=call.at)
 
 
 def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part, ...]]:
@@ -154,8 +154,8 @@ def _written(result: HostedResult | None) -> str:
 
 
 def _page(page: Citation) -> dict[str, Any]:
-    said = {"url": page.url, "title": page.title, "content": page.quote, "page_age": page.age}
-    return {name: value for name, value in said.items() if value}
+    fields = {"url": page.url, "title": page.title, "content": page.quote, "page_age": page.age}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _own_content(value: Raw) -> str:

@@ -513,7 +513,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
                 context.lose("order.approximated", part.at)
             if type(part) is Media:
                 length += len(missing(part))
-                part = _shown(part, context, request)
+                part = _assistant_media(part, context, request)
             content.append(part)
     message.pop(_FIELD, None)
     if thoughts:
@@ -532,7 +532,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     return message
 
 
-def _shown(media: Media, context: Context, request: bool) -> Part:
+def _assistant_media(media: Media, context: Context, request: bool) -> Part:
     """Media of the assistant. Chat accepts media from users only (openai 3.49.0, 2026-11); related dialects have a
     field for them.
     """

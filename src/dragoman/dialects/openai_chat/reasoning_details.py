@@ -64,7 +64,7 @@ def words(detail: Detail) -> str:
     return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
 
 
-_SAYING = frozenset({"type", "text", "summary", "format", "index", "signature", "data"})
+_TEXT_FIELDS = frozenset({"type", "text", "summary", "format", "index", "signature", "data"})
 
 
 def is_proof(detail: Detail) -> bool:
@@ -74,9 +74,9 @@ def is_proof(detail: Detail) -> bool:
     return bool(detail.signature or detail.data) or detail.format not in (None, "", _FORMAT)
 
 
-def says_more(value: Raw) -> bool:
+def has_other_fields(value: Raw) -> bool:
     """Whether an entry without proof has more fields than its text."""
-    return not json_text.fields(value).keys() <= _SAYING
+    return not json_text.fields(value).keys() <= _TEXT_FIELDS
 
 
 def written_entry(packed: str, index: int) -> dict[str, Any]:
@@ -152,18 +152,18 @@ def take_own(message: wire.Message, at: Path) -> list[Part]:
     if not values or None in entries:
         return []
     known = [entry for entry in entries if entry is not None]
-    said = "".join(map(words, known))
+    text = "".join(map(words, known))
     thought = message.reasoning_content or message.reasoning or ""
     if not any(map(is_proof, known)):
         # The details only repeat the thinking text.
-        if said == thought and not any(map(says_more, values)):
+        if text == thought and not any(map(has_other_fields, values)):
             message.reasoning_details = wire.NONE
         return []
     # Two different texts: both are kept.
-    if said and thought and said != thought:
+    if text and thought and text != thought:
         return []
     message.reasoning_details = wire.NONE
-    if said:
+    if text:
         message.reasoning_content = message.reasoning = None
     return [
         Reasoning(words(entry), seal=Seal(wire.NAME, json_text.text(value), entry.type), at=(*at, FIELD, i))

@@ -21,14 +21,15 @@ from .reasoning_details import (
     FIELD,
     SUMMARY,
     Detail,
+    has_other_fields,
     is_proof,
     listed,
     look,
     marked_seal,
-    says_more,
     words,
 )
-from .stream_reader import Answer, StreamReader
+from .stream_reader import StreamReader
+from .streamed_answer import Answer
 
 _KIND = "detail"
 
@@ -43,16 +44,16 @@ class GrowingDetail:
         self.fields = json_text.fields(value)
         self.pieces: list[str] = [words(first)]
 
-    def takes(self, told: Detail) -> bool:
+    def takes(self, detail: Detail) -> bool:
         """Whether a delta belongs to this entry."""
         mine = self.first
-        if mine.type != told.type or mine.type == ENCRYPTED or mine.index != told.index:
+        if mine.type != detail.type or mine.type == ENCRYPTED or mine.index != detail.index:
             return False
-        return mine.id is None or told.id is None or mine.id == told.id
+        return mine.id is None or detail.id is None or mine.id == detail.id
 
-    def more(self, told: Detail, value: Raw) -> None:
+    def more(self, detail: Detail, value: Raw) -> None:
         """Add a delta."""
-        self.pieces.append(words(told))
+        self.pieces.append(words(detail))
         for name, field in json_text.fields(value).items():
             if name not in ("text", "summary") and (name not in self.fields or bytes(field) != b"null"):
                 self.fields[name] = field
@@ -77,13 +78,13 @@ class DetailStreamReader(StreamReader):
         self._details: dict[int, GrowingDetail] = {}
         self._reads = self._reads_details or context.target != wire.NAME
 
-    def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _read_delta(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         if delta.reasoning_details and self._reads:
             if delta.reasoning and not self._field:
                 self._field = "reasoning"
             self._read_details(answer, delta, events)
             delta.reasoning_details = wire.NONE
-        super()._said(answer, delta, events)
+        super()._read_delta(answer, delta, events)
 
     def _read_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         values = listed(delta.reasoning_details)
@@ -91,16 +92,16 @@ class DetailStreamReader(StreamReader):
         if values is None:
             self._odd_field(at, {FIELD: delta.reasoning_details})
             return
-        spoken = ""
+        all_text = ""
         for value in values:
-            told = look(value)
-            if told is None:
+            detail = look(value)
+            if detail is None:
                 self._odd_detail(answer, value, (*at, FIELD), events)
                 continue
-            spoken += words(told)
+            all_text += words(detail)
             open_ = self._details.get(answer.number) if answer.kind == _KIND else None
-            if open_ is not None and open_.takes(told):
-                open_.more(told, value)
+            if open_ is not None and open_.takes(detail):
+                open_.more(detail, value)
             elif answer.waiting or (answer.call is not None and not answer.call.whole()):
                 part = self._whole_detail(value, (*at, FIELD))
                 if type(part) is Reasoning:
@@ -108,14 +109,14 @@ class DetailStreamReader(StreamReader):
                 continue
             else:
                 self._end(answer, events)
-                self._details[answer.number] = GrowingDetail(told, value)
+                self._details[answer.number] = GrowingDetail(detail, value)
                 self._begin(answer, _KIND, Reasoning(at=(*at, FIELD)), events)
-            text = words(told)
+            text = words(detail)
             if text:
                 events.append(PartDelta(answer.index, text))
-        if spoken:
+        if all_text:
             thought = delta.reasoning_content or delta.reasoning
-            if thought and thought != spoken:
+            if thought and thought != all_text:
                 self._odd_field(at, {"reasoning": json_text.raw(thought)})
             delta.reasoning = delta.reasoning_content = None
 
@@ -131,7 +132,7 @@ class DetailStreamReader(StreamReader):
         whole = detail.whole()
         found = look(whole)
         if found is None or not is_proof(found):
-            if says_more(whole):
+            if has_other_fields(whole):
                 self._odd_field(("choices", answer.number, "delta"), {FIELD: whole})
             return self._thought_origin()
         return marked_seal(found) or Seal(wire.NAME, json_text.text(whole), found.type)

@@ -20,10 +20,10 @@ from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire
-from .audio_reader import becomes_words, is_heard, spoken_parts
+from .audio_reader import becomes_words, has_audio_content, with_transcript
 from .cache_marks import capped_marks, take_marks, takes_anthropics, with_marks
 from .foreign_shapes import is_mixed, sorted_out
-from .history_writer import say_json, some_input, write_own, write_turn
+from .history_writer import add_json_message, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
@@ -136,8 +136,8 @@ class RequestReader:
             return
         if role == "assistant":
             parts = read_assistant(message, at, context, unknown, request=True)
-            if message.audio and becomes_words(context) and is_heard(message.audio, request=True):
-                parts = spoken_parts(message.audio, parts, at, context, request=True)
+            if message.audio and becomes_words(context) and has_audio_content(message.audio, request=True):
+                parts = with_transcript(message.audio, parts, at, context, request=True)
                 message.audio = wire.NONE
             if message.function_call is not None and message.function_call.name:
                 # A legacy call has no id. The n-th legacy call of a conversation is the n-th in every later turn too.
@@ -278,11 +278,11 @@ class RequestWriter(PlainDocument):
         if host is not None or context.gates(wire.NAME):
             self._strict = context.profile
         strict = self._strict
-        asked = request.settings.format
-        if asked is not None:
+        requested_format = request.settings.format
+        if requested_format is not None:
             # OpenAI: 400 "schema must be a JSON Schema of 'type: \"object\"'".
             request = with_taken_format(request, strict, context, objects=not self.own)
-        if request.settings.format is not asked:
+        if request.settings.format is not requested_format:
             context.suited = context.suited or host is not None
         if host is not None:
             request = suited(request, host, context)
@@ -352,7 +352,7 @@ class RequestWriter(PlainDocument):
         shape = self._request.settings.format
         # json_object is refused unless the word JSON occurs in the messages (OpenAI's documentation).
         if shape is not None and shape.kind == "json":
-            say_json(messages, self._request, context)
+            add_json_message(messages, self._request, context)
 
     def document(self, messages: Any) -> dict[str, Any]:
         """The request with these messages."""
@@ -375,8 +375,8 @@ class RequestWriter(PlainDocument):
                 out["tool_choice"] = choice
             # tool_choice without tools is an error (lint rule OAC-010).
             elif choice not in (None, "auto"):
-                said = "there is no tool to choose"
-                context.lose("choice.dropped", request.choice.at, said, "info" if choice == "none" else None)
+                reason = "there is no tool to choose"
+                context.lose("choice.dropped", request.choice.at, reason, "info" if choice == "none" else None)
         if request.stream is not None:
             out["stream"] = request.stream
         write_settings(request.settings, out, context)

@@ -18,7 +18,7 @@ from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order
 from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from . import wire
-from .audio_reader import becomes_words, is_empty, is_heard, spoken_parts
+from .audio_reader import becomes_words, has_audio_content, is_empty, with_transcript
 from .message import read_assistant, read_legacy, text_value, write_assistant
 from .reasoning_details import FIELD
 from .search_results import take_search, with_search
@@ -152,12 +152,12 @@ def _with_sound(message: wire.Message, parts: list[Part], at: Path, context: Con
     """The parts with the transcript of the message. The field stays if the target has the same field."""
     if not message.audio or not becomes_words(context):
         return parts
-    if not is_heard(message.audio):
+    if not has_audio_content(message.audio):
         if is_empty(message.audio):
             message.audio = wire.NONE
         return parts
     audio, message.audio = message.audio, wire.NONE
-    return spoken_parts(audio, parts, at, context)
+    return with_transcript(audio, parts, at, context)
 
 
 def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
@@ -200,10 +200,10 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
     if prompt is not None and any(_more_of_prompt(prompt)):
-        more |= {f"prompt_tokens_details/{name}": json_text.raw(value) for name, value in _told(prompt, _PROMPT)}
+        more |= {f"prompt_tokens_details/{name}": json_text.raw(value) for name, value in _nonzero(prompt, _PROMPT)}
     if completion is not None and any(_more_of_completion(completion)):
-        told = _told(completion, _COMPLETION_DETAILS)
-        more |= {f"completion_tokens_details/{name}": json_text.raw(value) for name, value in told}
+        counts = _nonzero(completion, _COMPLETION_DETAILS)
+        more |= {f"completion_tokens_details/{name}": json_text.raw(value) for name, value in counts}
     output = usage.completion_tokens
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
@@ -218,10 +218,10 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     # prompt_tokens includes cached tokens (openai 3.49.0, 2026-11).
     read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
     if unknown and context.target != wire.NAME:
-        said = unknown.get(("usage",), {})
-        read, written, thought = take_figures(said, read, written, thought)
-        if context.target not in wire.KIN and "service_tier" in said:  # Mistral
-            tier = _tier_in(said)
+        usage_fields = unknown.get(("usage",), {})
+        read, written, thought = take_figures(usage_fields, read, written, thought)
+        if context.target not in wire.KIN and "service_tier" in usage_fields:  # Mistral
+            tier = _tier_in(usage_fields)
     extra = gather(context, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
@@ -244,11 +244,11 @@ def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
     return total == prompt + output + thought or (thought > output and total != prompt + output)
 
 
-def _tier_in(said: dict[str, Raw]) -> Tier | None:
-    word = service_tiers.read(said["service_tier"])
+def _tier_in(fields: dict[str, Raw]) -> Tier | None:
+    word = service_tiers.read(fields["service_tier"])
     if word is None:
         return None
-    del said["service_tier"]
+    del fields["service_tier"]
     return Tier(word, ("usage", *TIER_AT))
 
 
@@ -261,25 +261,25 @@ _THOUGHT = ("reasoning_tokens",)
 
 
 def take_figures(
-    said: dict[str, Raw], read: int | None, written: int | None, thought: int | None
+    fields: dict[str, Raw], read: int | None, written: int | None, thought: int | None
 ) -> tuple[int | None, int | None, int | None]:
     """The tokens read from the cache, written to it, and of thoughts, which may stand under a host's own names. These
-    are removed from `said`.
+    are removed from `fields`.
     """
     # DeepSeek and others have other names for the cached tokens.
-    read = _other_word(said, _CACHE_READ, read)
-    written = _other_word(said, _CACHE_WRITE, written)
-    thought = _other_word(said, _THOUGHT, thought)
-    said.pop("prompt_cache_miss_tokens", None)  # the complement of the hits
+    read = _other_word(fields, _CACHE_READ, read)
+    written = _other_word(fields, _CACHE_WRITE, written)
+    thought = _other_word(fields, _THOUGHT, thought)
+    fields.pop("prompt_cache_miss_tokens", None)  # the complement of the hits
     return read, written, thought
 
 
-def _other_word(said: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:
+def _other_word(fields: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:
     """The count, which may stand under a host's own name, or under both names with the same value."""
     for name in names:
-        found = json_text.plain(said[name]) if name in said else None
+        found = json_text.plain(fields[name]) if name in fields else None
         if type(found) is int and (count is None or count == found):
-            del said[name]
+            del fields[name]
             count = found
     return count
 
@@ -290,7 +290,7 @@ _more_of_prompt = attrgetter(*_PROMPT)
 _more_of_completion = attrgetter(*_COMPLETION_DETAILS)
 
 
-def _told(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
+def _nonzero(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
     return [(name, value) for name in names if (value := getattr(details, name))]
 
 
@@ -387,9 +387,9 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     if usage.extra is not None and wire.NAME in usage.extra:
         return _write_own_usage(usage, out)
     if usage.cache_read is not None:
-        asked = out["prompt_tokens_details"] = {"cached_tokens": usage.cache_read}
+        details = out["prompt_tokens_details"] = {"cached_tokens": usage.cache_read}
         if usage.cache_write is not None:
-            asked["cache_write_tokens"] = usage.cache_write
+            details["cache_write_tokens"] = usage.cache_write
     elif usage.cache_write is not None:
         out["prompt_tokens_details"] = {"cache_write_tokens": usage.cache_write}
     if usage.reasoning is not None:
@@ -400,9 +400,9 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
 
 def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that only this dialect has."""
-    asked = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
-    said = {"reasoning_tokens": usage.reasoning}
-    for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
+    prompt_details = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
+    completion_details = {"reasoning_tokens": usage.reasoning}
+    for name, details in (("prompt_tokens_details", prompt_details), ("completion_tokens_details", completion_details)):
         out[name] = {key: value for key, value in details.items() if value is not None}
     total = out["prompt_tokens"] + out["completion_tokens"] if usage.total is None else usage.total
     if usage.extra is not None and _COMPLETION in usage.extra[wire.NAME]:

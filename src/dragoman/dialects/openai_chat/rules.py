@@ -177,8 +177,8 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
     if len(both) == 2:
         yield Breach(("max_tokens",), "two limits: max_tokens and max_completion_tokens", "drop max_tokens")
     elif both == ["max_tokens"] and subject.profile.reasoning:
-        said = f"{subject.model} takes max_completion_tokens, not max_tokens"
-        yield Breach(("max_tokens",), said, "rename it to max_completion_tokens", "warning")
+        problem = f"{subject.model} takes max_completion_tokens, not max_tokens"
+        yield Breach(("max_tokens",), problem, "rename it to max_completion_tokens", "warning")
     for name in both:
         yield from beyond_most(subject, whole(subject.document, name), (name,))
 
@@ -200,12 +200,12 @@ def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
     if subject.profile.chat_tools == "ok" or not declarations(subject):
         return
     if subject.document.get("reasoning_effort") != "none":
-        said = f"{subject.model} takes function tools here only with reasoning_effort none"
+        problem = f"{subject.model} takes function tools here only with reasoning_effort none"
         severity: Level | None = None if given(subject.document, "reasoning_effort") else "warning"
-        yield Breach(("tools",), said, "send it through openai-responses, or say reasoning_effort none", severity)
+        yield Breach(("tools",), problem, "send it through openai-responses, or say reasoning_effort none", severity)
     elif subject.profile.chat_tools == "refused":
-        said = f"{subject.model} is reported to take no tools on this endpoint"
-        yield Breach(("tools",), said, "send it through openai-responses", "warning")
+        problem = f"{subject.model} is reported to take no tools on this endpoint"
+        yield Breach(("tools",), problem, "send it through openai-responses", "warning")
 
 
 @rule("OAC-015", "warning")
@@ -263,8 +263,8 @@ def json_mode_says_json(subject: Subject) -> Iterator[Breach]:
     """
     if word(sub(subject.document, "response_format"), "type") != "json_object":
         return
-    said = [text for _, message in messages(subject) for text in texts(message.get("content"), "text")]
-    if not any("json" in text.lower() for text in said):
+    words = [text for _, message in messages(subject) for text in texts(message.get("content"), "text")]
+    if not any("json" in text.lower() for text in words):
         yield Breach(("response_format",), "json_object needs the word JSON in a message", "ask for JSON in words")
 
 

@@ -64,21 +64,21 @@ def calls_are_answered_at_once(subject: Subject) -> Iterator[Breach]:
 
     Source: Error texts that several users reported (2026-11).
     """
-    asked: list[tuple[Path, str]] = []
+    open_calls: list[tuple[Path, str]] = []
     answered: set[str] = set()
     end: Place = ((), {})
     for at, message in [*messages(subject), end]:
         name = word(message, "tool_call_id")
         if word(message, "role") == "tool":
-            if asked and name and name in answered:
+            if open_calls and name and name in answered:
                 yield Breach(at, f"call {quoted(name)} is answered a second time", "drop one of the answers")
             answered.add(name)
             continue
-        for here, open_call in asked:
+        for here, open_call in open_calls:
             if open_call not in answered:
-                said = f"call {quoted(open_call)} is not answered by the tool messages after it"
-                yield Breach(here, said, "answer it")
-        asked = [(here, word(call, "id")) for here, call in items(message, "tool_calls", at)]
+                problem = f"call {quoted(open_call)} is not answered by the tool messages after it"
+                yield Breach(here, problem, "answer it")
+        open_calls = [(here, word(call, "id")) for here, call in items(message, "tool_calls", at)]
         answered = set()
 
 
@@ -95,18 +95,18 @@ def results_have_their_call(subject: Subject) -> Iterator[Breach]:
 
     Source: Types of the openai SDK 3.49.0 for messages (2026-11); error texts that several users reported (2026-11).
     """
-    asked: set[str] = set()
+    call_ids: set[str] = set()
     for at, message in messages(subject):
         if word(message, "role") == "tool":
             name = word(message, "tool_call_id")
             if not name:
                 yield Breach(at, "a tool message needs its tool_call_id", "name the call it answers")
-            elif name not in asked:
+            elif name not in call_ids:
                 yield Breach((*at, "tool_call_id"), f"no call {quoted(name)} stands in the assistant message before")
         elif word(message, "role") == "assistant":
-            asked = {word(call, "id") for _, call in items(message, "tool_calls")}
+            call_ids = {word(call, "id") for _, call in items(message, "tool_calls")}
         else:
-            asked = set()
+            call_ids = set()
 
 
 @rule("OAC-006", "error", "request", "response")
@@ -130,8 +130,8 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
             elif len(name) > LONGEST_ID:
                 yield Breach((*at, "id"), f"a call id of {len(name)} characters; {LONGEST_ID} are taken", "shorten it")
             elif len(name) > LONG_ID:
-                said = f"a call id of {len(name)} characters; older models take {LONG_ID}"
-                yield Breach((*at, "id"), said, "shorten it", "warning")
+                problem = f"a call id of {len(name)} characters; older models take {LONG_ID}"
+                yield Breach((*at, "id"), problem, "shorten it", "warning")
 
 
 @rule("OAC-007", "error", "request", "response")
@@ -177,8 +177,8 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
         content = message.get("content")
         for here, part in items(message, "content", at):
             if word(part, "type") != "text":
-                said = f"a result holds only text, not {quoted(part.get('type'))}"
-                yield Breach(here, said, "move it to a user message", severity)
+                problem = f"a result holds only text, not {quoted(part.get('type'))}"
+                yield Breach(here, problem, "move it to a user message", severity)
         if content is not None and not isinstance(content, str | list):
             yield Breach((*at, "content"), "the content of a result is a text or text parts", "encode it as text")
 
@@ -201,8 +201,8 @@ def assistant_says_something(subject: Subject) -> Iterator[Breach]:
             continue
         if message.get("content") or given(message, "refusal", "audio", "function_call"):
             continue
-        said = "an assistant message without content, calls, refusal or audio"
-        yield Breach(at, said, "leave it out", None if message.get("content") is None else "warning")
+        problem = "an assistant message without content, calls, refusal or audio"
+        yield Breach(at, problem, "leave it out", None if message.get("content") is None else "warning")
 
 
 @rule("OAC-018", "warning")

@@ -31,26 +31,26 @@ def choice_begins_and_ends_once(subject: Subject) -> Iterator[Breach]:
     Source: Known behaviour of the API, not looked up in a page (2026-11); hosts that send no role are in the recorded
     traffic.
     """
-    begun: dict[int, Path] = {}
+    starts: dict[int, Path] = {}
     ended: set[int] = set()
     for at, index, choice, delta in _choices(subject):
-        if index not in begun:
-            begun[index] = at
+        if index not in starts:
+            starts[index] = at
             if word(delta, "role") != "assistant":
                 yield Breach((*at, "delta"), "the first chunk of a choice has role assistant", severity="warning")
-        elif index in ended and _says(delta):
+        elif index in ended and _has_content(delta):
             yield Breach((*at, "delta"), f"choice {index} goes on after its finish_reason")
         if choice.get("finish_reason") is not None:
             if index in ended:
                 yield Breach((*at, "finish_reason"), f"choice {index} ends a second time")
             ended.add(index)
     if not _failed(subject):
-        for index, at in begun.items():
+        for index, at in starts.items():
             if index not in ended:
                 yield Breach(at, f"choice {index} never has a finish_reason")
 
 
-def _says(delta: Object) -> bool:
+def _has_content(delta: Object) -> bool:
     # A chunk with the expiry of the audio may follow the finish.
     return any(delta.get(key) for key in ("content", "refusal", "tool_calls", "reasoning_content", "reasoning"))
 

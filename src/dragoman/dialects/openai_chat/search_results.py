@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"\[(\d{1,3})\]")
 class Search:
     """The search in the fields of an answer."""
 
-    __slots__ = ("_cited", "_sources", "_told", "fields")
+    __slots__ = ("_cited", "_found", "_sources", "fields")
 
     def __init__(self, results: Raw | None, addresses: Raw | None) -> None:
         self.fields = results, addresses
@@ -42,10 +42,10 @@ class Search:
         urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
         self._cited = [known.get(url, Citation(url)) for url in urls] or self._sources
         self._sources += [page for page in self._cited if page.url not in known]
-        self._told = bool(self._sources)
+        self._found = bool(self._sources)
 
     def __bool__(self) -> bool:
-        return self._told
+        return self._found
 
     def parts(self, answer_id: str) -> tuple[Opaque, Opaque]:
         """The search as a hosted call with its result."""

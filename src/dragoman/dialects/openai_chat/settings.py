@@ -215,11 +215,11 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
     if gate == "effort_none":
         # From gpt-5.4 on, function tools on this endpoint need reasoning_effort none; an absent field may count as
         # reasoning (400, reported by many users, 2026).
-        asked = wish(settings)
-        if (asked.effort if asked is not None else context.profile.effort_default) != "none":
-            words = f"{asked.words} is sent as none" if asked is not None else "none is sent"
+        requested = wish(settings)
+        if (requested.effort if requested is not None else context.profile.effort_default) != "none":
+            words = f"{requested.words} is sent as none" if requested is not None else "none is sent"
             detail = f"{words}: with tools this model takes no other effort here; openai-responses takes both"
-            context.lose("effort.approximated", asked.at if asked is not None else (), detail, "warning")
+            context.lose("effort.approximated", requested.at if requested is not None else (), detail, "warning")
         return "none"
     if gate == "refused":
         # gpt-6-astra and gpt-6.1-sol accept no effort none, so that they take tools through Responses only (reported by
@@ -229,15 +229,15 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
     if host is not None and opens(settings) and context.profile.thinks and "on" in host.switch:
         return None
     if host is not None and host.fields.get("reasoning_effort") is False:
-        asked = wish(settings)
-        if asked is not None and ("off" if asked.effort == "none" else "on") not in host.switch:
+        requested = wish(settings)
+        if requested is not None and ("off" if requested.effort == "none" else "on") not in host.switch:
             context.suited = True
-            context.lose("effort.dropped", asked.at, f"{host.name} does not take it")
+            context.lose("effort.dropped", requested.at, f"{host.name} does not take it")
             return None
     return wanted(settings, context)
 
 
-def _asked(settings: Settings, context: Context) -> bool:
+def _wants_logprobs(settings: Settings, context: Context) -> bool:
     """Whether log probabilities are requested. OpenAI refuses `top_logprobs` without `logprobs` (openai 3.49.0);
     elsewhere it has no effect.
     """
@@ -264,7 +264,7 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
             known = not reasoning
         elif name == "top_logprobs":
             # top_logprobs needs logprobs: true (lint rule OAC-012).
-            known = not refused and _asked(settings, context)
+            known = not refused and _wants_logprobs(settings, context)
         else:
             known = name != "logprobs" or not refused
         if known and name not in named:

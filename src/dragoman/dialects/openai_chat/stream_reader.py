@@ -35,6 +35,7 @@ from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage
 from .search_results import Search, take_search
+from .streamed_answer import Answer
 from .streamed_calls import Call, begins
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
@@ -45,31 +46,6 @@ _beside_calls = attrgetter(
     *("name", "tool_call_id"),
 )
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
-
-
-class Answer:
-    """The open parts of one answer."""
-
-    __slots__ = (
-        *("before", "by_id", "by_index", "call", "calls", "index", "kind", "latest", "length", "number", "seen"),
-        *("sound", "waiting", "word"),
-    )
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.index = -1
-        self.kind = ""  # text, refusal, reasoning, call; "": no part is open
-        self.call: Call | None = None
-        self.calls = 0
-        self.latest: Call | None = None
-        self.by_index: dict[int, Call] = {}
-        self.by_id: dict[str, Call] = {}
-        self.waiting: list[Call | tuple[str, str] | Reasoning | Media | Opaque] = []
-        self.seen: list[Part] = []
-        self.word: str | None = None
-        self.sound: StreamedSound | None = None
-        self.length = 0  # characters of text so far: annotations count in the text of the whole answer
-        self.before = 0  # characters before the open text
 
 
 class StreamReader(FrameReader):
@@ -94,7 +70,7 @@ class StreamReader(FrameReader):
         self._roots: tuple[Any, ...] = ()  # the latest fields outside the choices
         self._usage: Usage | None = None
         self._tier: str | None = None
-        self._kept: set[tuple[Path, str]] = set()
+        self._noted: set[tuple[Path, str]] = set()
         self._field = ""  # the host's field for thinking
         self._search: Search | None = None  # the search that the host ran
         self._late: Search | None = None  # a search that is reported at the end of the answer
@@ -152,8 +128,8 @@ class StreamReader(FrameReader):
         # A chunk with `error` ends the stream, without [DONE]; the HTTP status is already 200 (openai SDK 3.49.0).
         if chunk.error:
             self._over = True
-            said = chunk.error
-            events.append(self._fault(said if isinstance(said, dict) else {"message": str(said)}))
+            error_value = chunk.error
+            events.append(self._fault(error_value if isinstance(error_value, dict) else {"message": str(error_value)}))
             return False
         if unknown and not chunk.choices and (chunk.object == "error" or name == b"error"):
             # Older vLLM and proxies send the object without `error` around it.
@@ -180,18 +156,18 @@ class StreamReader(FrameReader):
             with_images = len(events) > before
             for at, fields in unknown.items():
                 self._note(at, fields)
-        plain = False
+        is_more_text = False
         if chunk.choices:
             for choice in chunk.choices:
-                plain = self._choice(choice, events) and len(chunk.choices) == 1
-        if not plain or chunk.usage is not None or chunk.timings is not None or chunk.x_groq is not None:
+                is_more_text = self._choice(choice, events) and len(chunk.choices) == 1
+        if not is_more_text or chunk.usage is not None or chunk.timings is not None or chunk.x_groq is not None:
             return False
         return not unknown or (not with_images and self._is_noted(unknown))
 
     def _is_noted(self, unknown: Unknown) -> bool:
         """Whether the same unknown fields in a later chunk would change nothing."""
         return self._search is None and all(
-            (at, name) in self._kept for at, fields in unknown.items() for name in fields
+            (at, name) in self._noted for at, fields in unknown.items() for name in fields
         )
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
@@ -209,7 +185,7 @@ class StreamReader(FrameReader):
             if self._context.target not in wire.KIN:
                 self._tier = service_tiers.read(chunk.service_tier) or self._tier
                 if self._tier is not None:
-                    self._kept.add(((), "service_tier"))
+                    self._noted.add(((), "service_tier"))
         self._note((), _sent(chunk, _CHUNK_EXTRAS))
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
@@ -231,10 +207,10 @@ class StreamReader(FrameReader):
                 self._late = search  # a part is already open
                 self._skips_numbers = answer.kind == "text"
             else:
-                self._tell_search(answer, search, events)
+                self._add_search(answer, search, events)
         self._search = search
 
-    def _tell_search(self, answer: Answer, search: Search, events: list[Event]) -> None:
+    def _add_search(self, answer: Answer, search: Search, events: list[Event]) -> None:
         for part in search.parts(self._id):
             self._begin(answer, "whole", part, events)
             self._end(answer, events)
@@ -245,14 +221,14 @@ class StreamReader(FrameReader):
     def _fault(self, error: dict[str, Any]) -> Fault:
         return fault_from(error, 0, {})
 
-    def _catch_up(self, said: list[str], last: bytes) -> None:
+    def _catch_up(self, texts: list[str], last: bytes) -> None:
         for answer in self._answers.values():
             if answer.call is not None and answer.index == self.going_on:
-                answer.call.pieces.extend(said)
+                answer.call.pieces.extend(texts)
             elif answer.kind == "text" and answer.index == self.going_on:
-                answer.length += sum(map(len, said))
+                answer.length += sum(map(len, texts))
                 if self._search is not None:
-                    self._words_cited += said
+                    self._words_cited += texts
 
     def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> bool:
         """Read one choice. True: it was more text of the open part, and nothing else."""
@@ -278,7 +254,7 @@ class StreamReader(FrameReader):
         calls = delta.tool_calls
         going_on = False
         if not calls or any(_beside_calls(delta)):
-            self._said(answer, delta, events)
+            self._read_delta(answer, delta, events)
             going_on = answer.kind in ("text", "reasoning") and not delta.annotations
         if calls:
             for piece in calls:
@@ -304,8 +280,8 @@ class StreamReader(FrameReader):
         if scores:
             self._score(answer, scores, events)
         more = len(events) == before + 1 if answer.kind == kind else begun(events, before)
-        plain = going_on and more and not answer.waiting
-        return plain and not (noted or choice.finish_reason or choice.stop_reason)
+        is_more_text = going_on and more and not answer.waiting
+        return is_more_text and not (noted or choice.finish_reason or choice.stop_reason)
 
     def _score(self, answer: Answer, scores: dict[str, Raw], events: list[Event]) -> None:
         """Log probabilities of the text in this chunk."""
@@ -336,7 +312,7 @@ class StreamReader(FrameReader):
             self._first = self._first or answer
         return answer
 
-    def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _read_delta(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         """Read everything in a delta but its calls."""
         thought = delta.reasoning_content or delta.reasoning
         if thought:
@@ -358,7 +334,7 @@ class StreamReader(FrameReader):
             self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
         if delta.audio and self._context.target != self._dialect:
             audio, delta.audio = delta.audio, wire.NONE
-            self._hear(answer, audio, events)
+            self._read_audio(answer, audio, events)
         if delta.name or delta.tool_call_id:
             # MiniMax sends the name of the model with every delta.
             self._note(("choices", answer.number, "delta"), _sent(delta, ("name", "tool_call_id")))
@@ -366,7 +342,7 @@ class StreamReader(FrameReader):
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
 
-    def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
+    def _read_audio(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
         """Read a piece of sound: its transcript, and a part for targets that can hold sound."""
         if not json_text.is_object(audio):
             self._note(("choices", answer.number, "delta"), {"audio": audio})
@@ -456,7 +432,7 @@ class StreamReader(FrameReader):
                 self._end(answer, events)
             answer.waiting.append(call)
         else:
-            if call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
+            if call.index < 0 and name and name != call.part.name and (call.has_no_arguments() or not call.part.name):
                 # Some hosts send the name in pieces.
                 call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
             if piece.extra_content and not call.take_seal(piece.extra_content, self._context):
@@ -472,7 +448,7 @@ class StreamReader(FrameReader):
                 self._release(answer, events)
         elif call.index < 0:
             if text:
-                call.held.append(text)
+                call.unsent.append(text)
             self._release(answer, events)
         elif text.strip():  # the call has ended: text after a whole JSON object is not part of it
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
@@ -500,24 +476,24 @@ class StreamReader(FrameReader):
     def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
         """Begin held parts, as far as the open call is whole and the next call has its name."""
         while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
-            held = answer.waiting[0]
-            if isinstance(held, Call) and not (self._ready(answer, held, events) or all_of_them):
+            item = answer.waiting[0]
+            if isinstance(item, Call) and not (self._ready(answer, item, events) or all_of_them):
                 return
             del answer.waiting[0]
             self._end(answer, events)
-            if isinstance(held, Call):
-                self._begin_call(answer, held, events)
-                for text in held.held:
-                    events.append(PartDelta(held.index, text))
-                held.held.clear()
-            elif isinstance(held, Media | Opaque):
-                self._one_piece(answer, held, events)
-            elif type(held) is Reasoning:
-                self._begin(answer, "whole", msgspec.structs.replace(held, text=""), events)
-                if held.text:
-                    events.append(PartDelta(answer.index, held.text))
+            if isinstance(item, Call):
+                self._begin_call(answer, item, events)
+                for text in item.unsent:
+                    events.append(PartDelta(item.index, text))
+                item.unsent.clear()
+            elif isinstance(item, Media | Opaque):
+                self._one_piece(answer, item, events)
+            elif type(item) is Reasoning:
+                self._begin(answer, "whole", msgspec.structs.replace(item, text=""), events)
+                if item.text:
+                    events.append(PartDelta(answer.index, item.text))
             else:
-                kind, text = held
+                kind, text = item
                 self._begin(answer, kind, self._blank(answer, kind), events)
                 self._more(answer, text, events)
                 while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
@@ -601,11 +577,11 @@ class StreamReader(FrameReader):
         if self._frames.stray and not all(answer.word for answer in answers):
             events.append(broken_off(self._frames.stray, self._fault))
             return
-        if any(not answer.word and _broken_off(answer) for answer in answers):
+        if any(not answer.word and answer.breaks_off() for answer in answers):
             # Snowflake ends texts without a finish reason (recorded), but half a call is no call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
-        if any(isinstance(held, Call) and not held.part.name for answer in answers for held in answer.waiting):
+        if any(isinstance(item, Call) and not item.part.name for answer in answers for item in answer.waiting):
             events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
             return
         if self._tier is not None and self._usage is not None:
@@ -617,17 +593,17 @@ class StreamReader(FrameReader):
         for answer in answers:
             self._end(answer, events)
             if self._late is not None and not answer.number:
-                self._tell_search(answer, self._late, events)
+                self._add_search(answer, self._late, events)
             stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._context)
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
-        told = {name: value for name, value in fields.items() if bytes(value) not in EMPTY}
-        fresh = {name: value for name, value in told.items() if (at, name) not in self._kept}
+        present = {name: value for name, value in fields.items() if bytes(value) not in EMPTY}
+        fresh = {name: value for name, value in present.items() if (at, name) not in self._noted}
         if fresh:
-            self._kept.update([(at, name) for name in fresh])
+            self._noted.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)
 
     def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
@@ -640,11 +616,6 @@ class StreamReader(FrameReader):
 
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
-
-
-def _broken_off(answer: Answer) -> bool:
-    calls = [answer.call, *[held for held in answer.waiting if isinstance(held, Call)]]
-    return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 
 
 EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})

@@ -45,8 +45,8 @@ class StreamWriter:
         self._entries: dict[int, int] = {}  # answer -> seals in its list so far
         self._sounds: set[int] = set()  # answers with a sound
         self._images: dict[int, int] = {}  # how many each answer has
-        asked = context.answers.settings.stream_usage if context.answers is not None else True
-        self._usage_wanted = bool(asked)
+        stream_usage = context.answers.settings.stream_usage if context.answers is not None else True
+        self._usage_wanted = bool(stream_usage)
 
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
@@ -234,8 +234,8 @@ class StreamWriter:
         from ...codec import logprobs  # late: few streams have them
 
         part, answer = self._parts[event.index]
-        told = bytes(logprobs.write(list(event.tokens), "tokens"))
-        pair = (b"null", told) if type(part) is Text and part.refusal else (told, b"null")
+        tokens = bytes(logprobs.write(list(event.tokens), "tokens"))
+        pair = (b"null", tokens) if type(part) is Text and part.refusal else (tokens, b"null")
         scores = b'{"content":%b,"refusal":%b}' % pair
         choice = b'{"index":%d,"delta":{},"logprobs":%b,"finish_reason":null}' % (answer, scores)
         return self._head + choice + self._tail

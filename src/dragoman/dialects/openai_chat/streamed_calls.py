@@ -18,7 +18,7 @@ class Call:
     the rest of it, in a later piece.
     """
 
-    __slots__ = ("held", "index", "key", "named", "part", "pieces")
+    __slots__ = ("index", "key", "named", "part", "pieces", "unsent")
 
     def __init__(self, part: ToolCall, key: int | None, named: bool) -> None:
         self.part = part
@@ -26,7 +26,7 @@ class Call:
         self.named = named  # the id came from the host
         self.index = -1  # -1: not begun yet
         self.pieces: list[str] = []
-        self.held: list[str] = []
+        self.unsent: list[str] = []
 
     def whole(self) -> bool:
         """Whether the arguments are a whole JSON object."""
@@ -51,7 +51,7 @@ class Call:
             return True
         text = "".join(self.pieces)
         inner = decoded_once(text, self.part.at, context) if text[-1] == '"' else text
-        self.pieces, self.held = [inner], [inner]
+        self.pieces, self.unsent = [inner], [inner]
         return inner is not text
 
     def empty(self) -> bool:
@@ -61,7 +61,7 @@ class Call:
     def restart(self) -> None:
         """Drop the pieces so far."""
         self.pieces.clear()
-        self.held.clear()
+        self.unsent.clear()
 
     def take_id(self, call_id: str, context: Context) -> bool:
         """Take an id behind the beginning of the call. False if the client has the call under the first id, or under
@@ -71,8 +71,8 @@ class Call:
             self.part = msgspec.structs.replace(self.part, id=call_id)
             self.named = True
             return True
-        said = f"{call_id} came behind the call's beginning"
-        context.lose("call.id.rewritten", (*self.part.at, "id"), said)
+        detail = f"{call_id} came behind the call's beginning"
+        context.lose("call.id.rewritten", (*self.part.at, "id"), detail)
         return False
 
     def take_seal(self, extra_content: Raw, context: Context) -> bool:
@@ -86,7 +86,7 @@ class Call:
             context.lose("seal.dropped", self.part.at, "the seal came after the beginning of the call")
         return seal is not None
 
-    def bare(self) -> bool:
+    def has_no_arguments(self) -> bool:
         """Whether only an id or a name came."""
         return self.index < 0 and not self.pieces
 
@@ -97,10 +97,10 @@ def begins(piece: wire.Call, name: str, text: str, call: Call) -> bool:
     Some hosts give parallel calls one index, no index, or no id; repeat ids and names in later pieces; or send a name
     after the id, or in pieces.
     """
-    if piece.index is not None and call.bare() and not call.part.name:
+    if piece.index is not None and call.has_no_arguments() and not call.part.name:
         return False
     if piece.id and piece.id != call.part.id:
         return bool(name) or piece.index is None
-    if piece.id or not name or (piece.index is not None and call.bare() and call.named):
+    if piece.id or not name or (piece.index is not None and call.has_no_arguments() and call.named):
         return False
     return name != call.part.name or (call.whole() and (piece.index is None or bool(text)))

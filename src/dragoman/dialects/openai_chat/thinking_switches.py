@@ -26,8 +26,8 @@ _TYPES = {"enabled": True, "adaptive": True, "auto": True, "disabled": False}
 class _Found:
     """The values of the switches in a request."""
 
-    def __init__(self, asked: str | None) -> None:
-        self.asked = asked
+    def __init__(self, requested: str | None) -> None:
+        self.requested = requested
         """The effort in `reasoning_effort`."""
         self.on: bool | None = None
         self.effort: str | None = None
@@ -57,7 +57,7 @@ class _Found:
 
     def word(self, value: Any, at: Path) -> bool:
         """Note an effort word."""
-        if value not in ORDER or self.asked not in (None, value):
+        if value not in ORDER or self.requested not in (None, value):
             return False
         self.effort = value
         self.at["effort"] = at
@@ -84,8 +84,8 @@ def read_switches(settings: Settings, unknown: Unknown) -> Settings:
             unknown[(name,)] = {**unknown.get((name,), {}), **left}
     if found.on is False:
         # A switch that turns thinking off overrules an effort: the effort is reported like an unread field.
-        if found.asked not in (None, "none"):
-            top["reasoning_effort"] = json_text.raw(found.asked)
+        if found.requested not in (None, "none"):
+            top["reasoning_effort"] = json_text.raw(found.requested)
         if found.effort not in (None, "none"):
             unknown.setdefault(("reasoning",), {})["effort"] = json_text.raw(found.effort)
     if () in unknown and not top:

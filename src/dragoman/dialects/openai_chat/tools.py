@@ -209,15 +209,15 @@ def read_choice(choice: str | wire.ToolChoice, context: Context, field: str = "t
 def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, context: Context, field: str) -> Choice:
     """Read a choice of `allowed_tools`, also in the form of Responses."""
     names: list[str] = []
-    usual = choice.allowed_tools is not None
+    is_standard = choice.allowed_tools is not None
     for tool in allowed.tools:
         named = tool.function or tool.custom
-        usual &= named is not None
+        is_standard &= named is not None
         if named is not None or tool.name is not None:
             names.append(named.name if named is not None else tool.name or "")
         elif context.target != wire.NAME:
             context.lose("choice.dropped", (field,), f"{tool.type} is not among the tools")
-    extra = None if usual or context.target != wire.NAME else {wire.NAME: {field: json_text.raw(choice)}}
+    extra = None if is_standard or context.target != wire.NAME else {wire.NAME: {field: json_text.raw(choice)}}
     return Choice("required" if allowed.mode == "required" else "auto", tuple(names), extra, at=(field,))
 
 

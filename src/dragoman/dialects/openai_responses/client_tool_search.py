@@ -45,9 +45,9 @@ def read_search(item: wire.Item, at: Path, context: Context) -> ToolCall | ToolR
     """The call or the output of a search that the client ran, for other dialects; None for anything else."""
     fields = json_text.fields(item.strange)
     kind = json_text.kind(item.strange)
-    if kind not in (CALL, OUTPUT) or _said(fields, "execution") != _CLIENT:
+    if kind not in (CALL, OUTPUT) or _value(fields, "execution") != _CLIENT:
         return None
-    call_id = _said(fields, "call_id")
+    call_id = _value(fields, "call_id")
     if not isinstance(call_id, str) or not call_id:
         return None
     rest = {name: value for name, value in fields.items() if name not in _KNOWN}
@@ -57,10 +57,10 @@ def read_search(item: wire.Item, at: Path, context: Context) -> ToolCall | ToolR
         context.lose("tool.hosted.as_function", at, f"{kind} is sent as a call", "info")
         return ToolCall(call_id, NAME, json_text.text(fields["arguments"]) if "arguments" in fields else "", at=at)
     context.lose("part.as_text", at, kind)
-    return ToolResult(call_id, (Text(_listed(_said(fields, "tools")), at=at),), NAME, at=at)
+    return ToolResult(call_id, (Text(_listed(_value(fields, "tools")), at=at),), NAME, at=at)
 
 
-def _said(fields: dict[str, Raw], name: str) -> Any:
+def _value(fields: dict[str, Raw], name: str) -> Any:
     return json_text.plain(fields[name]) if name in fields else None
 
 

@@ -92,7 +92,7 @@ class _Thought(Exact, tag_field="type", tag="reasoning", kw_only=True):
     status: Literal["completed"] | None = None
 
 
-class _Said(Struct, gc=False):
+class _WrittenText(Struct, gc=False):
     """A text as written."""
 
     type: str
@@ -101,12 +101,12 @@ class _Said(Struct, gc=False):
     logprobs: tuple[()]
 
 
-class _Told(Struct, gc=False):
+class _WrittenMessage(Struct, gc=False):
     id: str
     type: str
     status: str
     role: str
-    content: tuple[_Said]
+    content: tuple[_WrittenText]
 
 
 class _Called(Struct, tag_field="type", tag="function_call", gc=False):
@@ -186,7 +186,7 @@ _decode_loose: Any = msgspec.json.Decoder(_loose_answer).decode
 _Unknown = tuple[tuple[str, ...], tuple[str, ...]]
 """The names of unknown fields of the usage, and of the answer."""
 _USAGE_FIELDS, _ANSWER_FIELDS = frozenset(_Usage.__struct_fields__), frozenset(_answer.__struct_fields__)
-_NOTHING_ASKED, _NOTHING_TOLD = _InputDetails(), _OutputDetails()
+_NO_INPUT_DETAILS, _NO_OUTPUT_DETAILS = _InputDetails(), _OutputDetails()
 _PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
 _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
@@ -233,7 +233,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         return None
     if cut != (answer.incomplete_details is not None) or (cut and calls):
         return None
-    asked = usage.input_tokens_details or _NOTHING_ASKED
+    input_details = usage.input_tokens_details or _NO_INPUT_DETAILS
     tier = service_tiers.read(answer.service_tier) if answer.service_tier else None
     if tier is not None:
         answer.service_tier = wire.NONE
@@ -245,13 +245,13 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         "tool_calls" if calls else "length" if cut else "stop",
         prompt,
         output,
-        asked.cached_tokens,
-        asked.cache_write_tokens,
-        (usage.output_tokens_details or _NOTHING_TOLD).reasoning_tokens,
+        input_details.cached_tokens,
+        input_details.cache_write_tokens,
+        (usage.output_tokens_details or _NO_OUTPUT_DETAILS).reasoning_tokens,
         int(answer.created_at) if answer.created_at is not None else None,
         tier,
         False,
-        _kept(answer, unknown),
+        _own_field_names(answer, unknown),
         thinking=thinking,
         thinking_seal=seal,
     )
@@ -268,7 +268,7 @@ def _read_loose(body: bytes) -> tuple[Any, _Unknown] | None:
     return answer, (names_of(others(usage, _USAGE_FIELDS)), names_of(others(around, _ANSWER_FIELDS)))
 
 
-def _kept(answer: Any, unknown: _Unknown | None) -> Named:
+def _own_field_names(answer: Any, unknown: _Unknown | None) -> Named:
     items = answer.output
     own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
     at = 1 if type(items[0]) is _Thought else 0
@@ -307,8 +307,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     if plain.thought is not None:
         output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), plain.thought))
     if plain.text:
-        said = _Said("output_text", plain.text, (), ())
-        output.append(_Told(f"msg_{stem}{_PLACES[len(output)]}", "message", status, "assistant", (said,)))
+        text = _WrittenText("output_text", plain.text, (), ())
+        output.append(_WrittenMessage(f"msg_{stem}{_PLACES[len(output)]}", "message", status, "assistant", (text,)))
     if plain.calls:
         if plain.slots is not None or len(plain.calls) > _MANY:
             return None

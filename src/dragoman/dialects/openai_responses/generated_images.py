@@ -28,7 +28,7 @@ EVENTS = ("in_progress", "generating", "completed")
 _KNOWN = frozenset({"type", "status", "result", "output_format"})
 _QUIET = frozenset({"id", "action", "background", "quality", "size"})
 """Fields that repeat the request for the image."""
-_NOT_ASKED = _KNOWN | {"id"}
+_NOT_OPTIONS = _KNOWN | {"id"}
 _TOOL = "image_generation"
 _FORMATS = frozenset({"image/png", "image/jpeg", "image/webp"})
 _BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
@@ -44,28 +44,28 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
     for name, value in fields.items() if at[:1] == ("input",) else ():
         if name not in _KNOWN and bytes(value) != b"null":
             context.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
-    if at[:1] != ("input",) and "id" in fields and not _asked(item):
+    if at[:1] != ("input",) and "id" in fields and not _options(item):
         context.lose("field.dropped", (*at, "id"), severity="info")  # else the use of the tool has the id
     status = json_text.plain(fields["status"]) if "status" in fields else None
     if status is not None and status != "completed":
         context.lose("field.dropped", (*at, "status"), str(status))
-    said = json_text.plain(fields["output_format"]) if "output_format" in fields else None
-    return Media("image", f"image/{said if isinstance(said, str) and said else _format(data)}", data, at=at)
+    subtype = json_text.plain(fields["output_format"]) if "output_format" in fields else None
+    return Media("image", f"image/{subtype if isinstance(subtype, str) and subtype else _format(data)}", data, at=at)
 
 
 def read_making(item: Raw, at: Path) -> tuple[HostedCall, HostedResult] | None:
     """How an image of an answer was made, as a use of a tool: the prompt that the model wrote, size and quality. None
     where the item says nothing of it."""
-    asked = _asked(item)
-    if not asked:
+    options = _options(item)
+    if not options:
         return None
     call_id = word(json_text.plain(item), "id")
-    call = HostedCall(NAME, KIND, ELSEWHERE, "", call_id, _TOOL, json_text.encode(asked).decode(), at=at)
+    call = HostedCall(NAME, KIND, ELSEWHERE, "", call_id, _TOOL, json_text.encode(options).decode(), at=at)
     return call, HostedResult(NAME, KIND, ELSEWHERE, "", call_id, at=at)
 
 
-def _asked(item: Raw) -> dict[str, Any]:
-    return {name: value for name, value in json_text.plain(item).items() if name not in _NOT_ASKED and value}
+def _options(item: Raw) -> dict[str, Any]:
+    return {name: value for name, value in json_text.plain(item).items() if name not in _NOT_OPTIONS and value}
 
 
 def is_picture(media: Media) -> bool:

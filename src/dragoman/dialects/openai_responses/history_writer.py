@@ -65,7 +65,7 @@ def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
     return only.text if not own or turn.at == ("instructions",) else None
 
 
-def say_json(items: list[Any], request: Request, context: Context) -> None:
+def add_json_word(items: list[Any], request: Request, context: Context) -> None:
     """Add a message with the word JSON: OpenAI refuses JSON mode unless the input has the word (docs "Structured
     outputs", 2026-11). Only the first items are checked, so that the result is the same in every later turn.
     """
@@ -128,7 +128,7 @@ class Calls:
         self.kinds = dict(kinds)
         self._begin, self._past, self.answered = begin, frozenset(self.kinds), {*self.kinds}
 
-    def asked(self, parts: tuple[Part, ...]) -> dict[str, str]:
+    def note_calls(self, parts: tuple[Part, ...]) -> dict[str, str]:
         """Take note of the calls of a step. Returns the ids to send for calls whose id an earlier step used."""
         for part in parts:
             if type(part) is ToolCall:
@@ -141,8 +141,8 @@ class Calls:
     def too_early(self, result: ToolResult) -> None:
         """Take note of a result before its call: the later call does not count as answered by it."""
         if self._last is None:
-            told = [part for turn in self.turns if turn.role == "tool" for part in turn.parts]
-            self._last = {part.call_id: part for part in told if type(part) is ToolResult}
+            parts = [part for turn in self.turns if turn.role == "tool" for part in turn.parts]
+            self._last = {part.call_id: part for part in parts if type(part) is ToolResult}
         if self._last.get(result.call_id) is result:
             self.results.discard(result.call_id)
 

@@ -69,16 +69,16 @@ def _read_only_here(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
     fields, item = json_text.fields(value), json_text.plain(value)
     call_id = word(item, "id")
     if kind == FILES:
-        name, asked, held = "file_search", arguments(queries=item.get("queries")), "results"
+        name, call_arguments, results_field = "file_search", arguments(queries=item.get("queries")), "results"
         whole = value
     else:
-        name, asked, held = LISTING, arguments(server_label=word(item, "server_label")), "tools"
+        name, call_arguments, results_field = LISTING, arguments(server_label=word(item, "server_label")), "tools"
         whole = ELSEWHERE  # its loss is only info
     parts: tuple[Part, ...] = ()
-    if isinstance(item.get(held), list) and item[held]:
-        parts = (Text(json_text.text(fields[held]), at=(*at, held)),)
+    if isinstance(item.get(results_field), list) and item[results_field]:
+        parts = (Text(json_text.text(fields[results_field]), at=(*at, results_field)),)
     failed = word(item, "status") == "failed" or bool(item.get("error"))
-    call = HostedCall(wire.NAME, kind, whole, "", call_id, name, asked, at=at)
+    call = HostedCall(wire.NAME, kind, whole, "", call_id, name, call_arguments, at=at)
     return call, HostedResult(wire.NAME, kind, ELSEWHERE, "", call_id, (), parts, failed, at=at)
 
 
@@ -88,16 +88,16 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
     call_id = own_id(_PREFIX, word(item, "id"))
     url = word(action, "url")
     if word(action, "type") in ("open_page", "find_in_page"):
-        family, asked = "web_fetch", arguments(url=url, pattern=word(action, "pattern"))
+        family, call_arguments = "web_fetch", arguments(url=url, pattern=word(action, "pattern"))
         sources: tuple[Citation, ...] = (Citation(url),) if url else ()
     else:
         listed = action.get("queries") if isinstance(action, dict) else None
-        family, asked = "web_search", arguments(query=word(action, "query"), queries=listed)
+        family, call_arguments = "web_search", arguments(query=word(action, "query"), queries=listed)
         found = action.get("sources") if isinstance(action, dict) else None
         # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}), which have no address.
         sources = tuple([Citation(word(page, "url"), word(page, "name")) for page in objects(found)])
     failed = word(item, "status") == "failed"
-    call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, asked, at=at)
+    call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, call_arguments, at=at)
     return call, HostedResult(wire.NAME, SEARCH, ELSEWHERE, family, call_id, sources, (), failed, at=at)
 
 
@@ -118,18 +118,18 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     item["status"] = "failed" if result is not None and result.is_error else "completed"
     left = ""
     if call.family == "web_search":
-        asked = queries(call)
+        query_texts = queries(call)
         action: dict[str, Any] = {"type": "search"}
-        if asked:
-            action |= {"query": asked[0], "queries": asked}
+        if query_texts:
+            action |= {"query": query_texts[0], "queries": query_texts}
         if found:
             action["sources"] = [{"type": "url", "url": page.url} for page in found]
         if any(page.title or page.quote for page in found):
             left = "of the pages only the addresses have a place"
     else:
-        said = members(call.arguments)
-        url = word(said, "url") or next((page.url for page in found), "")
-        pattern = word(said, "pattern")
+        fields = members(call.arguments)
+        url = word(fields, "url") or next((page.url for page in found), "")
+        pattern = word(fields, "pattern")
         action = (
             {"type": "find_in_page", "url": url, "pattern": pattern} if pattern else {"type": "open_page", "url": url}
         )

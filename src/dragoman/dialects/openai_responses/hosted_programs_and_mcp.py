@@ -67,7 +67,7 @@ STREAM_EVENTS = frozenset(
 """Events between the beginning and the end of an item. The whole item comes at its end."""
 
 
-def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
+def opening_item(item: dict[str, Raw], kind: str) -> dict[str, Any]:
     """An item as a stream begins it."""
     if kind == SHELL_OUTPUT:
         return {**item, "output": []}
@@ -118,7 +118,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
     """A program that was run, and its output (empty if `include` did not ask for it)."""
     item = json_text.plain(value)
     call_id = own_id(_RUN_PREFIX, word(item, "id"))
-    said = arguments(code=word(item, "code"), language="python")
+    code_arguments = arguments(code=word(item, "code"), language="python")
     parts: list[Part] = []
     for i, one in enumerate(objects(item.get("outputs"))):
         place = (*at, "outputs", i)
@@ -128,7 +128,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
             parts.append(Media("image", url=word(one, "url"), at=(*place, "url")))
     failed = word(item, "status") == "failed"
     family = "code_execution"
-    call = HostedCall(wire.NAME, RUN, value, family, call_id, family, said, at=at)
+    call = HostedCall(wire.NAME, RUN, value, family, call_id, family, code_arguments, at=at)
     return call, HostedResult(wire.NAME, RUN, ELSEWHERE, family, call_id, (), tuple(parts), failed, at=at)
 
 
@@ -142,8 +142,8 @@ def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
         if word(item.get("environment"), "type") != "container_reference" or not isinstance(commands, list):
             return None
         code = "\n".join([one for one in commands if isinstance(one, str)])
-        said = arguments(code=code, language="bash")
-        return HostedCall(wire.NAME, kind, value, family, call_id, family, said, at=at)
+        code_arguments = arguments(code=code, language="bash")
+        return HostedCall(wire.NAME, kind, value, family, call_id, family, code_arguments, at=at)
     return _read_shell_output(value, item, call_id, at)
 
 
@@ -177,9 +177,9 @@ def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
     parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
     if error is not None:
         parts = (*parts, Text(_error_text(error), at=(*at, "error")))
-    asked, name = word(item, "arguments"), word(item, "name")
+    call_arguments, name = word(item, "arguments"), word(item, "name")
     server = word(item, "server_label") if family else ""
-    call = HostedCall(wire.NAME, MCP, value, family, call_id, name, asked, server, at=at)
+    call = HostedCall(wire.NAME, MCP, value, family, call_id, name, call_arguments, server, at=at)
     return call, HostedResult(wire.NAME, MCP, ELSEWHERE, family, call_id, (), parts, error is not None, at=at)
 
 
@@ -233,7 +233,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
     commands; its container is one that only Responses would have.
     """
     call_id = foreign_id(_CALL_PREFIX, use_id(call))
-    ran = {
+    call_item = {
         "id": foreign_id(_SHELL_PREFIX, use_id(call)),
         "type": SHELL,
         "status": "completed",
@@ -241,13 +241,13 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
         "call_id": call_id,
         "environment": {"type": "container_reference", "container_id": ""},
     }
-    made: list[Part] = [Opaque(wire.NAME, SHELL, json_text.raw(ran), at=call.at)]
+    parts: list[Part] = [Opaque(wire.NAME, SHELL, json_text.raw(call_item), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
     mapped(call, result, context, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
     if result is not None:
-        code_known = int(result.is_error) if result.exit_code is None else result.exit_code
-        outcome = {"type": "exit", "exit_code": code_known}
-        gave = {
+        exit_code = int(result.is_error) if result.exit_code is None else result.exit_code
+        outcome = {"type": "exit", "exit_code": exit_code}
+        output_item = {
             "id": foreign_id(_SHELL_OUTPUT_PREFIX, use_id(call)),
             "type": SHELL_OUTPUT,
             "status": "completed",
@@ -255,8 +255,8 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
             "max_output_length": None,
             "output": [{"stdout": stdout(result), "stderr": result.stderr, "outcome": outcome}],
         }
-        made.append(Opaque(wire.NAME, SHELL_OUTPUT, json_text.raw(gave), at=result.at))
-    return tuple(made)
+        parts.append(Opaque(wire.NAME, SHELL_OUTPUT, json_text.raw(output_item), at=result.at))
+    return tuple(parts)
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:

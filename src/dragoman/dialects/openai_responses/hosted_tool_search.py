@@ -34,9 +34,9 @@ def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
         return None
     item = json_text.plain(value)
     if kind == CALL:
-        said = item.get("arguments")
-        asked = said if isinstance(said, dict) else members(said) if isinstance(said, str) else {}
-        known = {name: asked.get(name) for name in ("query", "queries", "paths")}
+        argument = item.get("arguments")
+        fields = argument if isinstance(argument, dict) else members(argument) if isinstance(argument, str) else {}
+        known = {name: fields.get(name) for name in ("query", "queries", "paths")}
         call_id = own_id(_CALL_PREFIX, word(item, "id"))
         return HostedCall(wire.NAME, kind, value, _FAMILY, call_id, NAME, arguments(**known), at=at)
     names: list[str] = []
@@ -59,20 +59,20 @@ def write_tool_search(
         searches = any(isinstance(tool, HostedTool) and tool.kind == NAME for tool in offered)
         if not searches or result is None or len(found) < len(result.tools):
             return drop_search(call, result, context)
-    said = members(call.arguments)
+    fields = members(call.arguments)
     # The recorded form: the queries, or the tools by name.
-    asked = {"paths": said["paths"]} if "paths" in said else {"queries": queries(call)}
+    criteria = {"paths": fields["paths"]} if "paths" in fields else {"queries": queries(call)}
     listed = _declared(found, context, request)
     if request:
         call_id: str | None = send_id(call.id or "search", IDS, context, call.at)
         run = {"call_id": call_id, "execution": "client", "status": "completed"}
         items: list[tuple[str, dict[str, Any]]] = [
-            (CALL, {"type": CALL, "arguments": asked, **run}),
+            (CALL, {"type": CALL, "arguments": criteria, **run}),
             (OUTPUT, {"type": OUTPUT, **run, "tools": listed}),
         ]
     else:
         run = {"call_id": None, "execution": "server", "status": "completed"}
-        items = [(CALL, {"id": foreign_id(_CALL_PREFIX, use_id(call)), "type": CALL, "arguments": asked, **run})]
+        items = [(CALL, {"id": foreign_id(_CALL_PREFIX, use_id(call)), "type": CALL, "arguments": criteria, **run})]
         if result is not None:
             made = foreign_id(_OUTPUT_PREFIX, use_id(call))
             items.append((OUTPUT, {"id": made, "type": OUTPUT, **run, "tools": listed}))

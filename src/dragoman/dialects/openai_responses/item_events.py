@@ -71,11 +71,11 @@ class Item:
         "inner",
         "item",
         "part",
+        "part_count",
         "pieces",
         "place",
         "queue",
         "summary",
-        "told",
     )
 
     def __init__(self, place: int, item: wire.Item) -> None:
@@ -87,14 +87,14 @@ class Item:
         self.count = 0  # its number of characters
         self.base = 0  # characters before the current text
         self.cited = 0
-        self.told = 0  # number of begun parts
+        self.part_count = 0  # number of begun parts
         self.delta = _NO_DELTA  # the event type that continues the current text
         self.content = 0
         self.summary = 0
         self.part = wire.NONE
         self.queue: list[wire.StreamEvent] = []
 
-    def goes_on(self, event: wire.StreamEvent) -> bool:
+    def continues_with(self, event: wire.StreamEvent) -> bool:
         """Whether an event is more of the current text."""
         return (
             event.type == self.delta
@@ -105,7 +105,7 @@ class Item:
         )
 
 
-class Teller:
+class PartEvents:
     """Makes part events, and numbers the parts."""
 
     def __init__(self, context: Context) -> None:
@@ -136,7 +136,7 @@ class Teller:
         # Summary texts and content texts are counted apart (openai 3.49.0, 2026-11).
         inner = event.summary_index * 2 + 1 if kind == _SUMMARY else event.content_index * 2
         if inner == item.inner and item.index >= 0:
-            self.say(item, text, events)
+            self.add_text(item, text, events)
             return
         if item.item.type == "message":
             self._open_text(item, inner, kind == "response.refusal.delta", events)
@@ -144,27 +144,27 @@ class Teller:
             if item.index < 0:
                 self.begin(item, self._blank_reasoning(item), events)
             elif item.count:
-                self.say(item, "\n\n", events)
+                self.add_text(item, "\n\n", events)
         elif item.index < 0:
             return  # a call without a name: written whole when it is done
         item.inner = inner
         item.base = item.count
         item.delta, item.content, item.summary = kind, event.content_index, event.summary_index
-        self.say(item, text, events)
+        self.add_text(item, text, events)
 
     def _open_text(self, item: Item, inner: int, refusal: bool, events: list[Event]) -> None:
         if item.index >= 0:
             self._end_early(item, events)
         at: Path = ("output", item.place, "content", inner // 2)
-        extra = self._message_extra(item) if not item.told else None
+        extra = self._message_extra(item) if not item.part_count else None
         item.inner = inner
         self.begin(item, Text("", refusal, extra=extra, at=at), events)
 
     def _message_extra(self, item: Item) -> Extra | None:
         """The fields of the message item, kept on its first part."""
-        bare = wire.Item("message", "assistant", "", item.item.phase, item.item.id)
+        message = wire.Item("message", "assistant", "", item.item.phase, item.item.id)
         parts: list[Part] = []
-        read_item(bare, ("output", item.place), parts, self._context, {})
+        read_item(message, ("output", item.place), parts, self._context, {})
         return parts[0].extra
 
     def _blank_reasoning(self, item: Item) -> Reasoning:
@@ -180,7 +180,7 @@ class Teller:
             extra = read_part(part, at, self._context, unknown).extra
             item.part = wire.NONE
             self._score(item.index, at, extra, events)
-        if item.told == 1 and self._own and item.item.status:
+        if item.part_count == 1 and self._own and item.item.status:
             extra = with_fields(extra, {"item/status": Raw(b'"completed"')})
         events.append(PartEnd(item.index, extra))
         item.index = -1
@@ -223,7 +223,7 @@ class Teller:
         elif type(last) is ToolCall:
             text = last.arguments
             self._report_renamed(self.seen[item.index], last)
-        rest = self._untold(item, last, text)
+        rest = self._missing_text(item, last, text)
         if citations and rest.endswith(text) and len(rest) > len(text):
             citations = tuple([_shifted(cited, item.count + len(rest) - len(text)) for cited in citations])
         if rest or citations or last.seal is not None:
@@ -231,67 +231,67 @@ class Teller:
         self._score(item.index, last.at, last.extra, events)
         events.append(PartEnd(item.index, last.extra))
 
-    def _report_renamed(self, begun: Part, last: ToolCall) -> None:
+    def _report_renamed(self, announced: Part, last: ToolCall) -> None:
         """Report a call whose final item has another id or name than the item that announced the call."""
-        if not isinstance(begun, ToolCall):
+        if not isinstance(announced, ToolCall):
             return
-        if last.id != begun.id:
+        if last.id != announced.id:
             self._context.lose("call.id.rewritten", (*last.at, "call_id"), f"{last.id} came after the call's beginning")
-        if last.name != begun.name:
-            said = f"{last.name} came after the call's beginning"
-            self._context.lose("event.dropped", (*last.at, "name"), said, "warning")
+        if last.name != announced.name:
+            detail = f"{last.name} came after the call's beginning"
+            self._context.lose("event.dropped", (*last.at, "name"), detail, "warning")
 
     def _score(self, index: int, at: Path, extra: Extra | None, events: list[Event]) -> None:
         """The log probabilities of a text, which are in its final value."""
-        told = own_fields(extra).get("logprobs") if self._context.scored and not self._own else None
-        if told is None:
+        scores = own_fields(extra).get("logprobs") if self._context.scored and not self._own else None
+        if scores is None:
             return
         from ...codec import logprobs  # late: few streams have them
 
-        found = logprobs.read(told, "tokens")
+        found = logprobs.read(scores, "tokens")
         if found:
             logprobs.unkeep(self._context, [(*at, "logprobs")])
             events.append(PartDelta(index, "", None, (), tuple(found)))
 
-    def _untold(self, item: Item, last: Part, text: str) -> str:
+    def _missing_text(self, item: Item, last: Part, text: str) -> str:
         """The text of the final value that the deltas lack. A host may use other spaces. If the final value differs
         otherwise, frames are missing, and an incomplete call is no call. If less than half of a text came, the whole
         text follows.
         """
-        told = "".join(item.pieces)
-        if text.startswith(told):
+        received = "".join(item.pieces)
+        if text.startswith(received):
             return text[item.count :]
-        for spelled in spelled_whole(told):
+        for spelled in spelled_whole(received):
             if text.startswith(spelled):
                 return text[len(spelled) :]
         if type(last) is not ToolCall:
-            follows = len(text) > 2 * len(told)
-            said = "the deltas differ from the whole text" + (", which follows them" if follows else "")
-            self._context.lose("event.dropped", last.at, said, "warning")
+            follows = len(text) > 2 * len(received)
+            detail = "the deltas differ from the whole text" + (", which follows them" if follows else "")
+            self._context.lose("event.dropped", last.at, detail, "warning")
             return GAP + text if follows else ""
-        if last.custom or not json_text.is_whole(told):
+        if last.custom or not json_text.is_whole(received):
             raise WireError(wire.NAME, pointer(last.at), "arguments that go on as they began")
-        if text.strip() and not _same_object(text, told):
+        if text.strip() and not _same_object(text, received):
             self._context.lose("event.dropped", last.at, "the deltas differ from the whole arguments", "error")
         return ""
 
     def begin(self, item: Item, part: Part, events: list[Event]) -> None:
         """Begin a part."""
         item.index = self._next
-        item.told += 1
+        item.part_count += 1
         item.count = 0
         item.pieces.clear()
         self._next += 1
         self.seen.append(part)
         events.append(PartStart(item.index, part))
 
-    def say(self, item: Item, text: str, events: list[Event]) -> None:
+    def add_text(self, item: Item, text: str, events: list[Event]) -> None:
         """Add text to the open part."""
         item.count += len(text)
         item.pieces.append(text)
         events.append(PartDelta(item.index, text))
 
-    def tell(self, parts: list[Part], events: list[Event]) -> None:
+    def add_parts(self, parts: list[Part], events: list[Event]) -> None:
         """Write whole parts."""
         for part in parts:
             text = ""

@@ -283,14 +283,14 @@ def _write_media(media: Media, context: Context) -> dict[str, Any] | None:
     """`input_image` or `input_file`; None if neither can hold the media."""
     if unknown_to_openai(media, context.source):
         return None
-    spoken = own_fields(media.extra)
+    fields = own_fields(media.extra)
     out: dict[str, Any]
     if media.kind == "image":
         out = {"type": "input_image"}
         if media.file:
             out["file_id"] = media.file
         elif media.url or media.data:
-            out["image_url"] = spoken.get("image_url") or media.url or data_url(media.mime, media.data)
+            out["image_url"] = fields.get("image_url") or media.url or data_url(media.mime, media.data)
         else:
             return None
     elif media.kind == "document":
@@ -298,7 +298,7 @@ def _write_media(media: Media, context: Context) -> dict[str, Any] | None:
         if media.data:
             # `input_file` needs a filename beside file_data (openai 3.49.0, 2026-11).
             out["filename"] = media.name or "document" + _ENDINGS.get(media.mime, "")
-            out["file_data"] = spoken.get("file_data") or data_url(media.mime, media.data)
+            out["file_data"] = fields.get("file_data") or data_url(media.mime, media.data)
         elif media.url:
             out["file_url"] = media.url
             if media.name:

@@ -396,14 +396,14 @@ def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None
     name: Any = own.get("id")
     if name and item_id(name).startswith(MADE_HERE):
         name = None
-        mine = False
+        is_own = False
     else:
-        mine = seal is None and context.source == wire.NAME
+        is_own = seal is None and context.source == wire.NAME
     if seal is not None and seal.dialect == wire.NAME:
         if seal.kind == COMPACTION:
             return write_compaction(seal)
-        mine = True
-    if not mine:
+        is_own = True
+    if not is_own:
         if seal is not None and seal.data:
             # A foreign seal is no encrypted_content of OpenAI.
             context.lose("seal.dropped", part.at)

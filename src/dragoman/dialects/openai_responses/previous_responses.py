@@ -23,7 +23,7 @@ from .tools import own_fields
 Added = list[Tool | HostedTool]
 ReadTurns = Callable[[list[wire.Item], list[Turn], Added, Context, Unknown], None]
 
-_HELD = ("conversation", "previous_response_id")
+_STORED_FIELDS = ("conversation", "previous_response_id")
 _INSTRUCTIONS: Path = ("instructions",)
 
 
@@ -35,11 +35,11 @@ def put_earlier(
     This also happens within the dialect: a caller whose resolver knows the name uses an upstream that does not.
     """
     own = context.target == wire.NAME
-    for name in _HELD:
+    for name in _STORED_FIELDS:
         value: Raw = getattr(request, name)
-        held = json_text.plain(value) if value else None
-        held = held.get("id") if isinstance(held, dict) else held
-        found = context.resolver(held) if context.resolver is not None and isinstance(held, str) else None
+        stored_id = json_text.plain(value) if value else None
+        stored_id = stored_id.get("id") if isinstance(stored_id, dict) else stored_id
+        found = context.resolver(stored_id) if context.resolver is not None and isinstance(stored_id, str) else None
         if found is None:
             continue
         setattr(request, name, wire.NONE)
@@ -64,11 +64,11 @@ def _read_apart(items: list[Any], at: Path, added: Added, context: Context, read
     try:
         earlier, unknown, _ = wire.REQUEST.admit(document)
     except WireError:
-        mended = without_surrogates(document)
-        if mended is None:
+        repaired = without_surrogates(document)
+        if repaired is None:
             raise
         context.lose(REPLACED, at)
-        earlier, unknown, _ = wire.REQUEST.admit(mended)
+        earlier, unknown, _ = wire.REQUEST.admit(repaired)
     turns: list[Turn] = []
     if isinstance(earlier.input, list):
         read(earlier.input, turns, added, apart, unknown)

@@ -35,7 +35,7 @@ from .client_tool_search import read_search
 from .client_tools import KINDS as CLIENT_ITEMS
 from .client_tools import ClientItems
 from .context_management import read_context_management, write_context_management
-from .history_writer import Calls, instructions, say_json, some_input, write_message, write_outputs, write_own
+from .history_writer import Calls, add_json_word, instructions, some_input, write_message, write_outputs, write_own
 from .hosted_tools import HOSTED
 from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
@@ -48,7 +48,7 @@ from .unknown_items import as_message
 from .uses_of_responses_only_tools import read_use
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
-_SAID = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
+_ASSISTANT_ITEMS = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
 _STRAY_IN_OUTPUT = (
     "namespace",
     "caller",
@@ -101,11 +101,11 @@ class RequestReader:
 
     __slots__ = (
         "_apart",
+        "_assistant_parts",
         "_context",
         "_own_items",
         "_results",
         "_resumed",
-        "_said",
         "_unknown",
         "added",
         "resumable",
@@ -118,7 +118,7 @@ class RequestReader:
         self._unknown: Unknown = {} if unknown is None else unknown
         self._apart = _by_item(unknown) if unknown else None
         self._own_items: ClientItems | None = None
-        self._said: list[Part] = []
+        self._assistant_parts: list[Part] = []
         self._results: list[Part] = []
         self._resumed = False  # the last turn is from a remembered prefix, and may grow
         self.turns: list[Turn] = []
@@ -155,7 +155,7 @@ class RequestReader:
         # `type` may be absent on a message (openai 3.49.0, 2026-11).
         role = _ROLES.get(item.role) if kind == "message" else None
         if role is not None:
-            self._end_said()
+            self._end_assistant()
             self._end_results()
             parts = read_content(item.content, ("input", i, "content"), context, unknown)
             self.turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
@@ -167,7 +167,7 @@ class RequestReader:
             self.resumable = False
             searched = (read_search(item, at, context) if item.strange else None) or self._own_items.read(item, at)
         if type(searched) is ToolResult:
-            self._end_said()
+            self._end_assistant()
             self._results.append(searched)
             if searched.name == SEARCH:
                 # A tool_search_output declares the tools that it found (openai 3.49.0, 2026-11).
@@ -175,23 +175,23 @@ class RequestReader:
             return
         # Results are items of their own, joined to their calls by call_id (openai 3.49.0, 2026-11).
         if kind == "function_call_output" or kind == "custom_tool_call_output":
-            self._end_said()
+            self._end_assistant()
             self._results.append(_read_result(item, at, self.turns, self._results, context, unknown))
             return
         self._end_results()
         if searched is not None:
-            self._said.append(searched)
+            self._assistant_parts.append(searched)
             return
         if kind == "function_call":
-            self._said.append(read_call(item, at, context, unknown))
+            self._assistant_parts.append(read_call(item, at, context, unknown))
             return
-        if kind in _SAID and (kind != "message" or item.role == "assistant"):
-            read_item(item, at, self._said, context, unknown)
+        if kind in _ASSISTANT_ITEMS and (kind != "message" or item.role == "assistant"):
+            read_item(item, at, self._assistant_parts, context, unknown)
         elif (message := as_message(item, at, context)) is not None:
-            read_item(message[0], at, self._said, context, message[1])
+            read_item(message[0], at, self._assistant_parts, context, message[1])
         else:
             self.resumable = False
-            _read_other(item, at, self._said, self.added, context)
+            _read_other(item, at, self._assistant_parts, self.added, context)
 
     def _regrow(self, kind: str) -> None:
         """Open the last turn again, if the first new item may extend it."""
@@ -200,13 +200,13 @@ class RequestReader:
         if last is not None and last.role == "tool" and kind.endswith("_output"):
             self._results = [*self.turns.pop().parts]
         elif last is not None and last.role == "assistant" and not kind.endswith("_output"):
-            self._said = [*self.turns.pop().parts]
+            self._assistant_parts = [*self.turns.pop().parts]
 
-    def _end_said(self) -> None:
-        said = self._said
-        if said:
-            self.turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
-            self._said = []
+    def _end_assistant(self) -> None:
+        parts = self._assistant_parts
+        if parts:
+            self.turns.append(Turn("assistant", tuple(parts), "", None, parts[0].at[:2]))
+            self._assistant_parts = []
 
     def _end_results(self) -> None:
         results = self._results
@@ -216,7 +216,7 @@ class RequestReader:
 
     def close(self) -> tuple[Turn, ...]:
         """All turns."""
-        self._end_said()
+        self._end_assistant()
         self._end_results()
         return tuple(self.turns)
 
@@ -246,7 +246,7 @@ def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
     return out
 
 
-def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | HostedTool], context: Context) -> None:
+def _read_other(item: wire.Item, at: Path, out: list[Part], added: list[Tool | HostedTool], context: Context) -> None:
     """Read items that only this dialect knows. They keep their place among the assistant's; other targets get the parts
     that they can use.
     """
@@ -272,7 +272,7 @@ def _read_other(item: wire.Item, at: Path, said: list[Part], added: list[Tool | 
                 return
         if type(part) is Opaque:
             parts = read_use(part, at)
-    said.extend(parts)
+    out.extend(parts)
 
 
 def _merged(
@@ -471,8 +471,8 @@ class RequestWriter(PlainDocument):
     def begin(self) -> None:
         """Adapt the request to the model, and write the leading system turns."""
         context, request, own = self.context, self._request, self.own
-        asked = request.settings.format
-        if asked is not None and context.gates(wire.NAME):
+        wanted_format = request.settings.format
+        if wanted_format is not None and context.gates(wire.NAME):
             request = with_taken_format(request, context.profile, context, objects=not own)
         self._model = context.model or request.model
         if not self._model and not own:
@@ -484,7 +484,7 @@ class RequestWriter(PlainDocument):
         shape = request.settings.format
         # OpenAI's clients write the word JSON themselves, unless they asked for a schema.
         self._wordy = (
-            shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not asked)
+            shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not wanted_format)
         )
         if self._wordy and first is not None and "json" in first.lower():
             first = None  # the word must be in the input, not in the instructions
@@ -516,7 +516,7 @@ class RequestWriter(PlainDocument):
         elif turn.role == "assistant":
             if turn.name:
                 context.lose("name.dropped", turn.at)
-            if not write_items(turn.parts, items, context, calls.asked(turn.parts)) and turn.parts:
+            if not write_items(turn.parts, items, context, calls.note_calls(turn.parts)) and turn.parts:
                 context.lose("turn.dropped", turn.at)
             calls.answer(turn.parts, items, context)
         else:
@@ -536,7 +536,7 @@ class RequestWriter(PlainDocument):
             self.messages, self._first = some_input(self.turns, self._first, self.context), None
             self.resumable = False  # the instructions became the input
         if self._wordy:
-            say_json(self.messages, self._request, self.context)
+            add_json_word(self.messages, self._request, self.context)
 
     def document(self, messages: Any) -> dict[str, Any]:
         """The request with these items."""
@@ -575,8 +575,8 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
             out["tool_choice"] = choice
         # tool_choice must name a declared tool (lint rule OAR-019).
         elif choice not in (None, "auto"):
-            said = "there is no tool to choose"
-            context.lose("choice.dropped", request.choice.at, said, "info" if choice == "none" else None)
+            detail = "there is no tool to choose"
+            context.lose("choice.dropped", request.choice.at, detail, "info" if choice == "none" else None)
     if request.stream is not None:
         out["stream"] = request.stream
     write_settings(request.settings, out, context)

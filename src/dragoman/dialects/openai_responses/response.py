@@ -145,18 +145,22 @@ _TIER_AT: Path = ("service_tier",)
 
 def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     """Token counts. Cached and reasoning tokens are included in the totals (openai 3.49.0, 2026-11)."""
-    asked, answered = usage.input_tokens_details, usage.output_tokens_details
+    input_details, output_details = usage.input_tokens_details, usage.output_tokens_details
     more: dict[str, Raw] = {}
-    if asked is not None and asked.cache_write_tokens_details and asked.cache_write_tokens_details != NULL:
-        more["input_tokens_details/cache_write_tokens_details"] = asked.cache_write_tokens_details
+    if (
+        input_details is not None
+        and input_details.cache_write_tokens_details
+        and input_details.cache_write_tokens_details != NULL
+    ):
+        more["input_tokens_details/cache_write_tokens_details"] = input_details.cache_write_tokens_details
     # Cached and reasoning tokens are included in the totals (openai 3.49.0, 2026-11).
     sums_up = usage.total_tokens == (usage.input_tokens or 0) + (usage.output_tokens or 0)
     return Usage(
         usage.input_tokens,
         usage.output_tokens,
-        asked.cached_tokens if asked is not None else None,
-        asked.cache_write_tokens if asked is not None else None,
-        answered.reasoning_tokens if answered is not None else None,
+        input_details.cached_tokens if input_details is not None else None,
+        input_details.cache_write_tokens if input_details is not None else None,
+        output_details.reasoning_tokens if output_details is not None else None,
         gather(context, ("usage",), unknown, more or None),
         None if sums_up else usage.total_tokens,
     )
@@ -202,9 +206,9 @@ def names_around(answer: wire.Answer) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)  # a host repeats the same meaningless values
-def _is_silent(name: str, wish: bytes) -> bool:
+def _is_silent(name: str, value: bytes) -> bool:
     try:
-        return json_text.plain(Raw(wish)) in wire.ANSWER_WISHES[name]
+        return json_text.plain(Raw(value)) in wire.ANSWER_WISHES[name]
     except WireError:
         return False  # not decodable
 
@@ -256,7 +260,7 @@ def filled(out: dict[str, Any], answers: Request | None) -> bytes:
     """The response object with the fields that the types demand: an echo of the client's request, or else the
     defaults.
     """
-    rest = _rest(answers) if answers is not None else _UNASKED
+    rest = _rest(answers) if answers is not None else _DEFAULT_REST
     if rest.fields.keys().isdisjoint(out):
         return completed(out, answers)
     # Existing fields keep their place and their value.
@@ -265,7 +269,7 @@ def filled(out: dict[str, Any], answers: Request | None) -> bytes:
 
 def completed(out: dict[str, Any] | Struct, answers: Request | None) -> bytes:
     """The same for an answer that has none of the filling fields."""
-    rest = _rest(answers) if answers is not None else _UNASKED
+    rest = _rest(answers) if answers is not None else _DEFAULT_REST
     return b"".join((json_text.encode(out)[:-1], rest.text))
 
 
@@ -274,7 +278,7 @@ class _Rest(Struct, frozen=True, eq=False):
 
     fields: dict[str, Any]
     text: bytes
-    asked: Request | None = None
+    request: Request | None = None
     first: Turn | None = None
 
 
@@ -283,10 +287,10 @@ def _rest(request: Request) -> _Rest:
     turns, settings = request.turns, request.settings
     first = turns[0] if turns and turns[0].at == _INSTRUCTIONS else None
     known = _RESTS.get(id(settings))
-    if known is not None and known.first is first and known.asked is not None:
-        asked = known.asked
-        same = asked.settings is settings and asked.tools is request.tools
-        if same and asked.choice is request.choice and asked.extra is request.extra:
+    if known is not None and known.first is first and known.request is not None:
+        earlier = known.request
+        same = earlier.settings is settings and earlier.tools is request.tools
+        if same and earlier.choice is request.choice and earlier.extra is request.extra:
             return known
     fields = _DEFAULTS | echo(request)
     alone = msgspec.structs.replace(request, turns=())
@@ -327,7 +331,7 @@ _DEFAULTS: dict[str, Any] = {
     "truncation": "disabled",
 }
 """The values of OpenAI's own answers for absent settings; the Open Responses schema demands all of these fields."""
-_UNASKED = _Rest(_DEFAULTS, b"," + json_text.encode(_DEFAULTS)[1:])
+_DEFAULT_REST = _Rest(_DEFAULTS, b"," + json_text.encode(_DEFAULTS)[1:])
 _CACHE_OPTIONS = "prompt_cache_options"
 _ECHOED = (
     "background",
@@ -403,8 +407,8 @@ def _echo_wishes(settings: Settings, out: dict[str, Any]) -> None:
         text["format"] = {"type": "json_object"}
     elif shape is not None:
         schema = Raw(shape.schema) if shape.schema is not None else {}
-        told = {"type": "json_schema", "name": shape.name, "schema": schema, "strict": shape.strict}
-        text["format"] = {**told, "description": shape.description} if shape.description else told
+        json_schema = {"type": "json_schema", "name": shape.name, "schema": schema, "strict": shape.strict}
+        text["format"] = {**json_schema, "description": shape.description} if shape.description else json_schema
     if settings.verbosity is not None:
         text["verbosity"] = settings.verbosity
     if text:
@@ -438,17 +442,17 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], context: Contex
 
 def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     """The usage object."""
-    asked, answered = usage.input or 0, usage.output or 0
+    input_tokens, output_tokens = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
         context.lose("usage.invented", context.ends.usage)
     out: dict[str, Any] = {
-        "input_tokens": asked,
+        "input_tokens": input_tokens,
         # Both details are required in an answer (openai 3.49.0, 2026-11).
         "input_tokens_details": {"cached_tokens": usage.cache_read or 0, "cache_write_tokens": usage.cache_write or 0},
-        "output_tokens": answered,
+        "output_tokens": output_tokens,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},
     }
-    out["total_tokens"] = asked + answered if usage.total is None else usage.total
+    out["total_tokens"] = input_tokens + output_tokens if usage.total is None else usage.total
     return restore(out, usage.extra, wire.NAME) if usage.extra is not None else out
 
 
@@ -475,7 +479,7 @@ def write_results(response: Response, results: Request, context: Context) -> byt
     """The items to append: the answer's items as they must be returned, then one item for each output."""
     items: list[Any] = []
     calls = Calls(results.turns)
-    write_items(response.parts, items, context, calls.asked(response.parts))
+    write_items(response.parts, items, context, calls.note_calls(response.parts))
     calls.answer(response.parts, items, context)
     for turn in results.turns:
         write_outputs(turn, calls, items, context)

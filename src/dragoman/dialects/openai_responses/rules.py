@@ -25,7 +25,7 @@ from ...rules.helpers import (
 )
 from ...rules.rule import Breach, Level, Subject, rule, rules_of
 from . import rules_history, rules_stream
-from .rules_history import held, tool_items
+from .rules_history import server_holds_history, tool_items
 
 _SOURCES = ("input", "prompt", "previous_response_id", "conversation")
 _CHAT_ONLY = (
@@ -190,8 +190,8 @@ def one_kind_of_state(subject: Subject) -> Iterator[Breach]:
     if given(subject.document, "conversation"):
         yield Breach(("previous_response_id",), "previous_response_id beside conversation", "drop one")
     if subject.document.get("store") is False:
-        said = "previous_response_id beside store: false: the next turn cannot name this one"
-        yield Breach(("store",), said, severity="warning")
+        message = "previous_response_id beside store: false: the next turn cannot name this one"
+        yield Breach(("store",), message, severity="warning")
 
 
 @rule("OAR-011", "error", "request", "tools")
@@ -211,8 +211,8 @@ def deferred_tools_can_be_found(subject: Subject) -> Iterator[Breach]:
         if tool.get("defer_loading") is True and "tool_search" not in kinds:
             yield Breach((*at, "defer_loading"), "a deferred tool needs a tool_search tool", "add tool_search")
         if tool.get("allowed_callers") == ["programmatic"] and "programmatic_tool_calling" not in kinds:
-            said = "only programs may call this tool, and there is no programmatic_tool_calling"
-            yield Breach((*at, "allowed_callers"), said, "add programmatic_tool_calling")
+            message = "only programs may call this tool, and there is no programmatic_tool_calling"
+            yield Breach((*at, "allowed_callers"), message, "add programmatic_tool_calling")
 
 
 @rule("OAR-012", "warning", "request", "tools")
@@ -284,7 +284,7 @@ def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
     """
     choice = subject.document.get("tool_choice")
     declared = tools(subject)
-    if choice == "required" and not declared and not held(subject.document):
+    if choice == "required" and not declared and not server_holds_history(subject.document):
         yield Breach(("tool_choice",), "a tool is required, and none is declared", "declare one, or say auto")
     if not isinstance(choice, dict):
         return

@@ -24,7 +24,7 @@ def history(subject: Subject) -> list[Place]:
     return items(subject.document, "input" if subject.kind == "request" else "output")
 
 
-def held(document: Object) -> bool:
+def server_holds_history(document: Object) -> bool:
     """Whether the server holds the earlier items. Then the input may lack the call of an output."""
     references = any(word(item, "type") == "item_reference" for _, item in items(document, "input"))
     return bool(references or given(document, "previous_response_id", "conversation", "prompt"))
@@ -77,7 +77,7 @@ def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
     Source: Types of the openai SDK 3.49.0 for items (2026-11); accepted: openai-responses-23eaae014a04.
     """
     known: dict[str, str] = {}
-    elsewhere = held(subject.document)
+    elsewhere = server_holds_history(subject.document)
     for at, item in history(subject):
         kind, name = word(item, "type"), word(item, "call_id")
         if kind in CALLS or (kind.endswith("_call") and name):
@@ -85,8 +85,8 @@ def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
         elif kind not in OUTPUTS:
             continue
         elif not name:
-            said = "an output should name its call_id"
-            yield Breach(at, said, "name the call it answers", "warning" if given(item, "name") else None)
+            message = "an output should name its call_id"
+            yield Breach(at, message, "name the call it answers", "warning" if given(item, "name") else None)
         elif name not in known:
             if not elsewhere:
                 yield Breach((*at, "call_id"), f"no call {quoted(name)} stands before this output")
@@ -118,8 +118,8 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
         elif len(name) > LONGEST_ID:
             yield Breach((*at, "call_id"), f"a call_id of {len(name)} characters; {LONGEST_ID} are taken", "shorten it")
         elif _ITEM_ID.fullmatch(name):
-            said = f"{quoted(name)} looks like the id of an item"
-            yield Breach((*at, "call_id"), said, "use the call_id of the call", "warning")
+            message = f"{quoted(name)} looks like the id of an item"
+            yield Breach((*at, "call_id"), message, "use the call_id of the call", "warning")
         if kind in CALLS and name in seen:
             yield Breach((*at, "call_id"), f"a second call with call_id {quoted(name)}", "make it unique")
         if kind in CALLS:
@@ -174,9 +174,9 @@ def reasoning_goes_along(subject: Subject) -> Iterator[Breach]:
     for _, item in items(subject.before, "output"):
         if word(item, "type") == "reasoning":
             reason = word(item, "id")
-        elif reason and word(item, "id") in ids and reason not in ids and not held(subject.document):
-            said = f"{item['id']} is sent back without its reasoning {reason}"
-            yield Breach(ids[item["id"]], said, "send the reasoning item back, or drop the id")
+        elif reason and word(item, "id") in ids and reason not in ids and not server_holds_history(subject.document):
+            message = f"{item['id']} is sent back without its reasoning {reason}"
+            yield Breach(ids[item["id"]], message, "send the reasoning item back, or drop the id")
 
 
 @rule("OAR-009", "error")
@@ -226,8 +226,8 @@ def parts_fit_their_role(subject: Subject) -> Iterator[Breach]:
             continue
         for here, part in items(item, "content", at):
             if word(part, "type") not in legal:
-                said = f"a part of type {quoted(part.get('type'))} in a message of {role}"
-                yield Breach((*here, "type"), said, f"use {legal[0]}")
+                message = f"a part of type {quoted(part.get('type'))} in a message of {role}"
+                yield Breach((*here, "type"), message, f"use {legal[0]}")
 
 
 def _parts(subject: Subject) -> list[Place]:
@@ -290,10 +290,10 @@ def phase_is_kept(subject: Subject) -> Iterator[Breach]:
 
     Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
-    said = [(at, item) for at, item in history(subject) if word(item, "role") == "assistant"]
+    messages = [(at, item) for at, item in history(subject) if word(item, "role") == "assistant"]
     phases = {word(item, "id"): word(item, "phase") for _, item in items(subject.before, "output")}
-    mixed = any(given(item, "phase") for _, item in said)
-    for at, item in said:
+    mixed = any(given(item, "phase") for _, item in messages)
+    for at, item in messages:
         if not given(item, "phase") and (mixed or phases.get(word(item, "id"))):
             yield Breach(at, "an assistant message without its phase", "send it back as it came")
 

@@ -34,7 +34,7 @@ from .faults import fault_from
 from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
-from .item_events import ANNOTATION, DONE, KINDS, PART_DONE, Item, Teller
+from .item_events import ANNOTATION, DONE, KINDS, PART_DONE, Item, PartEvents
 from .output_items import read_item
 from .response import answer_extra, read_figures, read_response, read_stop
 
@@ -90,14 +90,14 @@ class StreamReader(FrameReader):
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=True)
         self._context = context
-        self._teller = Teller(context)
+        self._part_events = PartEvents(context)
         self._active: Item | None = None
         self._waiting: dict[int, Item] = {}
         self._done: set[int] = set()
         self._names: set[bytes] = set()  # the ids of items that are done
         self._moved: dict[int, int] = {}  # output_index -> the place of another item
         self._later: list[Part] = []
-        self._odd = b""  # a whole answer in place of a stream
+        self._whole_answer = b""  # a whole answer in place of a stream
         self._echo = b""  # the response of the first event, until the second came
         self._started = False
         self._model = ""
@@ -118,7 +118,7 @@ class StreamReader(FrameReader):
 
     def _instead(self) -> list[Event]:
         """The events or the fault for a body that is no stream."""
-        stray = self._frames.stray or self._odd
+        stray = self._frames.stray or self._whole_answer
         found = told_whole(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
@@ -140,11 +140,11 @@ class StreamReader(FrameReader):
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._context))
                 if not (event.type or name or self._started):
-                    self._odd = data
+                    self._whole_answer = data
                     return False
                 self._note(event.type, unknown)
             active = self._active
-            if active is not None and active.goes_on(event):
+            if active is not None and active.continues_with(event):
                 active.count += len(event.delta)
                 active.pieces.append(event.delta)
                 events.append(PartDelta(active.index, event.delta))
@@ -155,7 +155,7 @@ class StreamReader(FrameReader):
             before = len(events)
             self._event(event, events)
             active = self._active
-            if active is not None and active.goes_on(event) and not unknown:
+            if active is not None and active.continues_with(event) and not unknown:
                 return begun(events, before) or (len(events) == before + 1 and type(events[-1]) is PartDelta)
         except WireError as error:
             self._over = True
@@ -169,10 +169,10 @@ class StreamReader(FrameReader):
         self._echo = b""
         return again
 
-    def _catch_up(self, said: list[str], last: bytes) -> None:
+    def _catch_up(self, texts: list[str], last: bytes) -> None:
         if self._active is not None:
-            self._active.count += sum(map(len, said))
-            self._active.pieces += said
+            self._active.count += sum(map(len, texts))
+            self._active.pieces += texts
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
         """Read any event except more text of the open part."""
@@ -187,7 +187,7 @@ class StreamReader(FrameReader):
         if event.type not in KINDS:
             self._other(event, events)
         elif self._active is not None and self._active.place == event.output_index:
-            self._teller.delta(self._active, event, events)
+            self._part_events.delta(self._active, event, events)
         else:
             self._elsewhere(event, events)
 
@@ -212,9 +212,9 @@ class StreamReader(FrameReader):
         if isinstance(answer, Raw):
             answer = wire.answer_head(answer)
         created = int(answer.created_at) if answer.created_at is not None else None
-        self._teller.id = answer.id or ""
+        self._part_events.id = answer.id or ""
         self._model = answer.model or ""
-        events.append(Start(self._teller.id, self._model, created))
+        events.append(Start(self._part_events.id, self._model, created))
 
     def _other(self, event: wire.StreamEvent, events: list[Event]) -> None:
         kind = event.type
@@ -230,7 +230,7 @@ class StreamReader(FrameReader):
                 self._finish_item(active, event.item, events)
                 self._go_on(events)
             else:
-                self._teller.inside(active, event, events)
+                self._part_events.inside(active, event, events)
         elif kind in _TERMINAL:
             self._terminal(event, events)
         # Unknown events must be ignored.
@@ -265,11 +265,11 @@ class StreamReader(FrameReader):
             if self._active is not None:
                 self._later.extend(parts)
             else:
-                self._teller.tell(parts, events)
+                self._part_events.add_parts(parts, events)
         elif event.type in KINDS:
             self._added(place, wire.Item(KINDS[event.type], "assistant"), events)
             if self._active is not None and self._active.place == place:
-                self._teller.delta(self._active, event, events)
+                self._part_events.delta(self._active, event, events)
             else:
                 self._waiting[place].queue.append(event)
 
@@ -277,22 +277,22 @@ class StreamReader(FrameReader):
         self._active = item
         wire_item = item.item
         if wire_item.type in ("function_call", "custom_tool_call") and wire_item.name:
-            call = self._teller.parts_of(item, wire_item)[0]
+            call = self._part_events.parts_of(item, wire_item)[0]
             if type(call) is ToolCall:
                 empty = ToolCall(call.id, call.name, "", call.custom, call.namespace, extra=call.extra, at=call.at)
-                self._teller.begin(item, empty, events)
+                self._part_events.begin(item, empty, events)
                 if call.arguments:
-                    self._teller.say(item, call.arguments, events)
+                    self._part_events.add_text(item, call.arguments, events)
         queue, item.queue = item.queue, []
         for event in queue:
             if self._active is not item:
                 break
             if event.type in KINDS:
-                self._teller.delta(item, event, events)
+                self._part_events.delta(item, event, events)
             elif event.type == _ENDED:
                 self._finish_item(item, event.item, events)
             else:
-                self._teller.inside(item, event, events)
+                self._part_events.inside(item, event, events)
 
     def _finish_item(self, item: Item, raw: Raw | wire.Item, events: list[Event]) -> None:
         """End an item with its final value: text that the deltas lack is added now."""
@@ -301,12 +301,12 @@ class StreamReader(FrameReader):
         # Take encrypted_content from output_item.done: the value in `.added` may be partial (openai 3.49.0, 2026-11).
         parts = self._read_item(item.place, raw)[1] if raw else []
         if item.index < 0:
-            self._teller.tell(parts[item.told :], events)
+            self._part_events.add_parts(parts[item.part_count :], events)
             return
-        if len(parts) >= item.told:
-            last = parts[item.told - 1]
-            self._teller.complete(item, last, events)
-            self._teller.tell(parts[item.told :], events)
+        if len(parts) >= item.part_count:
+            last = parts[item.part_count - 1]
+            self._part_events.complete(item, last, events)
+            self._part_events.add_parts(parts[item.part_count :], events)
         else:
             events.append(PartEnd(item.index))
 
@@ -314,7 +314,7 @@ class StreamReader(FrameReader):
         """No item is open: write the waiting parts and items in order."""
         while self._active is None and (self._later or self._waiting):
             later, self._later = self._later, []
-            self._teller.tell(later, events)
+            self._part_events.add_parts(later, events)
             if self._waiting:
                 self._begin_item(self._waiting.pop(min(self._waiting)), events)
 
@@ -324,7 +324,7 @@ class StreamReader(FrameReader):
         item, unknown = _admitted(raw, at)
         if item.id:
             self._names.add(bytes(item.id))
-        read_item(item, at, parts, self._context, unknown, self._teller.id)
+        read_item(item, at, parts, self._context, unknown, self._part_events.id)
         return item, parts
 
     def _terminal(self, event: wire.StreamEvent, events: list[Event]) -> None:
@@ -332,14 +332,14 @@ class StreamReader(FrameReader):
         answer, unknown = self._last_answer(event.response)
         # response.failed has the error inside the response (openai 3.49.0, 2026-11).
         if event.type == "response.failed":
-            said = answer.error if answer.error and answer.error != NULL else event.error
-            error = json_text.plain(said) if said else None
+            error_value = answer.error if answer.error and answer.error != NULL else event.error
+            error = json_text.plain(error_value) if error_value else None
             events.append(fault_from(error if isinstance(error, dict) else {"message": "the response failed"}, 0, {}))
             return
         if event.type == "response.cancelled":
             events.append(Fault("cancelled", "the response was cancelled", 499))
             return
-        report_id(self._context, ("id",), self._teller.id, answer.id)
+        report_id(self._context, ("id",), self._part_events.id, answer.id)
         report_model(self._context, ("model",), self._model, answer.model)
         output = answer.output or []
         while self._active is not None:
@@ -351,10 +351,10 @@ class StreamReader(FrameReader):
         for place, item in enumerate(output):
             if place not in self._done:
                 parts: list[Part] = []
-                read_item(item, ("output", place), parts, self._context, unknown, self._teller.id)
-                self._teller.tell(parts, events)
+                read_item(item, ("output", place), parts, self._context, unknown, self._part_events.id)
+                self._part_events.add_parts(parts, events)
         self._drop_items(unknown)
-        stop = read_stop(answer, self._teller.seen, self._context)
+        stop = read_stop(answer, self._part_events.seen, self._context)
         usage = read_figures(answer, self._context, unknown)
         self._ended = True
         events.append(Finish(stop, usage, extra=answer_extra(answer, self._context, unknown)))

@@ -28,7 +28,7 @@ from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .generated_images import image_item, is_picture
 from .hosted_calls import SEARCH
-from .hosted_programs_and_mcp import STEPPED, begun, stream_steps
+from .hosted_programs_and_mcp import STEPPED, opening_item, stream_steps
 from .message import write_citations
 from .output_items import (
     MADE_HERE,
@@ -70,11 +70,11 @@ class StreamWriter:
         self._call: dict[str, Any] | None = None  # the open call item
         self._part: Part | None = None
         self._index = -1  # index of the open part
-        self._begun = False  # the text of the open part has begun
+        self._text_begun = False  # the text of the open part has begun
         self._before = b""  # the bytes before and after the text of each delta
         self._after = b""
         self._pieces: list[str] = []
-        self._held = ""
+        self._withheld = ""
         self._citations: list[Citation] = []
         self._late: list[Citation] = []
         self._tokens: list[Token] = []
@@ -91,7 +91,7 @@ class StreamWriter:
         if type(event) is PartDelta:
             if event.index != self._index:
                 return b""
-            if self._begun and event.text and event.seal is None and not event.citations:
+            if self._text_begun and event.text and event.seal is None and not event.citations:
                 self._pieces.append(event.text)
                 number = self._number
                 self._number = number + 1
@@ -111,7 +111,7 @@ class StreamWriter:
 
     def template(self, index: int) -> Template | None:
         """The template for more text of the open part."""
-        if index != self._index or not self._begun:
+        if index != self._index or not self._text_begun:
             return None
         return Template(self._before, self._after, _DELTA, self._number)
 
@@ -153,7 +153,7 @@ class StreamWriter:
         out = b"" if self._started else self._start(Start())
         out += self._close_call(False)
         part = event.part
-        self._part, self._index, self._begun, self._has_own_item = part, event.index, False, False
+        self._part, self._index, self._text_begun, self._has_own_item = part, event.index, False, False
         self._pieces, self._citations, self._late, self._tokens, self._seal = [], [], [], [], part.seal
         if type(part) is Text:
             if self._message is not None and self._context.source == wire.NAME and part.at[:2] != self._message_at:
@@ -207,7 +207,7 @@ class StreamWriter:
         fixed = _encode({"type": kind, **where})[:-1]
         self._before = b'event: %b\ndata: %b,"sequence_number":' % (kind.encode(), fixed)
         self._after = after
-        self._begun = True
+        self._text_begun = True
 
     def _begin_call(self, call: ToolCall) -> bytes:
         name = answer_id(self._id, len(self._items), call_prefix(call))
@@ -219,8 +219,8 @@ class StreamWriter:
         kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
         out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
         self._template(f"response.{kind}.delta", where, b"}\n\n")
-        self._begun = False
-        self._held = ""
+        self._text_begun = False
+        self._withheld = ""
         self._seal = None  # already reported
         return out
 
@@ -248,19 +248,19 @@ class StreamWriter:
             elif part is not None:
                 self._context.lose("seal.dropped", part.at)
         text = event.text
-        if text and not self._begun:
+        if text and not self._text_begun:
             if type(part) is Text:
                 out += self._begin_text(part)
             elif type(part) is Reasoning:
                 out += self._close_message(False) + self._begin_reasoning(part)
             elif type(part) is ToolCall:
-                text, self._held = self._held + text, ""
+                text, self._withheld = self._withheld + text, ""
                 if text == "null" and not part.custom and self._context.source != wire.NAME:
                     # Some models write null for no arguments.
-                    text, self._held = "", text
+                    text, self._withheld = "", text
                 else:
-                    self._begun = True
-        if text and self._begun:
+                    self._text_begun = True
+        if text and self._text_begun:
             out += self._delta(text)
         if event.citations:
             out += self._cite(event.citations)
@@ -278,7 +278,7 @@ class StreamWriter:
             if part is not None:
                 self._context.lose("citation.dropped", part.at)
             return b""
-        out = [b"" if self._begun else self._begin_text(part)]
+        out = [b"" if self._text_begun else self._begin_text(part)]
         for cited in citations:
             if self._late or cited.end is None:
                 self._late.append(cited)  # it covers the whole text, which is not complete yet
@@ -308,7 +308,7 @@ class StreamWriter:
 
     def _end_text(self, part: Text, event: PartEnd) -> bytes:
         out = b""
-        if not self._begun:
+        if not self._text_begun:
             if self._context.source != wire.NAME:
                 if part.seal is not None:
                     self._context.lose("seal.dropped", part.at)
@@ -350,11 +350,11 @@ class StreamWriter:
         text = "".join(self._pieces)
         if not text and self._seal is None and self._context.source != wire.NAME:
             return b""
-        out = b"" if self._begun else self._close_message(False)
+        out = b"" if self._text_begun else self._close_message(False)
         place = len(self._items)
         whole = Reasoning(text, seal=self._seal, extra=extra, at=part.at)
         item = answer_reasoning(whole, answer_id(self._id, place, MADE_HERE))
-        if self._begun:
+        if self._text_begun:
             where = {"item_id": item["id"], "output_index": place, "summary_index": 0}
             out += self._event("response.reasoning_summary_text.done", {**where, "text": text})
             summary = {"type": "summary_text", "text": text}
@@ -391,8 +391,8 @@ class StreamWriter:
         self._seen.append(call)
         where = {"item_id": item["id"], "output_index": len(self._items)}
         kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
-        told = {**where, field: text} if call.custom else {**where, "name": item["name"], field: text}
-        return out + self._event(f"response.{kind}.done", told)
+        fields = {**where, field: text} if call.custom else {**where, "name": item["name"], field: text}
+        return out + self._event(f"response.{kind}.done", fields)
 
     def _close_call(self, cut: bool) -> bytes:
         item = self._call
@@ -423,7 +423,9 @@ class StreamWriter:
         self._index = -1
         fields = json_text.fields(part.value)
         place = len(self._items)
-        out = [self._event("response.output_item.added", {"output_index": place, "item": begun(fields, part.kind)})]
+        out = [
+            self._event("response.output_item.added", {"output_index": place, "item": opening_item(fields, part.kind)})
+        ]
         for name, members in stream_steps(fields, part.kind, {"item_id": fields.get("id"), "output_index": place}):
             out.append(self._event(name, members))
         return b"".join([*out, self._done(part.value)])
@@ -455,8 +457,8 @@ class StreamWriter:
         self._index = -1
         place = len(self._items)
         item = image_item(media, answer_id(self._id, place, "ig_"), self._context)
-        begun = {"id": item["id"], "type": IMAGE, "status": "in_progress", "result": None}
-        out = self._event("response.output_item.added", {"output_index": place, "item": begun})
+        opening = {"id": item["id"], "type": IMAGE, "status": "in_progress", "result": None}
+        out = self._event("response.output_item.added", {"output_index": place, "item": opening})
         for state in IMAGE_EVENTS:
             out += self._event(f"response.{IMAGE}.{state}", {"output_index": place, "item_id": item["id"]})
         return out + self._done(item)

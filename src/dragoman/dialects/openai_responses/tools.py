@@ -345,18 +345,18 @@ def _read_subset(
     value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], context: Context
 ) -> Choice | None:
     """A choice of `allowed_tools`, also in Chat's form; None if there is no list of tools."""
-    said = json_text.plain(value)
+    choice = json_text.plain(value)
     # Chat has an object `allowed_tools` around mode and tools; some clients send that form here.
-    inner = said.get("allowed_tools")
-    inner = inner if isinstance(inner, dict) else said
+    inner = choice.get("allowed_tools")
+    inner = inner if isinstance(inner, dict) else choice
     entries = inner.get("tools")
     if not isinstance(entries, list):
         return None
     if context.target != wire.NAME:
-        _keep_unread_fields(said, inner, entries, context)
+        _keep_unread_fields(choice, inner, entries, context)
     names: list[str] = []
     hosted_at: list[Path] = []
-    whole = inner is said
+    whole = inner is choice
     for entry in entries:
         name = _allowed_name(entry)
         whole &= bool(name) and entry.keys() == {"type", "name"}
@@ -373,12 +373,12 @@ def _read_subset(
     return Choice(mode, tuple(names), extra, ("tool_choice",), hosted_at=tuple(hosted_at))
 
 
-def _keep_unread_fields(said: Any, inner: Any, entries: list[Any], context: Context) -> None:
+def _keep_unread_fields(choice: Any, inner: Any, entries: list[Any], context: Context) -> None:
     """Keep the fields of a subset that no other dialect has: those of its entries, and those of the object around the
     entries in Chat's form.
     """
     at: Path = ("tool_choice",)
-    if inner is not said:
+    if inner is not choice:
         at = (*at, "allowed_tools")
         _keep_but(inner, ("mode", "tools"), at, context)
     for i, entry in enumerate(entries):

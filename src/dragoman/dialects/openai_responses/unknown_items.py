@@ -10,7 +10,7 @@ from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
 
-_SAID = frozenset({"output_text", "refusal"})
+_TEXT_TYPES = frozenset({"output_text", "refusal"})
 
 
 def as_message(item: wire.Item, at: Path, context: Context) -> tuple[wire.Item, Unknown] | None:
@@ -26,4 +26,6 @@ def as_message(item: wire.Item, at: Path, context: Context) -> tuple[wire.Item, 
 
 
 def _has_words(content: Any) -> bool:
-    return isinstance(content, list) and any(isinstance(part, dict) and part.get("type") in _SAID for part in content)
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") in _TEXT_TYPES for part in content
+    )

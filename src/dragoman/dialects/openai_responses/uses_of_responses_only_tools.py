@@ -29,15 +29,15 @@ def read_use(part: Opaque, at: Path) -> tuple[Part, ...]:
     name = part.kind.removesuffix(_OUTPUT).removesuffix(_CALL)
     call_id = word(item, "call_id") or word(item, "id")
     if part.kind.endswith(_OUTPUT):
-        return (HostedResult(wire.NAME, part.kind, part.value, "", call_id, (), _came_back(item, at), at=at),)
-    asked = {key: value for key, value in item.items() if key not in _RESULTS}
-    call = HostedCall(wire.NAME, part.kind, part.value, "", call_id, name, said_in(asked), at=at)
+        return (HostedResult(wire.NAME, part.kind, part.value, "", call_id, (), _result_parts(item, at), at=at),)
+    inputs = {key: value for key, value in item.items() if key not in _RESULTS}
+    call = HostedCall(wire.NAME, part.kind, part.value, "", call_id, name, said_in(inputs), at=at)
     if not any(item.get(key) for key in _RESULTS):
         return (call,)
-    return call, HostedResult(wire.NAME, part.kind, ELSEWHERE, "", call_id, (), _came_back(item, at), at=at)
+    return call, HostedResult(wire.NAME, part.kind, ELSEWHERE, "", call_id, (), _result_parts(item, at), at=at)
 
 
-def _came_back(item: dict[str, Any], at: Path) -> tuple[Part, ...]:
+def _result_parts(item: dict[str, Any], at: Path) -> tuple[Part, ...]:
     parts: list[Part] = []
     for key in _RESULTS:
         value = item.get(key)

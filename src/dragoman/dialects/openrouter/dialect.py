@@ -88,8 +88,8 @@ def _in_answer(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         if any(isinstance(choice, dict) and "native_finish_reason" in choice for choice in choices):
             found.append((6, "choices[].native_finish_reason"))
         for choice in choices:
-            said = (choice.get("message") or choice.get("delta")) if isinstance(choice, dict) else None
-            if isinstance(said, dict) and _has_details(said):
+            message = (choice.get("message") or choice.get("delta")) if isinstance(choice, dict) else None
+            if isinstance(message, dict) and _has_details(message):
                 found.append((6, "reasoning_details"))
                 break
     error = document.get("error")

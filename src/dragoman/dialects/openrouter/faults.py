@@ -91,14 +91,14 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     if isinstance(code, int) and 400 <= code < 600:
         status = code
     metadata = error.get("metadata")
-    said = metadata if isinstance(metadata, dict) else {}
-    type_ = said.get("error_type")
+    details = metadata if isinstance(metadata, dict) else {}
+    type_ = details.get("error_type")
     kind = _KINDS.get(type_) if isinstance(type_, str) else None
     message = error.get("message")
     if kind is None:
         kind = kind_of_status(status if status >= 400 else 500)
         kind = sharpened(kind, message) if isinstance(message, str) else kind
-    named = said.get("provider_code")
+    named = details.get("provider_code")
     word = named if isinstance(named, str) else code if isinstance(code, str) else type_
     rest = {name: json_text.raw(value) for name, value in error.items() if name not in _FIELDS}
     return Fault(

@@ -102,12 +102,12 @@ def capped(request: Request, context: Context) -> Request:
     if spare <= 0:
         return request
     marked: list[Any] = [*tools, *parts]
-    gone = {id(one): one for one in marked[:spare]}
-    for one in gone.values():
+    surplus = {id(one): one for one in marked[:spare]}
+    for one in surplus.values():
         context.lose("cache.dropped", one.at, f"more than {MOST_MARKS} marks")
-    kept = tuple([_unmarked(tool) if id(tool) in gone else tool for tool in request.tools])
-    turns = [_each(turn, lambda part: _unmarked(part) if id(part) in gone else part) for turn in request.turns]
-    return msgspec.structs.replace(request, tools=kept, turns=tuple(turns))
+    new_tools = tuple([_unmarked(tool) if id(tool) in surplus else tool for tool in request.tools])
+    turns = [_each(turn, lambda part: _unmarked(part) if id(part) in surplus else part) for turn in request.turns]
+    return msgspec.structs.replace(request, tools=new_tools, turns=tuple(turns))
 
 
 def _has_mark(part: Part) -> bool:

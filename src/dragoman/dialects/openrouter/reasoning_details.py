@@ -78,7 +78,7 @@ def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | Non
     return parts, for_calls
 
 
-def said(parts: list[Part]) -> str:
+def thought_text(parts: list[Part]) -> str:
     """The text of all thoughts, which the field `reasoning` repeats."""
     return "".join([part.text for part in parts if type(part) is Reasoning])
 
@@ -113,7 +113,7 @@ def own_thought(part: Reasoning) -> Reasoning:
     return msgspec.structs.replace(part, extra={**rest, NAME: mark} if mark else part.extra)
 
 
-class Told(NamedTuple):
+class SplitTurn(NamedTuple):
     """A turn of the assistant, by the fields of this dialect."""
 
     parts: tuple[Part, ...]
@@ -126,29 +126,33 @@ class Told(NamedTuple):
     """In a request: the text of other dialects' thoughts, for the field `reasoning`."""
 
 
-def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool) -> Told:
+def split_turn(parts: tuple[Part, ...], context: Context, *, request: bool, is_own: bool) -> SplitTurn:
     """Take thoughts, seals and images out of a turn. In an answer all thoughts are written. In a request the details of
     this dialect return, and of other thoughts only the text.
     """
-    told = Told((), [], [], "")
+    split = SplitTurn((), [], [], "")
     rest: list[Part] = []
     thoughts: list[str] = []
     unproved_thoughts: list[Reasoning] = []
     for part in parts:
         if type(part) is Reasoning:
-            marked = _marked(part) if mine and part.seal is None else None
+            marked = _marked(part) if is_own and part.seal is None else None
             if marked is not None:
                 rest.append(marked)
                 continue
-            if not mine:
+            if not is_own:
                 _report_more(part, context)
-            detail = _asked(part, len(told.details), context, mine) if request else _shown(part, len(told.details))
+            detail = (
+                _request_detail(part, len(split.details), context, is_own)
+                if request
+                else _answer_detail(part, len(split.details))
+            )
             if detail is not None:
                 if rest and (part.text or part.at):  # else it only carries seals, and is no part of the source
                     context.lose("order.approximated", part.at)
-                told.details.append(detail)
+                split.details.append(detail)
                 thoughts.append(part.text)
-            elif request and not mine and part.text:
+            elif request and not is_own and part.text:
                 if rest:
                     context.lose("order.approximated", part.at)
                 unproved_thoughts.append(part)
@@ -158,29 +162,29 @@ def tell(parts: tuple[Part, ...], context: Context, *, request: bool, mine: bool
             if request and made_elsewhere(part):
                 context.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")
                 continue
-            if part.kind == DETAIL and rest and not mine:
+            if part.kind == DETAIL and rest and not is_own:
                 context.lose("order.approximated", part.at)
-            (told.images if _IMAGES in part.at else told.details).append(part.value)
+            (split.images if _IMAGES in part.at else split.details).append(part.value)
         elif type(part) is ToolCall:
-            rest.append(_call(part, told.details, context, request))
-        elif type(part) is Media and _beside(part, mine):
-            told.images.append(write_image(part, context))
+            rest.append(_call(part, split.details, context, request))
+        elif type(part) is Media and _beside(part, is_own):
+            split.images.append(write_image(part, context))
         else:
             if type(part) is Text:
                 if request and part.seal is not None and _is_entry(part.seal):
-                    told.details.append(_named_entry(part.seal, len(told.details)))
+                    split.details.append(_named_entry(part.seal, len(split.details)))
                     part = msgspec.structs.replace(part, seal=None)
-                part = _text(part, context, joined=not request and not mine)
+                part = _text(part, context, joined=not request and not is_own)
             rest.append(part)
-        if told.images and rest and rest[-1] is part and not mine:
+        if split.images and rest and rest[-1] is part and not is_own:
             context.lose("order.approximated", part.at)  # images stand after all other parts
-    if unproved_thoughts and (told.details or not rest or _wants_proofs(context)):
+    if unproved_thoughts and (split.details or not rest or _wants_proofs(context)):
         # If there are details, the field must repeat them. A message with no other content than this text is useless.
         for part in unproved_thoughts:
             context.lose("reasoning.dropped", part.at)
         unproved_thoughts = []
-    said = "\n\n".join([part.text for part in unproved_thoughts])
-    return told._replace(parts=tuple(rest), thought="".join(thoughts), reasoning=said)
+    reasoning = "\n\n".join([part.text for part in unproved_thoughts])
+    return split._replace(parts=tuple(rest), thought="".join(thoughts), reasoning=reasoning)
 
 
 def _wants_proofs(context: Context) -> bool:
@@ -190,13 +194,13 @@ def _wants_proofs(context: Context) -> bool:
     return any(word.startswith("anthropic") for word in context.profile.seal_formats)
 
 
-def _beside(media: Media, mine: bool) -> bool:
+def _beside(media: Media, is_own: bool) -> bool:
     """Whether an image of the assistant stands in `images`: always, unless a client of this dialect put it
     elsewhere.
     """
     if media.kind != "image" or not (media.data or media.url):
         return False
-    return not mine or _IMAGES in media.at
+    return not is_own or _IMAGES in media.at
 
 
 def _marked(part: Reasoning) -> Reasoning | None:
@@ -208,38 +212,38 @@ def _marked(part: Reasoning) -> Reasoning | None:
     return homed if marked_field(homed) else None
 
 
-def _asked(part: Reasoning, index: int, context: Context, mine: bool) -> Any:
+def _request_detail(part: Reasoning, index: int, context: Context, is_own: bool) -> Any:
     """The detail to send back; None if there is none."""
     seal = part.seal
     if seal is not None and seal.dialect == NAME and seal.data.startswith(packed_seals.MARK):
-        return made(part.text, seal, index)  # packed for another upstream
+        return new_detail(part.text, seal, index)  # packed for another upstream
     if seal is not None and seal.dialect == NAME and seal.data:
         detail = look(Raw(seal.data)) if json_text.is_object(seal.data) else None
         formats = context.profile.seal_formats
         if detail is None:
             context.lose("seal.dropped", part.at, "the seal is no detail")
-        elif (not mine or context.gated) and formats and detail.format and not detail.format.startswith(formats):
+        elif (not is_own or context.gated) and formats and detail.format and not detail.format.startswith(formats):
             context.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
         else:
             return Raw(seal.data)
-        if part.text and mine:
+        if part.text and is_own:
             context.lose("reasoning.dropped", part.at)
         return None
-    if part.text and mine:
+    if part.text and is_own:
         context.lose("reasoning.dropped", part.at)
     if seal is not None and seal.data:
         context.lose("seal.dropped", part.at)
     return None
 
 
-def _shown(part: Reasoning, index: int) -> Any:
+def _answer_detail(part: Reasoning, index: int) -> Any:
     seal = part.seal
     if seal is not None and seal.dialect == NAME and json_text.is_object(seal.data):
         return Raw(seal.data)
-    return made(part.text, seal, index)
+    return new_detail(part.text, seal, index)
 
 
-def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[str, Any] | None:
+def new_detail(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[str, Any] | None:
     """A detail for a thought of another origin."""
     out: dict[str, Any]
     if seal is not None and seal.dialect == NAME:
@@ -281,7 +285,7 @@ def _call(call: ToolCall, details: list[Any], context: Context, request: bool) -
         elif request:
             context.lose("seal.dropped", call.at)
         else:
-            details.append(made("", seal, len(details), detail_id(call.id)))
+            details.append(new_detail("", seal, len(details), detail_id(call.id)))
     if call.custom:
         context.lose("call.custom.wrapped", call.at)
         changes |= {"custom": False, "arguments": wrap_input(call.arguments)}

@@ -23,7 +23,7 @@ from ..openai_chat.history_writer import NO_INPUT
 from . import unknown_field_removal, wire
 from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
 from .part_fields import capped, fitted_turn, marks_homed, marks_taken
-from .reasoning_details import own_thought, read_details, read_images, said, sealed_calls, tell
+from .reasoning_details import own_thought, read_details, read_images, sealed_calls, split_turn, thought_text
 from .settings import (
     fitted_settings,
     for_other,
@@ -171,7 +171,7 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], context: Cont
         else:
             taken.thoughts, taken.for_calls = details
             if message.reasoning is not None:
-                words = said(taken.thoughts)
+                words = thought_text(taken.thoughts)
                 if words or not message.reasoning:
                     # `reasoning` repeats the details. A different text is reported, because other dialects have one
                     # text.
@@ -199,13 +199,13 @@ def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool, context: Contex
         parts = tuple([_own_result(part, taken) for part in turn.parts])
         return turn if parts == turn.parts else msgspec.structs.replace(turn, parts=parts)
     number = turn.at[1] if len(turn.at) == 2 else -1
-    mine = taken.get(number) if isinstance(number, int) else None
+    entry = taken.get(number) if isinstance(number, int) else None
     parts = turn.parts
     if turn.role == "assistant":
-        parts = own_parts(parts, mine)
-    if mine is None:
+        parts = own_parts(parts, entry)
+    if entry is None:
         return turn if parts is turn.parts else msgspec.structs.replace(turn, parts=parts)
-    return Turn(turn.role, parts, turn.name, wire.with_own(turn.extra, mine.fields), turn.at)
+    return Turn(turn.role, parts, turn.name, wire.with_own(turn.extra, entry.fields), turn.at)
 
 
 def own_parts(parts: tuple[Part, ...], taken: Taken | None) -> tuple[Part, ...]:
@@ -221,10 +221,10 @@ def own_parts(parts: tuple[Part, ...], taken: Taken | None) -> tuple[Part, ...]:
 
 def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
     number = part.at[1] if len(part.at) == 2 else -1
-    mine = taken.get(number) if isinstance(number, int) else None
-    if mine is None or not mine.fields:
+    entry = taken.get(number) if isinstance(number, int) else None
+    if entry is None or not entry.fields:
         return part
-    return msgspec.structs.replace(part, extra=wire.with_own(part.extra, mine.fields))
+    return msgspec.structs.replace(part, extra=wire.with_own(part.extra, entry.fields))
 
 
 def write_request(request: Request, context: Context) -> bytes:
@@ -235,22 +235,22 @@ def write_request(request: Request, context: Context) -> bytes:
 class RequestWriter(chat.RequestWriter):
     """Writes one request with Chat's writer."""
 
-    __slots__ = ("_came_from", "_mine")
+    __slots__ = ("_came_from", "_is_own")
 
     def __init__(self, request: Request, context: Context) -> None:
         super().__init__(request, context)
         self._came_from = context.source
-        self._mine = self._came_from == wire.NAME
+        self._is_own = self._came_from == wire.NAME
         # A document of this dialect is written unchanged. A document of Chat is adapted like any other.
-        if self._mine or self._came_from == wire.CHAT:
-            self.source = wire.CHAT if self._mine else wire.NAME
-        self.own = self._mine
+        if self._is_own or self._came_from == wire.CHAT:
+            self.source = wire.CHAT if self._is_own else wire.NAME
+        self.own = self._is_own
 
     def begin(self) -> None:
         """Adapt the request to OpenRouter, then prepare it as Chat's writer does."""
         request, context = self._request, self.context
         flipped, context.source = context.source, self._came_from
-        if self._mine:
+        if self._is_own:
             settings, extra = own_settings(request)
             tools, choice = tools_homed(request.tools), choice_homed(request.choice)
         else:
@@ -263,7 +263,7 @@ class RequestWriter(chat.RequestWriter):
             if search is not None:
                 extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
         turns = request.turns
-        if not turns and not self._mine:
+        if not turns and not self._is_own:
             context.lose("turn.invented")
             turns = (Turn("user", (Text(NO_INPUT),)),)
         context.source = flipped
@@ -277,7 +277,7 @@ class RequestWriter(chat.RequestWriter):
         context = self.context
         flipped, context.source = context.source, self._came_from
         try:
-            return told_turn(turn, context, self._mine)
+            return turn_for_chat(turn, context, self._is_own)
         finally:
             context.source = flipped
 
@@ -302,29 +302,29 @@ def _hangs(turn: Turn) -> bool:
     return False
 
 
-def told_turn(turn: Turn, context: Context, mine: bool) -> Turn:
+def turn_for_chat(turn: Turn, context: Context, is_own: bool) -> Turn:
     """A turn for Chat's writer, with this dialect's fields as extras."""
-    if not mine and context.source == wire.CHAT:
+    if not is_own and context.source == wire.CHAT:
         turn = unknown_field_removal.of_turn(turn, context)
     extra = wire.homed(turn.extra)
     if turn.role != "assistant":
         turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)
-        return marks_homed(turn) if mine else fitted_turn(turn, context)
-    told = tell(turn.parts, context, request=True, mine=mine)
+        return marks_homed(turn) if is_own else fitted_turn(turn, context)
+    split = split_turn(turn.parts, context, request=True, is_own=is_own)
     fields: dict[str, Any] = {}
-    if told.details:
-        fields["reasoning_details"] = json_text.raw(told.details)
-    if told.reasoning:
-        fields["reasoning"] = json_text.raw(told.reasoning)
-    if told.images:
-        fields["images"] = json_text.raw(told.images)
+    if split.details:
+        fields["reasoning_details"] = json_text.raw(split.details)
+    if split.reasoning:
+        fields["reasoning"] = json_text.raw(split.reasoning)
+    if split.images:
+        fields["images"] = json_text.raw(split.images)
     if fields:
         extra = wire.with_chat(extra, fields)
-        if all(isinstance(part, Opaque) and part.dialect != wire.CHAT for part in told.parts):
+        if all(isinstance(part, Opaque) and part.dialect != wire.CHAT for part in split.parts):
             # Chat has no message with only thoughts or images, so the message is written here.
-            for part in told.parts:
+            for part in split.parts:
                 context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
             message = json_text.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))
             return Turn("user", (Opaque(wire.CHAT, "assistant", message, at=turn.at),), "", None, turn.at)
-    turn = Turn("assistant", told.parts, turn.name, extra, turn.at)
-    return marks_homed(turn) if mine else fitted_turn(turn, context)
+    turn = Turn("assistant", split.parts, turn.name, extra, turn.at)
+    return marks_homed(turn) if is_own else fitted_turn(turn, context)

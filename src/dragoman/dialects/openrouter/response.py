@@ -22,7 +22,7 @@ from ..openai_chat.tool_results import write_results_messages
 from ..openai_chat.wire import check_message
 from . import wire
 from .part_fields import fitted_turn, marks_homed
-from .reasoning_details import tell
+from .reasoning_details import split_turn
 from .request import Taken, own_parts, take_message
 
 _ERROR = Raw(b'"error"')
@@ -53,8 +53,8 @@ def read_response(body: bytes, context: Context) -> Response:
     whole = carried(answer, wire.COMPLETION_EXTRAS) or {}
     wire.report(context, (), whole)
     found = [_take_choice(choice, i, context) for i, choice in enumerate(answer.choices)]
-    told = carried(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
-    wire.report(context, ("usage",), told)
+    usage_fields = carried(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
+    wire.report(context, ("usage",), usage_fields)
     unknown = wire.lost_to_chat(context, unknown)
     if context.target == wire.CHAT:
         _not_chats(answer, context)
@@ -63,7 +63,7 @@ def read_response(body: bytes, context: Context) -> Response:
         response = chat.read_admitted((answer, unknown, spelled), context)
     finally:
         context.source = wire.NAME
-    return _owned(response, found, whole, told)
+    return _owned(response, found, whole, usage_fields)
 
 
 _TIERS = frozenset({b"null", b'"auto"', b'"default"', b'"flex"', b'"scale"', b'"priority"', b'"fast"'})
@@ -105,8 +105,8 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
     taken = take_message(choice.message, (*at, "message"), context)
     error = ""
     if choice.error and not said_nothing(choice.error):
-        said = json_text.plain(choice.error)
-        message = said.get("message") if isinstance(said, dict) else said
+        error_value = json_text.plain(choice.error)
+        message = error_value.get("message") if isinstance(error_value, dict) else error_value
         error = message if isinstance(message, str) else ""
         if context.target != wire.NAME and not error:
             wire.report(context, at, {"error": choice.error})
@@ -116,16 +116,20 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
     return _Choice({**fields, **_below(taken.fields, "message/")}, taken, error, cut)
 
 
-def _owned(response: Response, found: list[_Choice], whole: dict[str, Raw], told: dict[str, Raw] | None) -> Response:
+def _owned(
+    response: Response, found: list[_Choice], whole: dict[str, Raw], usage_fields: dict[str, Raw] | None
+) -> Response:
     parts, stop, usage = response.parts, response.stop, response.usage
     if found:
         parts, stop = own_parts(parts, found[0].taken), _own_stop(stop, found[0])
         whole |= _below(found[0].fields, "choices/0/")
-    if usage is not None and told:
-        usage = msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, told))
+    if usage is not None and usage_fields:
+        usage = msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, usage_fields))
     others = [
-        Alternative(own_parts(one.parts, mine.taken), _own_stop(one.stop, mine), wire.with_own(one.extra, mine.fields))
-        for one, mine in zip(response.alternatives, found[1:], strict=True)
+        Alternative(
+            own_parts(one.parts, choice.taken), _own_stop(one.stop, choice), wire.with_own(one.extra, choice.fields)
+        )
+        for one, choice in zip(response.alternatives, found[1:], strict=True)
     ]
     return Response(
         parts,
@@ -164,8 +168,8 @@ def _below(fields: dict[str, Raw], path: str) -> dict[str, Raw]:
 def _refuse_fault(body: bytes) -> None:
     """Refuse a fault with status 200, which must not look like an answer. `read_fault` reads it."""
     try:
-        said = json_text.fields(body).get("error")
-        error = json_text.decode(said) if said is not None else None
+        value = json_text.fields(body).get("error")
+        error = json_text.decode(value) if value is not None else None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return
     if error:
@@ -175,13 +179,13 @@ def _refuse_fault(body: bytes) -> None:
 
 def write_response(response: Response, context: Context) -> bytes:
     """Write an answer from canon."""
-    mine = context.source == wire.NAME
+    is_own = context.source == wire.NAME
     came_from = context.source
-    told = _told(with_failure(response.parts, failed(response.stop), GAP), context, mine)
+    first = _parts_and_fields(with_failure(response.parts, failed(response.stop), GAP), context, is_own)
     extra = _without_null_audio(wire.homed(response.extra))
-    if told[1]:
-        extra = _beside(extra, _below(told[1], "choices/0/message/"))
-    if not mine:
+    if first[1]:
+        extra = _beside(extra, _below(first[1], "choices/0/message/"))
+    if not is_own:
         fingerprint = (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)
         # `provider` names the host that answered. Pydantic AI 2.62 refuses an answer without it.
         extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": json_text.raw(came_from)})
@@ -190,7 +194,7 @@ def write_response(response: Response, context: Context) -> bytes:
         extra = wire.with_chat(extra, {f"choices/0/{_NATIVE}": json_text.raw(native)})
     others = []
     for i, one in enumerate(response.alternatives):
-        parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), context, mine)
+        parts, fields = _parts_and_fields(with_failure(one.parts, failed(one.stop), GAP), context, is_own)
         own = _without_null_audio(wire.homed(one.extra))
         own = _beside(own, _below(fields, "message/")) if fields else own
         ended, native = written_stop(one.stop, context, i + 1)
@@ -198,7 +202,7 @@ def write_response(response: Response, context: Context) -> bytes:
             own = wire.with_chat(own, {_NATIVE: json_text.raw(native)})
         others.append(Alternative(parts, ended, own))
     out = Response(
-        told[0],
+        first[0],
         stop,
         response.id,
         response.model,
@@ -207,13 +211,13 @@ def write_response(response: Response, context: Context) -> bytes:
         tuple(others),
         extra,
     )
-    goes_to = context.target
-    if mine:  # Chat's values, such as call ids, stay unchanged
+    target = context.target
+    if is_own:  # Chat's values, such as call ids, stay unchanged
         context.source = context.target = wire.CHAT
     try:
         return chat.write_response(out, context)
     finally:
-        context.source, context.target = came_from, goes_to
+        context.source, context.target = came_from, target
 
 
 _PRINT = "system_fingerprint"
@@ -255,16 +259,18 @@ def _no_amount(name: str, value: Raw) -> bool:
     return name == "cost" and bytes(value)[:1] in (b"{", b"[", b'"', b"t", b"f")
 
 
-def _told(parts: tuple[Part, ...], context: Context, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:
+def _parts_and_fields(
+    parts: tuple[Part, ...], context: Context, is_own: bool
+) -> tuple[tuple[Part, ...], dict[str, Any]]:
     """The parts for Chat's writer, and the message fields beside them."""
-    told = tell(parts, context, request=False, mine=mine)
+    split = split_turn(parts, context, request=False, is_own=is_own)
     fields: dict[str, Any] = {}
-    if told.details:
-        fields["reasoning"] = json_text.raw(told.thought or None)
-        fields["reasoning_details"] = json_text.raw(told.details)
-    if told.images:
-        fields["images"] = json_text.raw(told.images)
-    return told.parts, fields
+    if split.details:
+        fields["reasoning"] = json_text.raw(split.thought or None)
+        fields["reasoning_details"] = json_text.raw(split.details)
+    if split.images:
+        fields["images"] = json_text.raw(split.images)
+    return split.parts, fields
 
 
 def failed(stop: Stop) -> str:
@@ -286,9 +292,9 @@ def written_stop(stop: Stop, context: Context, number: int = 0) -> tuple[Stop, s
             extra = None
     if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
         if stop.reason != "error" or stop.detail or native:
-            said = f"{native or stop.detail or stop.reason} is sent as error"
+            detail = f"{native or stop.detail or stop.reason} is sent as error"
             known = native and stop.reason == "error" and not stop.detail_at
-            context.lose("stop.approximated", context.stopped(stop, number), said, "info" if known else "warning")
+            context.lose("stop.approximated", context.stopped(stop, number), detail, "info" if known else "warning")
         extra = wire.with_chat(extra, {"finish_reason": _ERROR})
     if not native:
         return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra), ""
@@ -299,18 +305,18 @@ def written_stop(stop: Stop, context: Context, number: int = 0) -> tuple[Stop, s
 def write_results(response: Response, results: Request, context: Context) -> bytes:
     """The messages to append to `messages`: the assistant's message with its details, then one message per result."""
     came_from = context.source
-    mine = came_from == wire.NAME
-    told = tell(response.parts, context, request=False, mine=mine)  # all shown details return, of any origin
+    is_own = came_from == wire.NAME
+    split = split_turn(response.parts, context, request=False, is_own=is_own)  # all shown details return, of any origin
     fields: dict[str, Any] = {}
-    if told.details:
-        fields["reasoning_details"] = told.details
-    if told.images:
-        fields["images"] = told.images
-    turns = [marks_homed(turn) if mine else fitted_turn(turn, context) for turn in results.turns]
-    context.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
+    if split.details:
+        fields["reasoning_details"] = split.details
+    if split.images:
+        fields["images"] = split.images
+    turns = [marks_homed(turn) if is_own else fitted_turn(turn, context) for turn in results.turns]
+    context.source = wire.CHAT if is_own else wire.NAME if came_from == wire.CHAT else came_from
     try:
         messages: list[Any] = []
-        assistant = write_assistant(told.parts, context, request=True)
+        assistant = write_assistant(split.parts, context, request=True)
         if assistant is None and fields:
             assistant = {"role": "assistant", "content": None}
         if assistant is not None:

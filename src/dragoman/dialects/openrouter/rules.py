@@ -35,7 +35,7 @@ def chat_rules(subject: Subject) -> Iterator[Breach]:
 
     Source: Types of the openrouter SDK 1.3.84 for request fields (2026-11), recorded, 2026-11.
     """
-    seen = _said_once(subject) if subject.kind == "stream" else subject
+    seen = _without_repeats(subject) if subject.kind == "stream" else subject
     for one in CHAT:
         if one.id not in _OTHERWISE or subject.kind not in one.kinds:
             continue
@@ -58,20 +58,20 @@ def _at(document: Any, breach: Breach) -> Any:
     return document
 
 
-def _said_once(subject: Subject) -> Subject:
+def _without_repeats(subject: Subject) -> Subject:
     """The stream without choices that only repeat their finish reason."""
     ended: dict[int, str] = {}
     chunks = list(subject.document)
     for i, chunk in frames(subject):
-        kept: list[Any] = []
+        choices: list[Any] = []
         for choice in listed(chunk, "choices"):
             index, reason = whole(choice, "index") or 0, word(choice, "finish_reason")
             if not reason or ended.get(index) != reason or given(sub(choice, "delta"), "tool_calls"):
-                kept.append(choice)
+                choices.append(choice)
             if reason:
                 ended.setdefault(index, reason)
         if "choices" in chunk:
-            chunks[i] = {**chunk, "choices": kept}
+            chunks[i] = {**chunk, "choices": choices}
     return replace(subject, document=chunks)
 
 
@@ -137,8 +137,8 @@ def one_effort(subject: Subject) -> Iterator[Breach]:
     """
     inner, outer = sub(subject.document, "reasoning").get("effort"), subject.document.get("reasoning_effort")
     if inner is not None and outer is not None and inner != outer:
-        told = f"reasoning_effort {quoted(outer)} and reasoning.effort {quoted(inner)}"
-        yield Breach(("reasoning_effort",), told, "keep reasoning.effort")
+        message = f"reasoning_effort {quoted(outer)} and reasoning.effort {quoted(inner)}"
+        yield Breach(("reasoning_effort",), message, "keep reasoning.effort")
 
 
 @rule("ORT-005", "warning")
@@ -195,6 +195,6 @@ def error_is_last(subject: Subject) -> Iterator[Breach]:
         yield Breach((chunks[ends[0] + 1][0],), "a chunk after an error")
 
 
-_HELD = {one.id: one for one in CHAT if one.id not in _NOT_HERE | _OTHERWISE}
+_CHAT_RULES = {one.id: one for one in CHAT if one.id not in _NOT_HERE | _OTHERWISE}
 
-RULES = rules_of(globals() | _HELD)
+RULES = rules_of(globals() | _CHAT_RULES)

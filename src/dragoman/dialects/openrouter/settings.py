@@ -17,7 +17,7 @@ from ...context import Context
 from ..openai_chat.tools import lifetime
 from . import unknown_field_removal, wire
 
-_WISH: dict[str, Path] = {
+_REASONING_PATHS: dict[str, Path] = {
     "effort": ("reasoning", "effort"),
     "budget": ("reasoning", "max_tokens"),
     "thoughts": ("reasoning", "exclude"),
@@ -47,8 +47,8 @@ def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
     fields = carried(request, wire.REQUEST_EXTRAS) or {}
     elsewhere = _ELSEWHERE.get(context.target, {})
     wire.report(context, (), {name: value for name, value in fields.items() if name not in elsewhere})
-    wish, other = request.reasoning, request.reasoning_effort
-    if wish is not None and other is not None and wish.effort not in (None, other):
+    reasoning, other = request.reasoning, request.reasoning_effort
+    if reasoning is not None and other is not None and reasoning.effort not in (None, other):
         wire.report(context, (), {"reasoning_effort": json_text.raw(other)})  # the object decides
     for name in _KEEP:
         value = getattr(request, name)
@@ -67,16 +67,16 @@ def take_image_wish(request: wire.ChatRequest, context: Context) -> bool:
     """Remove `image` from the modalities before Chat's reader reads them: Chat has no such modality. True if the
     target's requests can ask for images.
     """
-    wished = json_text.plain(request.modalities) if request.modalities and context.target != wire.NAME else None
-    if not isinstance(wished, list) or "image" not in wished:
+    modalities = json_text.plain(request.modalities) if request.modalities and context.target != wire.NAME else None
+    if not isinstance(modalities, list) or "image" not in modalities:
         return False
-    others = [word for word in wished if word not in ("image", "text")]
+    others = [word for word in modalities if word not in ("image", "text")]
     if context.target in _IMAGES_ELSEWHERE and not others:
         request.modalities = wire.NONE
         return True
     if context.target == wire.CHAT:
-        context.lose("field.dropped", ("modalities", wished.index("image")), "answers of Chat hold no images")
-        request.modalities = json_text.raw([word for word in wished if word != "image"]) if others else wire.NONE
+        context.lose("field.dropped", ("modalities", modalities.index("image")), "answers of Chat hold no images")
+        request.modalities = json_text.raw([word for word in modalities if word != "image"]) if others else wire.NONE
     return False
 
 
@@ -87,24 +87,24 @@ def with_image_wish(settings: Settings) -> Settings:
 
 def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
     """Chat's settings, with this dialect's other or additional values."""
-    wish = request.reasoning
-    if wish is None and request.include_reasoning is None and not request.cache_control:
+    reasoning = request.reasoning
+    if reasoning is None and request.include_reasoning is None and not request.cache_control:
         return settings
     at: dict[str, Path] = dict(settings.at)
     changes: dict[str, Any] = {}
-    if wish is not None:
-        effort, budget = wish.effort, wish.max_tokens
+    if reasoning is not None:
+        effort, budget = reasoning.effort, reasoning.max_tokens
         if effort is None and budget is None and settings.effort is None:
-            if wish.enabled is False:
+            if reasoning.enabled is False:
                 effort = "none"
                 at["effort"] = ("reasoning", "enabled")
-            elif wish.enabled:
+            elif reasoning.enabled:
                 budget = -1
                 at["budget"] = ("reasoning", "enabled")
         for name, value in (("effort", effort), ("budget", budget)):
             if value is not None:
                 changes[name] = value
-                at.setdefault(name, _WISH[name]) if name == "budget" else at.update({name: at_of(at, name)})
+                at.setdefault(name, _REASONING_PATHS[name]) if name == "budget" else at.update({name: at_of(at, name)})
     shown, place = _shown(request)
     if shown is not None:
         changes["thoughts"] = shown
@@ -118,14 +118,14 @@ def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
 def at_of(at: Mapping[str, Path], name: str) -> Path:
     """The place of a setting: the noted place, else in the `reasoning` object."""
     noted = at.get(name, ())
-    return noted if noted[:1] == ("reasoning",) else _WISH[name]
+    return noted if noted[:1] == ("reasoning",) else _REASONING_PATHS[name]
 
 
 def _shown(request: wire.ChatRequest) -> tuple[bool | None, Path]:
-    wish = request.reasoning
-    if wish is not None and wish.exclude is not None:
-        return not wish.exclude, _WISH["thoughts"]
-    if wish is not None and wish.summary is not None:
+    reasoning = request.reasoning
+    if reasoning is not None and reasoning.exclude is not None:
+        return not reasoning.exclude, _REASONING_PATHS["thoughts"]
+    if reasoning is not None and reasoning.summary is not None:
         return True, ("reasoning", "summary")
     return request.include_reasoning, ("include_reasoning",)
 
@@ -143,9 +143,9 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
         silent["cache"] = None
     if "reasoning" in own and extra is not None:
         # The first field, and an object: its unknown members stand in the extra as well.
-        wish: Any = json_text.fields(own["reasoning"])
+        reasoning: Any = json_text.fields(own["reasoning"])
         rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
-        extra = {wire.CHAT: {"reasoning": wish, **rest}}
+        extra = {wire.CHAT: {"reasoning": reasoning, **rest}}
     return (msgspec.structs.replace(request.settings, **silent) if silent else request.settings), extra
 
 
@@ -158,12 +158,12 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
     fields: dict[str, Raw] = {}
     changes: dict[str, Any] = {}
     extra, unread = _unread_reasoning(_fitted_extra(request.extra, settings, context))
-    wish = _wish(settings, context)
-    for name in wish:
+    reasoning = _reasoning(settings, context)
+    for name in reasoning:
         if name in unread:
             context.lose("field.dropped", ("reasoning", name), "another field of the request has another value")
-    if wish or unread:
-        fields["reasoning"] = json_text.raw({**unread, **wish})
+    if reasoning or unread:
+        fields["reasoning"] = json_text.raw({**unread, **reasoning})
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
         changes = {"effort": None, "budget": None, "thoughts": None}
     if settings.top_k is not None and "top_k" not in context.profile.refuses:
@@ -211,22 +211,22 @@ def _unread_reasoning(extra: Extra | None) -> tuple[Extra | None, dict[str, Raw]
     return ({**(extra or {}), wire.CHAT: left}, unread) if unread else (extra, {})
 
 
-def _wish(settings: Settings, context: Context) -> dict[str, Any]:
-    wish: dict[str, Any] = {}
+def _reasoning(settings: Settings, context: Context) -> dict[str, Any]:
+    reasoning: dict[str, Any] = {}
     if settings.effort is not None:
         effort = wanted(settings, context)
         if effort is not None:
-            wish["effort"] = effort
+            reasoning["effort"] = effort
     elif settings.budget is not None:
         if settings.budget > 0:
-            wish["max_tokens"] = settings.budget
+            reasoning["max_tokens"] = settings.budget
         elif settings.budget == 0:
-            wish["effort"] = "none"
+            reasoning["effort"] = "none"
         else:
-            wish["enabled"] = True
+            reasoning["enabled"] = True
     if settings.thoughts is not None:
-        wish["exclude"] = not settings.thoughts
-    return wish
+        reasoning["exclude"] = not settings.thoughts
+    return reasoning
 
 
 def cache_mark(ttl: str, at: Path, context: Context) -> dict[str, str]:
@@ -238,8 +238,8 @@ def cache_mark(ttl: str, at: Path, context: Context) -> dict[str, str]:
 
 
 def _is_explicit(options: Raw) -> bool:
-    said = json_text.plain(options)
-    return isinstance(said, dict) and said.get("mode") == "explicit"
+    value = json_text.plain(options)
+    return isinstance(value, dict) and value.get("mode") == "explicit"
 
 
 def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> Extra | None:

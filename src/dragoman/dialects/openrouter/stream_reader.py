@@ -20,7 +20,8 @@ from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
-from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS, Answer
+from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS
+from ..openai_chat.streamed_answer import Answer
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
@@ -39,7 +40,7 @@ class StreamReader(DetailStreamReader):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._told: set[tuple[Any, ...]] = set()
+        self._reported: set[tuple[Any, ...]] = set()
         self._natives: dict[int, str] = {}  # answer -> the provider's own word for its end
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
@@ -73,10 +74,10 @@ class StreamReader(DetailStreamReader):
         self._report((), carried(chunk, _METADATA))
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
-        told = carried(chunk.usage, wire.USAGE_EXTRAS)
-        self._report(("usage",), told)
+        usage_fields = carried(chunk.usage, wire.USAGE_EXTRAS)
+        self._report(("usage",), usage_fields)
         usage = super()._figures(chunk, unknown)
-        return msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, told)) if told else usage
+        return msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, usage_fields)) if usage_fields else usage
 
     def _fault(self, error: dict[str, Any]) -> Fault:
         return fault_from(error, 0, {})
@@ -145,10 +146,10 @@ class StreamReader(DetailStreamReader):
         fresh = {
             name: value
             for name, value in (fields or {}).items()
-            if (at, name) not in self._told and bytes(value) not in EMPTY
+            if (at, name) not in self._reported and bytes(value) not in EMPTY
         }
         if fresh:
-            self._told.update([(at, name) for name in fresh])
+            self._reported.update([(at, name) for name in fresh])
             wire.report(self._context, at, fresh)
 
 

@@ -19,7 +19,7 @@ from ..openai_chat.reasoning_details import TEXT
 from ..openai_chat.response import write_usage
 from . import wire
 from .faults import error_object
-from .reasoning_details import detail_id, made, shown_id, write_image
+from .reasoning_details import detail_id, new_detail, shown_id, write_image
 from .response import failed, homed_usage, written_stop
 
 _END = b"]}\n\n"
@@ -28,14 +28,14 @@ _END = b"]}\n\n"
 class _Thought:
     """An open thought: the index of its detail, whether it has text, and the text that is held back."""
 
-    __slots__ = ("answer", "held", "index", "said", "seal")
+    __slots__ = ("answer", "has_text", "index", "pieces", "seal")
 
     def __init__(self, answer: int, index: int, seal: Seal | None) -> None:
         self.answer = answer
         self.seal = seal
         self.index = index
-        self.said = False
-        self.held: list[str] = []
+        self.has_text = False
+        self.pieces: list[str] = []
 
 
 class StreamWriter(chat.StreamWriter):
@@ -47,7 +47,7 @@ class StreamWriter(chat.StreamWriter):
         self._numbers: dict[int, int] = {}  # answer -> details so far
         self._thoughts: dict[int, _Thought] = {}
         self._wrapped: set[int] = set()  # custom calls
-        self._mine = context.source == wire.NAME
+        self._is_own = context.source == wire.NAME
         self._native = ""  # the upstream's own stop word
 
     def send(self, event: Event) -> bytes:
@@ -88,7 +88,7 @@ class StreamWriter(chat.StreamWriter):
         out = b""
         if type(part) is ToolCall:
             if part.seal is not None:
-                detail = made("", part.seal, self._next(answer), detail_id(part.id))
+                detail = new_detail("", part.seal, self._next(answer), detail_id(part.id))
                 out = self._opened(answer) + self._chunk(answer, _line({"reasoning_details": [detail]}))
             if part.custom:
                 self._context.lose("call.custom.wrapped", part.at)
@@ -107,7 +107,9 @@ class StreamWriter(chat.StreamWriter):
             event = PartDelta(event.index, json_text.encode(event.text)[1:-1].decode(), event.seal)
         if event.seal is not None and isinstance(self._parts[event.index][0], ToolCall):
             part, answer = self._parts[event.index]
-            detail = made("", event.seal, self._next(answer), detail_id(part.id) if type(part) is ToolCall else "")
+            detail = new_detail(
+                "", event.seal, self._next(answer), detail_id(part.id) if type(part) is ToolCall else ""
+            )
             out = self._chunk(answer, _line({"reasoning_details": [detail]}))
             return out + super()._delta(PartDelta(event.index, event.text, None, event.citations))
         return super()._delta(event)
@@ -133,17 +135,17 @@ class StreamWriter(chat.StreamWriter):
             thought.seal = event.seal
         if not event.text:
             return b""
-        thought.said = True
-        if self._mine or (thought.seal is not None and thought.seal.dialect == wire.NAME):
+        thought.has_text = True
+        if self._is_own or (thought.seal is not None and thought.seal.dialect == wire.NAME):
             # The seal contains the whole detail, so the text waits for it.
-            thought.held.append(event.text)
+            thought.pieces.append(event.text)
             return b""
         detail = {"type": TEXT, "text": event.text, **_place(thought)}
         return self._chunk(thought.answer, _line({"reasoning": event.text, "reasoning_details": [detail]}))
 
     def _sealed(self, thought: _Thought) -> bytes:
         """The end of a thought."""
-        delta: dict[str, Any] = {"reasoning": "".join(thought.held)} if thought.held else {}
+        delta: dict[str, Any] = {"reasoning": "".join(thought.pieces)} if thought.pieces else {}
         if thought.seal is not None:
             delta["reasoning_details"] = [_proof(thought.seal, thought)]
         return self._chunk(thought.answer, _line(delta)) if delta else b""
@@ -182,15 +184,15 @@ def _place(thought: _Thought) -> dict[str, Any]:
 def _proof(seal: Seal, thought: _Thought) -> Any:
     """The detail for a seal: the seal itself if it is of this dialect, else a delta with the packed seal."""
     if seal.dialect == wire.NAME and json_text.is_object(seal.data):
-        if not thought.said or thought.held:
+        if not thought.has_text or thought.pieces:
             return Raw(seal.data)
         # The text is already written: write the rest under the same index.
         fields = {name: value for name, value in json_text.fields(seal.data).items() if name not in ("text", "summary")}
         return {**fields, "type": TEXT, "index": thought.index}
-    if not thought.said:
-        return made("", seal, thought.index)
+    if not thought.has_text:
+        return new_detail("", seal, thought.index)
     delta = {"type": TEXT, "signature": packed_seals.pack(seal), **_place(thought)}
-    return {**delta, "text": "".join(thought.held)} if thought.held else delta
+    return {**delta, "text": "".join(thought.pieces)} if thought.pieces else delta
 
 
 def _line(value: Any) -> bytes:

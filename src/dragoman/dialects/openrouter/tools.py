@@ -66,9 +66,9 @@ def _deferred(tool: Tool, extra: Extra | None, context: Context) -> tuple[bool, 
     if not found:
         return False, extra
     places = [(*tool.at, *name.split("/")) for name in found]
-    for at, kept in context.kept:
-        for name in [name for name in kept if (*at, name) in places]:
-            del kept[name]
+    for at, unread in context.kept:
+        for name in [name for name in unread if (*at, name) in places]:
+            del unread[name]
     rest = {name: value for name, value in (extra or {}).items() if name != wire.CHAT}
     later = any(bytes(value) == _TRUE for value in found.values())
     return later, wire.with_own({**rest, wire.CHAT: fields} if fields else rest, found)
@@ -176,14 +176,14 @@ def fitted_tools(request: Request, context: Context) -> tuple[Tools, Choice | No
         context.lose("choice.dropped", choice.at)
         choice = None
     if choice is not None and choice.names and choice.mode in ("auto", "required"):
-        kept: list[Tool | HostedTool] = []
+        allowed: list[Tool | HostedTool] = []
         for tool in tools:
             if isinstance(tool, HostedTool) or tool.name in choice.names:
-                kept.append(tool)
+                allowed.append(tool)
             else:
                 context.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
         context.lose("choice.by_filter", choice.at)
-        tools, choice = tuple(kept), Choice(choice.mode, at=choice.at)
+        tools, choice = tuple(allowed), Choice(choice.mode, at=choice.at)
     return _fitted(tools, context), choice_homed(choice)
 
 

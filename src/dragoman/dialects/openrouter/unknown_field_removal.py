@@ -82,8 +82,8 @@ def _of_part(part: Part, context: Context) -> Part | None:
     if type(part) is Opaque and part.dialect == wire.CHAT and part.kind not in _PARTS:
         context.lose("part.dropped", part.at, part.kind)
         return None
-    kept = _known(part.extra, _NONE if type(part) is ToolCall else _PART, part.at, context)
-    changes = {} if kept is part.extra else {"extra": kept}
+    extra = _known(part.extra, _NONE if type(part) is ToolCall else _PART, part.at, context)
+    changes = {} if extra is part.extra else {"extra": extra}
     if type(part) is ToolResult:
         inner = [known for one in part.parts if (known := _of_part(one, context)) is not None]
         if len(inner) != len(part.parts) or any(new is not old for new, old in zip(inner, part.parts, strict=True)):
@@ -100,15 +100,15 @@ def _known(
     """`extra` with Chat's fields in `names`, or below a name in `whole`."""
     if extra is None or wire.CHAT not in extra:
         return extra
-    kept: dict[str, Raw] = {}
+    known_fields: dict[str, Raw] = {}
     for name, value in extra[wire.CHAT].items():
         first = name.partition("/")[0]
         if (name in names or first in whole) and not (name == "audio" and bytes(value) == b"null"):
-            kept[name] = value
+            known_fields[name] = value
         elif bytes(value) != b"null":
             severity: Severity | None = "info" if name in _QUIET else None
             context.lose("field.dropped", (*at, *name.split("/")), severity=severity)
-    if len(kept) == len(extra[wire.CHAT]):
+    if len(known_fields) == len(extra[wire.CHAT]):
         return extra
     left = {dialect: fields for dialect, fields in extra.items() if dialect != wire.CHAT}
-    return {**left, wire.CHAT: kept} if kept else left or None
+    return {**left, wire.CHAT: known_fields} if known_fields else left or None

@@ -36,7 +36,7 @@ MESSAGE_OWN = Fields("reasoning_details", "images", "model", "cache_control", "c
 MESSAGE_EXTRAS = Fields("model", "cache_control", "configuration_update")
 
 
-class Wish(chat.Wire):
+class ReasoningConfig(chat.Wire):
     """The value of `reasoning` in a request."""
 
     effort: str | None = None
@@ -50,7 +50,7 @@ class ChatRequest(chat.ChatRequest):
     """The body of a request."""
 
     messages: list[Message]  # type: ignore[assignment]  # a superset of its fields
-    reasoning: Wish | None = None
+    reasoning: ReasoningConfig | None = None
     cache_control: Raw = NONE
     models: Raw = NONE
     provider: Raw = NONE
