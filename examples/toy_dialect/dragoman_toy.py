@@ -367,7 +367,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     """An error body to a Fault."""
     kind: FaultKind = "rate_limit" if status == 429 else "invalid_request" if 400 <= status < 500 else "server"
     try:
-        return Fault(kind, PIECE.admit(body).value.problem or "unknown", status)
+        return Fault(kind, PIECE.admit(body)[0].problem or "unknown", status)
     except WireError:
         return Fault(kind, body.decode("utf-8", "replace")[:1000], status)
 
