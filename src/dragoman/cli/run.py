@@ -174,7 +174,8 @@ def _on_own_gateway(
 def _say(title: str, model: str, config: Config, upstream: str) -> None:
     rehearsal = config.upstreams[upstream].dialect == REHEARSAL if upstream else len(config.upstreams) == 1
     if rehearsal:
-        words = "the built-in rehearsal, which is no model. Set a key (dragoman login), and name one with --model."
+        advice = "" if model else ". Store a key with dragoman login, and name a model with --model."
+        words = f"the built-in rehearsal, which is no model{advice}"
     else:
         words = model or "the models that it names"
     click.echo(f"dragoman: {visible(title)} on {words}", err=True)
