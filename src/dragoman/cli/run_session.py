@@ -103,28 +103,33 @@ async def run_client(client: Client) -> int:
 
 async def _wait(command: list[str], variables: Mapping[str, str]) -> int:
     loop = asyncio.get_running_loop()
+    started: list[subprocess.Popen[bytes]] = []
     for number in _OF_THE_TERMINAL:
         loop.add_signal_handler(number, lambda: None)
-    try:
-        process = subprocess.Popen(command, env=dict(variables))
-    except OSError as error:
-        raise ConfigError("program", command[0], problem=error.strerror or str(error)) from None
+    # Before the start: a signal in between would end this process, and leave the client behind. The loop calls the
+    # handlers only after the start.
     for number in _PASSED_ON:
-        loop.add_signal_handler(number, _pass_on, process, number, loop)
+        loop.add_signal_handler(number, _pass_on, started, number, loop)
     try:
-        code = await loop.run_in_executor(None, process.wait)
+        try:
+            started.append(subprocess.Popen(command, env=dict(variables)))
+        except OSError as error:
+            raise ConfigError("program", command[0], problem=error.strerror or str(error)) from None
+        code = await loop.run_in_executor(None, started[0].wait)
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        for process in started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
         for number in (*_OF_THE_TERMINAL, *_PASSED_ON):
             loop.remove_signal_handler(number)
     return code if code >= 0 else 128 - code
 
 
-def _pass_on(process: subprocess.Popen[bytes], number: int, loop: asyncio.AbstractEventLoop) -> None:
-    process.send_signal(number)
-    loop.call_later(_KILL_SECONDS, process.kill)  # no effect on a process that has ended
+def _pass_on(started: list[subprocess.Popen[bytes]], number: int, loop: asyncio.AbstractEventLoop) -> None:
+    for process in started:
+        process.send_signal(number)
+        loop.call_later(_KILL_SECONDS, process.kill)  # no effect on a process that has ended
 
 
 class _SameTerminal:

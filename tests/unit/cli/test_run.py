@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -9,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
 
 from dragoman.cli import client_rows
 from dragoman.cli.client_rows import Facts, filled
+from dragoman.cli.run_session import _wait
 from dragoman.cli.run_summary import Account
 from dragoman.gateway.config import Config, Upstream
 
@@ -115,6 +118,18 @@ def test_a_signal_to_the_process_reaches_the_client(place: Path) -> None:
     out, errors = process.communicate(timeout=30)
     assert (process.returncode, out) == (5, "told\n")
     assert "Cost: " in errors
+
+
+def test_a_signal_that_comes_while_the_client_starts_reaches_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = subprocess.Popen
+
+    def slow_start(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process = start(*words, **options)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", slow_start)
+    assert asyncio.run(_wait(["sleep", "20"], os.environ)) == 128 + signal.SIGTERM
 
 
 def test_ctrl_c_ends_the_client_and_leaves_no_process_and_no_file(place: Path) -> None:
