@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from msgspec import Raw
+
 from .loss_codes import CODES
 from .parts import Path
 
 Severity = Literal["info", "warning", "error"]
+
+EMPTY_VALUES = (Raw(b"null"), Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
+"""An absent field, and the values whose loss in an answer is not reported (`field_severity`)."""
 
 _REQUEST = frozenset(
     {

@@ -12,7 +12,7 @@ import click
 from .agent_options import agent_options
 
 
-@click.command(epilog='Example: dragoman ask "What does this project do?" --model anthropic/claude-sonnet-4-5')
+@click.command(epilog='Example: dragoman ask "What does this project do?" --model anthropic/claude-opus-5')
 @click.argument("prompt", nargs=-1)
 @agent_options
 @click.option(

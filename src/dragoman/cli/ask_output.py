@@ -157,7 +157,7 @@ class TextOutput:
 
     def _state(self, happening: Retrying | Failed | Compressed | Finished) -> None:
         if isinstance(happening, Retrying):
-            self._line(f"{happening.fault.message}; next attempt in {happening.seconds:.0f} seconds", "yellow")
+            self._line(f"{happening.fault.message}; next attempt in {happening.seconds:.0f} s", "yellow")
         elif isinstance(happening, Failed):
             self._failed = True
             again = f" ({_AGAIN})" if self._kept else ""

@@ -215,7 +215,8 @@ def make_agent(
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
         if entry is None:
-            fail("there is no such conversation. `dragoman log` lists them.", 2)
+            which = f"conversation {wish.session}" if wish.session else "earlier conversation in this folder"
+            fail(f"there is no {which}. `dragoman log` lists them all.", 2)
         session = keep.read(entry)
     if wish.tokens:
         teller.say("--tokens is called --budget-tokens now. The former name will be removed.")

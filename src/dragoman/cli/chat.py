@@ -12,7 +12,7 @@ import click
 from .agent_options import agent_options
 
 
-@click.command(epilog="Example: dragoman chat --model anthropic/claude-sonnet-4-5")
+@click.command(epilog="Example: dragoman chat --model anthropic/claude-opus-5")
 @click.argument("prompt", nargs=-1)
 @agent_options
 def chat(**given: Any) -> None:

@@ -19,7 +19,7 @@ from .terminal_output import fail
 
 
 @click.command(epilog="Example: dragoman connect claude --model gemini/gemini-3-pro --write")
-@click.argument("client", type=click.Choice(client_rows.names()))
+@click.argument("client", type=click.Choice(client_rows.names()), metavar="CLIENT")
 @click.option(
     "-m",
     "--model",
@@ -37,8 +37,9 @@ from .terminal_output import fail
 def connect(client: str, model: str, gateway: str, key_env: str | None, write: bool, undo: bool) -> None:
     """Show the settings that lead a CLIENT to a gateway that runs, or write them.
 
-    Without --write nothing is changed. --write changes only the named settings; --undo takes the change back, unless
-    the file was changed since. For one session, `dragoman run CLIENT` needs no change at all.
+    CLIENT is claude, codex, gemini, opencode, qwen, pi, aider or llm. Without --write nothing is changed. --write
+    changes only the named settings; --undo takes the change back, unless the file was changed since. For one session,
+    `dragoman run CLIENT` needs no change at all.
     """
     row = client_rows.rows()[client]
     if write and undo:

@@ -43,7 +43,8 @@ def announce(conversion: Conversion) -> None:
     if len(conversion.inputs) > SHOWN:
         counted = Counter([item.source for item in conversion.inputs[SHOWN:]])
         listed = ", ".join([f"{count} as {name}" for name, count in counted.items()])
-        click.echo(f"reading {len(conversion.inputs) - SHOWN} more files: {listed}", err=True)
+        more = len(conversion.inputs) - SHOWN
+        click.echo(f"reading {more} more file{'' if more == 1 else 's'}: {listed}", err=True)
     if conversion.continued:
         click.echo(f"continuing after {conversion.start.summary.read:,} lines", err=True)
 
@@ -104,7 +105,7 @@ def print_summary(conversion: Conversion, summary: Summary) -> None:
     click.echo(f"{summary.written:,} of {summary.read:,} lines {wrote}, {summary.lossy:,} with losses", err=True)
     if summary.bad:
         where = "" if conversion.job.dry_run else f"; see {visible(conversion.bad_path)}"
-        click.echo(f"{summary.bad:,} lines are bad{where}", err=True)
+        click.echo(f"{summary.bad:,} {'line is' if summary.bad == 1 else 'lines are'} bad{where}", err=True)
     if any(row.code == "model.invented" for row in rows):
         click.echo("hint: the source names no model. Name one with --model", err=True)
 

@@ -55,7 +55,7 @@ def detected_dialect(body: bytes, option: str) -> str:
     names the dialect instead."""
     dialect, reasons = detect(body)
     if not dialect:
-        _fail_for_no_json(body)
+        fail_for_no_json(body)
         fail(f"the dialect could not be detected. Name it with {option}.", 2)
     click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
     if is_ambiguous(reasons):
@@ -64,12 +64,13 @@ def detected_dialect(body: bytes, option: str) -> str:
     return dialect
 
 
-def _fail_for_no_json(body: bytes) -> None:
+def fail_for_no_json(body: bytes, place: str = "", code: int = 1) -> None:
+    """End the command if a document is no JSON, and no stream. `place` begins the message."""
     if body.lstrip()[:6].startswith((b"event:", b"data:", b":")):
         return
     try:
         msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        fail(f"not valid JSON: {json_mistake(body, str(error))}", 1)
+        fail(f"{place}not valid JSON: {json_mistake(body, str(error))}", code)
     except RecursionError:
-        fail("the JSON is nested too deeply", 1)
+        fail(f"{place}the JSON is nested too deeply", code)

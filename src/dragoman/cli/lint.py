@@ -16,7 +16,7 @@ from ..lint.runner import MCP, RULE_SETS
 from ..repair import repair
 from ..rules.rule import Finding, Kind
 from ..translate.detect import detect
-from .dialect_option import DialectType
+from .dialect_option import DialectType, fail_for_no_json
 from .finding_formats import FORMATS, Found
 from .json_line_numbers import lines_of
 from .terminal_output import fail
@@ -119,6 +119,7 @@ def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
     where = file + (f":{line}" if line else "")
     dialect = job.dialect or detect(body)[0]
     if not dialect:
+        fail_for_no_json(body, f"{where}: ", 2)
         fail(f"{where}: the dialect could not be detected. Name it with --dialect.", 2)
     kind = job.kind or _kind(body, dialect)
     try:

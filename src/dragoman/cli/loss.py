@@ -22,7 +22,7 @@ def loss(code: str | None) -> None:
             click.echo(f"{name:26} {mark} {known.effect:12} {known.meaning}")
         return
     if code not in CODES:
-        near = difflib.get_close_matches(code, CODES, 1, 0.4)
+        near = difflib.get_close_matches(code, CODES, 1, 0.7)
         fail(
             f"there is no loss code {code!r}"
             + (f"; did you mean {near[0]}?" if near else "; `dragoman loss` lists all"),

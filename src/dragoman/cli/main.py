@@ -19,48 +19,65 @@ except ModuleNotFoundError:  # an installation without its dependencies
 
 from ..errors import DragomanError
 
-_VERBS = {
-    "alias": "alias.alias",
-    "ask": "ask.ask",
-    "chat": "chat.chat",
-    "completion": "completion.completion",
-    "config": "config.config",
-    "conform": "conform.conform",
-    "connect": "connect.connect",
-    "convert": "convert.convert",
-    "demo": "demo.demo",
-    "dialects": "dialects.dialects",
-    "doctor": "doctor.doctor",
-    "forget": "forget.forget",
-    "lint": "lint.lint",
-    "log": "log.log",
-    "login": "login.login",
-    "logout": "login.logout",
-    "loss": "loss.loss",
-    "matrix": "matrix.matrix_command",
-    "mcp": "mcp.mcp",
-    "models": "models.models",
-    "repair": "repair.repair",
-    "rule": "rule.rule",
-    "run": "run.run",
-    "serve": "serve.serve",
-    "show": "show.show",
-    "template": "template.template",
-    "translate": "translate.translate",
-    "undo": "undo.undo",
+_SECTIONS = {
+    "Start here": {
+        "demo": ("demo.demo", "Play one tool cycle between all dialects: no key, no network."),
+        "doctor": ("doctor.doctor", "Find out what is wrong here, and what to do next."),
+        "login": ("login.login", "Store the key of an upstream."),
+        "logout": ("login.logout", "Forget the stored key of an upstream."),
+    },
+    "Gateway and coding agents": {
+        "run": ("run.run", "Run a coding agent, or any command, on any model."),
+        "serve": ("serve.serve", "Run the gateway."),
+        "connect": ("connect.connect", "Show or write the settings that lead a client to a gateway."),
+        "models": ("models.models", "List the models that you can use."),
+        "alias": ("alias.alias", "Give names of your own to models."),
+        "config": ("config.config", "Check, show, begin or trust a configuration file."),
+    },
+    "Documents and files": {
+        "translate": ("translate.translate", "Translate a request, an answer or a stream."),
+        "convert": ("convert.convert", "Convert files: logs, batches, fine-tuning sets."),
+        "lint": ("lint.lint", "Find mistakes that an upstream would refuse."),
+        "repair": ("repair.repair", "Repair the history of a request."),
+    },
+    "Agent": {
+        "ask": ("ask.ask", "Ask a model that has tools."),
+        "chat": ("chat.chat", "Talk with a model that has tools."),
+        "log": ("log.log", "List, search, export or delete conversations."),
+        "undo": ("undo.undo", "Take back the last edits of files."),
+        "template": ("template.template", "Keep questions that you ask again and again."),
+        "mcp": ("mcp.mcp", "Use MCP servers, or serve our own tools."),
+        "forget": ("forget.forget", "Show or delete the data that dragoman stores here."),
+    },
+    "Reference": {
+        "dialects": ("dialects.dialects", "List the dialects."),
+        "loss": ("loss.loss", "Explain a loss code."),
+        "rule": ("rule.rule", "Explain a rule of the linter."),
+        "matrix": ("matrix.matrix_command", "Show the losses between all pairs of dialects."),
+        "show": ("show.show", "Show one conversation in all dialects."),
+        "conform": ("conform.conform", "Test any gateway, or this library."),
+        "completion": ("completion.completion", "Print the completion script for a shell."),
+    },
 }
-"""The module and function of each sub-command. A module is loaded when its command runs: tables and colours would take
-half of the time that `dragoman serve` needs to start."""
+"""The sub-commands as the help lists them: module and function, and a line of help. A module is loaded when its command
+runs, not for the list: tables and colours would take half of the time that `dragoman serve` needs to start."""
+_VERBS = {name: row for section in _SECTIONS.values() for name, row in section.items()}
 
 
 class _Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_VERBS)
+        return sorted(_VERBS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max([len(name) for name in _VERBS])
+        for title, section in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{width}}", line) for name, (_, line) in section.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
             return None
-        module, _, name = _VERBS[cmd_name].partition(".")
+        module, _, name = _VERBS[cmd_name][0].partition(".")
         found: click.Command = getattr(import_module(f".{module}", __package__), name)
         return found
 
@@ -88,6 +105,9 @@ class _Verbs(click.Group):
             return super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
         try:
             done = super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(error.exit_code)
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx is not None else "dragoman"
             _end(f"{error.format_message()}\nRun {path} --help for its options.", error.exit_code)

@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 servers_file = click.option(
     "--config",
+    "--mcp",
     "file",
     type=click.Path(path_type=Path),
     envvar="DRAGOMAN_MCP",

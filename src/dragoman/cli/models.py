@@ -24,7 +24,7 @@ from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client, Limits
 from ..transport.known_models import window_and_prices
 from ..transport.proxy_settings import client
-from ..transport.upstream import REHEARSAL, Upstream, own_host
+from ..transport.upstream import REHEARSAL, Upstream, how_to_add, own_host
 from .completion import complete_upstreams
 from .model_aliases import read_aliases
 from .terminal_output import fail, visible
@@ -73,6 +73,9 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
         environment = user_environment()
         config = user_config(file, environment)
         if upstream is not None and upstream not in config.upstreams:
+            advice = how_to_add(f"{upstream}/")
+            if advice:
+                raise ConfigError("upstream", upstream, problem=f"it is not configured. {advice}")
             raise ConfigError("upstream", upstream, tuple(config.upstreams))
         rows = asyncio.run(_all(config, environment, upstream))
         for name, model in read_aliases(os.environ).items() if upstream is None else ():

@@ -24,7 +24,7 @@ from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Limits
 from ..transport.known_models import window_and_prices
 from ..transport.proxy_settings import client as http_client
-from ..transport.upstream import REHEARSAL, wanting
+from ..transport.upstream import REHEARSAL, how_to_add
 from . import client_rows
 from .client_rows import ANY, ClientRow, Facts
 from .completion import complete_clients, complete_models
@@ -168,17 +168,18 @@ def _on_own_gateway(
         if upstream and not no_check and listed is None and config.upstreams[upstream].dialect != REHEARSAL:
             await asyncio.to_thread(_ask_for_a_word, base, key, model)
 
-    _say(row, model, config, upstream)
+    _say(Path(program).name if row == client_rows.rows()[ANY] else row.title, model, config, upstream)
     return _run(run_with_gateway(session_config(config, upstream, own_model), environment, account, command, check))
 
 
-def _say(row: ClientRow, model: str, config: Config, upstream: str) -> None:
+def _say(title: str, model: str, config: Config, upstream: str) -> None:
     rehearsal = config.upstreams[upstream].dialect == REHEARSAL if upstream else len(config.upstreams) == 1
     if rehearsal:
-        words = "the built-in rehearsal, which is no model. Set a key (dragoman login), and name one with --model."
+        advice = "" if model else ". Store a key with dragoman login, and name a model with --model."
+        words = f"the built-in rehearsal, which is no model{advice}"
     else:
         words = model or "the models that it names"
-    click.echo(f"dragoman: {row.title} on {words}", err=True)
+    click.echo(f"dragoman: {visible(title)} on {words}", err=True)
 
 
 def _run(work: object) -> int:
@@ -196,10 +197,8 @@ def _place(config: Config, model: str) -> tuple[str, str]:
     choices = Routes(config).find(model, lambda weights: 0)[1]
     # Without any upstream the rehearsal serves all names, but a named model is meant.
     if not choices or (choices[0].upstream.dialect == REHEARSAL and not model.startswith(REHEARSAL)):
-        variable = wanting(model)
-        name = model.partition("/")[0]
-        advice = f" Set {variable}, or run: dragoman login {name}" if variable else " `dragoman models` lists models."
-        raise ConfigError("model", model, problem=f"no upstream is configured for it.{advice}")
+        advice = how_to_add(model) or "`dragoman models` lists models."
+        raise ConfigError("model", model, problem=f"no upstream is configured for it. {advice}")
     return choices[0].name, choices[0].model
 
 
@@ -253,6 +252,13 @@ def _gateway_json(address: str, key: str) -> bytes:
         with _opener().open(urllib.request.Request(address, headers=headers), timeout=10) as answer:
             found: bytes = answer.read()
             return found
+    except urllib.error.HTTPError as error:
+        advice = "DRAGOMAN_GATEWAY_KEY holds the key for the gateway." if error.code in (401, 403) else ""
+        raise ConfigError(
+            "gateway", address, problem=f"it answered with status {error.code}. {advice}".strip()
+        ) from None
     except (OSError, ValueError) as error:
         advice = "Start it with dragoman serve, or leave out --gateway."
-        raise ConfigError("gateway", address, problem=f"no answer ({error}). {advice}") from None
+        raise ConfigError(
+            "gateway", address, problem=f"no answer ({getattr(error, 'reason', error)}). {advice}"
+        ) from None

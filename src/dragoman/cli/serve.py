@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 from typing import Literal
@@ -97,7 +98,11 @@ def serve(
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"cannot listen: {error.strerror or error}") from None
+        if error.errno == errno.EADDRINUSE:
+            words = "the port is in use. Stop the other program, or choose another port with --port"
+        else:
+            words = error.strerror or str(error)
+        raise click.ClickException(f"cannot listen: {words}") from None
 
 
 def announce(config: Config, port: int) -> None:

@@ -25,8 +25,10 @@ def lines(config: Config, port: int) -> Iterator[str]:
     for name, upstream in config.upstreams.items():
         if name != REHEARSAL or "*" in upstream.models:
             models = ", ".join(upstream.models) or f"{name}/MODEL"
-            where = redacted_url(upstream.base_url) or "built in: no model, deterministic answers"
-            yield f"  {name}: {upstream.dialect} at {where}, for {models}"
+            if upstream.dialect == REHEARSAL:
+                yield f"  {name}: built in; no model, but fixed rules that answer every request; for {models}"
+            else:
+                yield f"  {name}: {upstream.dialect} at {redacted_url(upstream.base_url)}, for {models}"
     for route in config.routes:
         places = [f"{target.upstream}/{target.model}".rstrip("/") for target in route.to]
         yield f"  {route.match} goes to {', else '.join(places)}"
@@ -41,4 +43,4 @@ def lines(config: Config, port: int) -> Iterator[str]:
         yield f"The gateway answers to addresses, localhost, this machine's names{names}. Add names with listen.hosts."
     yield "Point clients at the gateway:"
     yield from [f"  {client:<12}  {line}" for client, line in client_lines(config, base)]
-    yield f"Open the gateway's page in a browser: {base}/dragoman"
+    yield f"Open the gateway's page in a browser: {base}/"

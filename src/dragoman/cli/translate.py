@@ -87,6 +87,7 @@ def translate(
     file: BufferedReader,
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
+    body = b""
     try:
         if stream:
             _stream(file, source, target, host, form, strict)
@@ -123,7 +124,8 @@ def translate(
         print_losses(error.losses, form)
         fail(str(error), 1)
     except DragomanError as error:
-        fail(str(error), 1)
+        many = " `dragoman convert` takes files with many documents." if b"}\n{" in body else ""
+        fail(f"{error}{'.' if many else ''}{many}", 1)
     _write(done.body + b"\n")
     if repair != "off" and kind == "request":
         print_repairs(done.repairs, form)

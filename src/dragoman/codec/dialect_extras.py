@@ -18,8 +18,6 @@ from ..context import Context
 from .wire_decoding import Indexed, Unknown
 
 NULL = Raw(b"null")
-EMPTY_VALUES = (NULL, Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
-"""An absent field, and the values whose loss in an answer is not reported (`canon.loss_severity.field_severity`)."""
 _FEW = 4
 """Paths that are compared one by one, without an index."""
 _encode = msgspec.json.Encoder().encode

@@ -115,9 +115,10 @@ def detect_input(item: Input, source: str | None, kind: Kind | None, max_line: i
         item.source, item.kind, item.reason = source, kind or "request", "named with --from"
         if kind is not None or source not in _dialects():
             return
-    documents = []
+    documents, seen = [], False
     for piece in pieces(item, 0, 1, HEAD_BYTES, max_line):
         for line in piece.data.split(b"\n")[:HEAD_LINES]:
+            seen = seen or bool(line.strip())
             document = decoded(line)
             if document is not None:
                 documents.append(document)
@@ -125,9 +126,8 @@ def detect_input(item: Input, source: str | None, kind: Kind | None, max_line: i
     name, found_kind, reason = detect_format(documents)
     if source is None:
         if not name:
-            raise ConfigError(
-                "input", item.name, problem="the format could not be detected from the first lines. Name it with --from"
-            )
+            problem = "the format could not be detected from the first lines. Name it with --from"
+            raise ConfigError("input", item.name, problem=problem if seen else "it is empty")
         item.source, item.kind, item.reason = name, found_kind, reason
     elif name == source:
         item.kind = found_kind

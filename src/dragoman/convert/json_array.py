@@ -18,7 +18,7 @@ _REQUESTS = re.compile(rb'\s*\{\s*"requests"\s*:\s*(?=\[)')
 
 def element_pieces(stream: IO[bytes], file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
     """The objects of a file from object number `start` on, each on a line of its own."""
-    splitter = Splitter(name)
+    splitter = Splitter("valid JSON")
     seen, held, length, first = 0, [], 0, True
     while True:
         block = stream.read(_BLOCK)
@@ -43,7 +43,8 @@ def element_pieces(stream: IO[bytes], file: IO[bytes], start: int, size: int, na
     if held:
         yield _piece(held, seen, file)
     if splitter.broken is not None:
-        raise ConfigError("input", name, problem=f"behind object {seen}: {splitter.broken}")
+        place = f"after object {seen}" if seen else "at the beginning"
+        raise ConfigError("input", name, problem=f"{place}: {splitter.broken}")
     if splitter.open:
         raise ConfigError("input", name, problem=f"the file ends inside object {seen + 1}")
 

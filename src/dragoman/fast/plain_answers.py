@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from ..canon.loss_severity import EMPTY_VALUES
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_budget import small_cache
-from ..codec.dialect_extras import EMPTY_VALUES
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..seals.outbound import AnswerSeals, Plan

@@ -39,7 +39,7 @@ from ..transport.http_client_interface import Answer, Client
 from ..transport.known_models import FREE, window_and_prices
 from ..transport.retry import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
-from ..transport.upstream import REHEARSAL, Upstream, addressed, known_environments, wanting
+from ..transport.upstream import REHEARSAL, Upstream, addressed, how_to_add, known_environments
 from .model import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
 
@@ -359,9 +359,10 @@ class Upstreams:
         for own, upstream in self._upstreams.items():
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in upstream.models):
                 return self._model(own, upstream, name)
-        missing = wanting(name)
-        problem = f"nobody is known who has it: set {missing}" if missing and where not in self._upstreams else ""
-        raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]), problem)
+        advice = how_to_add(name)
+        if advice and where not in self._upstreams:
+            raise ConfigError("model", name, problem=f"no upstream is configured for it. {advice}")
+        raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]))
 
     def _model(self, name: str, upstream: Upstream, model: str) -> UpstreamModel:
         known = window_and_prices(name, upstream, model, self._own)

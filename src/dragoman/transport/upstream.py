@@ -80,12 +80,25 @@ def known_environments() -> list[tuple[str, Environment]]:
 
 def wanting(model: str) -> str:
     """The variable whose key would add the upstream of a model; "" where none is known."""
+    usual = _usual_environment(model)
+    return (*usual.keys, *usual.addresses)[0] if usual is not None else ""
+
+
+def how_to_add(model: str) -> str:
+    """The sentence that tells a person how to add the upstream of a model; "" where none is known."""
+    usual = _usual_environment(model)
+    if usual is None:
+        return ""
+    return f"Set {wanting(model)}" + (f", or run: dragoman login {usual.name}" if usual.keys else "")
+
+
+def _usual_environment(model: str) -> Environment | None:
     where = model.partition("/")[0]
     for _, usual in known_environments():
         named = "/" not in model and any(fnmatchcase(model, pattern) for pattern in usual.models)
         if where == usual.name or named:
-            return (*usual.keys, *usual.addresses)[0]
-    return ""
+            return usual
+    return None
 
 
 def addressed(upstream: Upstream) -> Upstream:

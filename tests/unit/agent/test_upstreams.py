@@ -227,12 +227,12 @@ def test_models_are_found_by_name() -> None:
     assert isinstance(found("rehearsal"), RehearsalModel) and found("rehearsal").name == "rehearsal/rules"
     with pytest.raises(ConfigError, match="mine/MODEL"):
         found("claude")
-    for name, variable in [
-        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ("gemini-2.5-pro", "GEMINI_API_KEY"),
-        ("ollama/qwen3", "OLLAMA_HOST"),
+    for name, advice in [
+        ("anthropic/claude-sonnet-4-5", "Set ANTHROPIC_API_KEY, or run: dragoman login anthropic"),
+        ("gemini-2.5-pro", "Set GEMINI_API_KEY, or run: dragoman login gemini"),
+        ("ollama/qwen3", "Set OLLAMA_HOST"),
     ]:
-        with pytest.raises(ConfigError, match=f"model '{name}': nobody is known who has it: set {variable}; valid: "):
+        with pytest.raises(ConfigError, match=f"model '{name}': no upstream is configured for it. {advice}$"):
             found(name)
     with pytest.raises(ConfigError, match="unknown model 'nobody/m'; valid: "):
         found("nobody/m")

@@ -99,7 +99,7 @@ def test_what_else_happens(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert _told(capsys, *happenings).splitlines() == [
         "lost: warning: seal.dropped at /turns/1/parts/0",
-        "busy; next attempt in 2 seconds",
+        "busy; next attempt in 2 s",
         "failed: busy (try again with: dragoman ask --continue)",
         "✗ look: no such file",
         "history compressed: 9 to 3 tokens",

@@ -193,3 +193,8 @@ def test_remembered_facts_come_from_the_file_of_the_users_choice(runs: Runs, hom
     with fake_upstream() as upstream:
         runs("ask", "Hello", "-m", "fake/one", "--memory", file, "--config", upstream.config(home))
     assert "I like tea." in upstream.requests[0]["messages"][0]["content"]
+
+
+def test_a_conversation_that_is_not_there_is_named(runs: Runs) -> None:
+    assert "there is no earlier conversation in this folder." in runs("ask", "--continue", "hi").stderr
+    assert "there is no conversation abc." in runs("ask", "--session", "abc", "hi").stderr

@@ -51,8 +51,21 @@ def test_bad_lines_give_exit_1_and_name_the_side_file(source: Path) -> None:
     source.write_text(source.read_text() + "broken\n")
     done = run(str(source), "--to", "openai-chat", "-o", "out.jsonl")
     assert done.exit_code == 1
-    assert "1 lines are bad; see out.jsonl.bad.jsonl" in done.stderr
+    assert "1 line is bad; see out.jsonl.bad.jsonl" in done.stderr
     assert json.loads(Path("out.jsonl.bad.jsonl").read_bytes())["line"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "input 'bad.json': it is empty"),
+        ("no", "input 'bad.json': at the beginning: not valid JSON: expected objects in a JSON array, got b'n'"),
+    ],
+)
+def test_a_file_that_cannot_be_read_gets_the_reason(source: Path, text: str, message: str) -> None:
+    Path("bad.json").write_text(text)
+    done = run("bad.json", "--to", "gemini", "-o", "out.jsonl")
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
 
 
 def test_strict_names_the_line_and_writes_nothing(source: Path) -> None:

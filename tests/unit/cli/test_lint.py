@@ -115,6 +115,21 @@ def test_standard_input_has_a_uri_too() -> None:
     assert place["physicalLocation"] == {"artifactLocation": {"uri": "stdin"}, "region": {"startLine": 4}}
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not valid JSON: it is empty"),
+        ("no", "not valid JSON: expecting value, found 'n' at line 1, column 1"),
+        ('{"a": 1}', "the dialect could not be detected. Name it with --dialect."),
+    ],
+)
+def test_a_file_without_a_dialect_gets_the_reason(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "in.json"
+    file.write_text(text)
+    done = CliRunner().invoke(main, ["lint", str(file)])
+    assert (done.exit_code, done.stderr) == (2, f"dragoman: {file}: {message}\n")
+
+
 def test_a_file_of_lines_holds_a_document_in_each(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_bytes(CLEAN + b"\n" + msgspec.json.encode(UNANSWERED) + b"\n")

@@ -27,6 +27,7 @@ def test_losses_are_listed() -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
+        ("nope", "dragoman: there is no loss code 'nope'; `dragoman loss` lists all\n"),
         ("seal.droped", "dragoman: there is no loss code 'seal.droped'; did you mean seal.dropped?\n"),
         ("XXXXXXXX", "dragoman: there is no loss code 'XXXXXXXX'; `dragoman loss` lists all\n"),
     ],

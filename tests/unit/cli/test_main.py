@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +22,21 @@ def test_help_names_the_verbs() -> None:
     done = CliRunner().invoke(main, ["--help"])
     assert done.exit_code == 0
     assert all(f"  {verb} " in done.stdout for verb in ("translate", "dialects", "loss", "show"))
+
+
+def test_the_list_of_verbs_fits_a_terminal_and_nothing_is_cut_off() -> None:
+    done = CliRunner().invoke(main, ["--help"], terminal_width=80)
+    assert "..." not in done.stdout.replace("[ARGS]...", "")
+    assert max([len(line) for line in done.stdout.splitlines()]) <= 80
+    for name in main.list_commands(click.Context(main)):
+        assert re.search(rf"^  {name}  +[A-Z].*\.$", done.stdout, re.M), name
+
+
+@pytest.mark.parametrize("words", [[], ["mcp"], ["config"]])
+def test_a_group_without_a_verb_prints_its_help_alone(words: list[str]) -> None:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert done.stderr == CliRunner().invoke(main, [*words, "--help"]).stdout
 
 
 def test_the_version_comes_with_the_facts_of_a_bug_report() -> None:

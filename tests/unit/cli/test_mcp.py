@@ -40,6 +40,7 @@ def test_the_sdk_is_not_loaded_to_show_help() -> None:
 def test_list_shows_tools_and_what_is_skipped(file: str) -> None:
     done = told("list", "--config", file)
     assert done.exit_code == 0, done.output
+    assert told("list", "--mcp", file).output == done.output  # the option's name in `dragoman ask`
     lines = done.output.splitlines()
     assert lines[0] == "office: 15 tools (2026-07-28)"
     assert "  echo  Says it again." in lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -9,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
 
 from dragoman.cli import client_rows
 from dragoman.cli.client_rows import Facts, filled
+from dragoman.cli.run_session import _wait
 from dragoman.cli.run_summary import Account
 from dragoman.dialects import names as dialect_names
 
@@ -85,6 +88,7 @@ def test_without_keys_the_rehearsal_answers_any_command(place: Path) -> None:
     done = run(place, "--", sys.executable, "-c", ASK, "m")
     assert done.returncode == 0
     assert "Rehearsal (no model)" in done.stdout
+    assert done.stderr.startswith(f"dragoman: {Path(sys.executable).name} on the built-in rehearsal")
     assert "Cost: $0.00" in done.stderr
 
 
@@ -117,6 +121,18 @@ def test_a_signal_to_the_process_reaches_the_client(place: Path) -> None:
     out, errors = process.communicate(timeout=30)
     assert (process.returncode, out) == (5, "told\n")
     assert "Cost: " in errors
+
+
+def test_a_signal_that_comes_while_the_client_starts_reaches_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = subprocess.Popen
+
+    def slow_start(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process = start(*words, **options)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", slow_start)
+    assert asyncio.run(_wait(["sleep", "20"], os.environ)) == 128 + signal.SIGTERM
 
 
 def test_ctrl_c_ends_the_client_and_leaves_no_process_and_no_file(place: Path) -> None:
@@ -178,6 +194,14 @@ def test_a_key_that_is_missing_is_named_before_the_client_starts(place: Path) ->
     done = run(place, "claude", "--model", "gemini/gemini-3-pro")
     assert (done.returncode, done.stdout) == (1, "")
     assert "GEMINI_API_KEY" in done.stderr and "dragoman login gemini" in done.stderr
+    done = run(place, "claude", "--model", "gemini-2.5-pro")
+    assert done.stderr.endswith("Set GEMINI_API_KEY, or run: dragoman login gemini\n")
+
+
+def test_a_gateway_that_does_not_run_is_named_with_the_next_step(place: Path) -> None:
+    done = run(place, "--gateway", "http://127.0.0.1:1", "--", "true")
+    assert done.returncode == 1
+    assert "no answer ([Errno 111] Connection refused). Start it with dragoman serve" in done.stderr
 
 
 def test_a_model_that_the_upstream_refuses_is_named_and_no_check_starts_anyway(

@@ -19,7 +19,7 @@ def line(told: list[str], client: str) -> str:
 def test_the_rehearsal_takes_every_client_as_it_is() -> None:
     told = said(Config())
     assert told[0] == f"dragoman listens on {BASE}"
-    assert told[1] == "  rehearsal: rehearsal at built in: no model, deterministic answers, for *"
+    assert told[1] == "  rehearsal: built in; no model, but fixed rules that answer every request; for *"
     assert line(told, "Claude Code") == f"ANTHROPIC_BASE_URL={BASE} ANTHROPIC_AUTH_TOKEN=any claude"
     provider = f'{{name="dragoman",base_url="{BASE}/v1",wire_api="responses"}}'
     assert line(told, "Codex") == f"codex -c 'model_providers.dragoman={provider}' -c model_provider=dragoman"

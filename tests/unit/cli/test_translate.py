@@ -70,6 +70,14 @@ def test_the_source_is_found_by_looking() -> None:
     assert done.stderr == f"reading as openai-chat: {reasons}\n"
 
 
+def test_a_file_of_many_documents_is_one_for_convert(tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text('{"model": "m", "messages": [{"role": "user", "content": "a"}]}\n' * 2)
+    done = CliRunner().invoke(main, ["translate", "--from", "openai-chat", "--to", "gemini", str(file)])
+    assert done.exit_code == 1
+    assert "at line 2, column 1. `dragoman convert` takes files with many documents." in done.stderr
+
+
 def test_strict_writes_nothing_when_too_much_is_lost() -> None:
     done = run("--from", "openai-chat", "--to", "anthropic", "--strict", body=CHAT)
     assert (done.exit_code, done.stdout) == (1, "")

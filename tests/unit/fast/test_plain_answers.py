@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from dragoman.canon.loss_severity import field_severity
-from dragoman.codec.dialect_extras import EMPTY_VALUES
+from dragoman.canon.loss_severity import EMPTY_VALUES, field_severity
 from dragoman.fast.plain_answers import (
     NO_TEXT,
     CallId,

@@ -10,11 +10,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
-from ...codec.dialect_extras import EMPTY_VALUES, NULL
+from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
 from ...fast.plain_answers import (

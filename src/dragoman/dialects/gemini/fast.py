@@ -10,11 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
-from ...codec.dialect_extras import EMPTY_VALUES, NULL
+from ...codec.dialect_extras import NULL
 from ...codec.model_name_prefixes import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast

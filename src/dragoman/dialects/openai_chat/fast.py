@@ -10,12 +10,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
-from ...codec.dialect_extras import EMPTY_VALUES, NULL
+from ...codec.dialect_extras import NULL
 from ...dialect import Fast
 from ...fast.plain_answers import (
     NO_TEXT,
