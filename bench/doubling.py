@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import dragoman
 from bench import doubling_recorded as recorded
 from bench import doubling_shapes as shapes
-from dragoman.codec import cache_budget
+from dragoman.codec import cache_memory_budget
 from dragoman.errors import DragomanError
 
 MOST = 6.5
@@ -148,7 +148,7 @@ KINDS = {"requests": _requests, "answers": _answers, "streams": _streams, "fault
 
 
 def _seconds(case: Case, document: Any) -> tuple[float, int]:
-    cache_budget.forget()
+    cache_memory_budget.forget()
     gc.collect()
     gc.disable()
     began = time.process_time()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import dragoman
-from dragoman.codec import cache_budget
+from dragoman.codec import cache_memory_budget
 
 SOURCES = ("anthropic", "gemini", "openai-chat", "openai-responses")
 TARGETS = ("gemini", "openai-chat", "openai-responses", "ollama", "openrouter", "code-assist", "anthropic")
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=40)
     given = parser.parse_args()
     dragoman.translate_request(conversation(0, 3, False), source="anthropic", target="gemini")
-    print(f"at start: {resident()} MiB, {cache_budget.held() / 2**20:.1f} MiB remembered")
+    print(f"at start: {resident()} MiB, {cache_memory_budget.held() / 2**20:.1f} MiB remembered")
     marks = {given.conversations * part // 6 for part in range(1, 7)}
     for number in range(1, given.conversations + 1):
         source, target = SOURCES[number % len(SOURCES)], TARGETS[number % len(TARGETS)]
@@ -55,7 +55,7 @@ def main() -> None:
                 body = dragoman.translate_request(body, source="anthropic", target=source).body
             dragoman.translate_request(body, source=source, target=target, model=f"m{number % 3}")
         if number in marks:
-            print(f"{number} conversations: {resident()} MiB, {cache_budget.held() / 2**20:.1f} MiB remembered")
+            print(f"{number} conversations: {resident()} MiB, {cache_memory_budget.held() / 2**20:.1f} MiB remembered")
 
 
 if __name__ == "__main__":

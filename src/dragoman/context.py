@@ -70,7 +70,7 @@ class Context(Struct, eq=False):
     custom: set[str] = set()
     """Tool names (as sent) whose calls wrap free text."""
     absent: dict[str, Any] = {}
-    """Schemas in which null means an absent property (`codec/schema/strict_subset.py`): of arguments, by the tool's
+    """Schemas in which null means an absent property (`schema/lossless_strict_form.py`): of arguments, by the tool's
     name as sent; of the answer, under "".
     """
     stand_ins: dict[str, str] = {}

@@ -32,7 +32,7 @@ __all__ = [
     "translate_response",
 ]
 
-_MEMORY = ("dragoman.fast", "dragoman.codec.cache_budget")
+_MEMORY = ("dragoman.fast", "dragoman.codec.cache_memory_budget")
 _OFF = {"DRAGOMAN_FAST": "0", "DRAGOMAN_MEMORY": "off"}
 
 

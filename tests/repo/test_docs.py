@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from docs import generate
 
-from dragoman.codec import cache_budget
+from dragoman.codec import cache_memory_budget
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -23,7 +23,7 @@ WRITTEN = [page for page in PAGES if not page.read_text().startswith("<!-- Gener
 def _memories_as_before() -> Iterator[None]:
     """An example turns the memories off, for all tests that follow in the process."""
     yield
-    cache_budget.budget(cache_budget.DEFAULT)
+    cache_memory_budget.budget(cache_memory_budget.DEFAULT)
 
 
 def test_generated_pages_are_current() -> None:

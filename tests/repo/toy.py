@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dragoman import dialects
-from dragoman.codec.cache_budget import forget
-from dragoman.gateway.exchange import upstream_address_for_client
+from dragoman.codec.cache_memory_budget import forget
+from dragoman.gateway.exchange import upstream_headers_and_key
 
 TOY = Path(__file__).parents[2] / "examples" / "toy_dialect"
 QUESTION = {
@@ -77,7 +77,7 @@ def _look_again() -> None:
         dialects.installed,
         dialects.get,
         dialects.endpoints,
-        upstream_address_for_client.key_headers,
+        upstream_headers_and_key.key_headers,
     ):
         known.cache_clear()
     forget()

@@ -20,7 +20,7 @@ from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.upstream_request import exported
 from ..store import Store
-from ..transport.known_models import shown_cost
+from ..transport.model_window_and_prices import shown_cost
 from .ask_output import tokens
 from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput

@@ -18,7 +18,7 @@ from .terminal_output import fail, visible
 
 if TYPE_CHECKING:
     from ..canon.losses import Severity
-    from ..convert.record import Kind
+    from ..convert.record_and_file_format import Kind
 
 _NAMES = "A dialect or a file format."
 

@@ -23,7 +23,7 @@ from ..store.secret import installation_secret
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.upstream_keys import UpstreamKeys
 from ..transport.http_client_interface import Limits
-from ..transport.proxy_settings import client as http_client
+from ..transport.proxy_and_client_choice import client as http_client
 from .build_facts import version, version_lines
 from .missing_packages import BASE, EXTRAS, install_command
 from .terminal_output import visible

@@ -19,11 +19,11 @@ from ..errors import ConfigError, DragomanError, TransportError
 from ..facts import profiles
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
-from ..transport import upstream_address
+from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client, Limits
-from ..transport.known_models import window_and_prices
-from ..transport.proxy_settings import client
+from ..transport.model_window_and_prices import window_and_prices
+from ..transport.proxy_and_client_choice import client
 from ..transport.upstream import REHEARSAL, Upstream, how_to_add, own_host
 from .completion import complete_upstreams
 from .model_aliases import read_aliases
@@ -134,11 +134,17 @@ async def _of(name: str, upstream: Upstream, net: Client, environment: Mapping[s
     if not path or not upstream.list_models:
         return _known(name, upstream)
     try:
-        token = await Tokens(time.time).get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
-        headers = upstream_address.headers(upstream, environment, token)
-        place = upstream_address.place(upstream, path)
+        token = (
+            await Tokens(time.time).get(upstream.credentials)
+            if upstream_url_and_headers.auth(upstream) == "google"
+            else ""
+        )
+        headers = upstream_url_and_headers.headers(upstream, environment, token)
+        place = upstream_url_and_headers.place(upstream, path)
         async with asyncio.timeout(SECONDS):
-            async with await net.request(upstream_address.address(upstream), "GET", place, headers, b"") as answer:
+            async with await net.request(
+                upstream_url_and_headers.address(upstream), "GET", place, headers, b""
+            ) as answer:
                 body = await answer.read(_LARGEST)
         problem = "" if answer.status == 200 else f"it answered with status {answer.status}"
     except (TimeoutError, TransportError, ConfigError) as error:

@@ -22,8 +22,8 @@ from ..facts.windows_and_prices import UNKNOWN
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Limits
-from ..transport.known_models import window_and_prices
-from ..transport.proxy_settings import client as http_client
+from ..transport.model_window_and_prices import window_and_prices
+from ..transport.proxy_and_client_choice import client as http_client
 from ..transport.upstream import REHEARSAL, how_to_add
 from . import client_rows
 from .client_rows import ANY, ClientRow, Facts

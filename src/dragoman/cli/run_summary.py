@@ -13,7 +13,7 @@ from ..gateway.exchange.exchange_cost import cost_of
 from ..gateway.exchange.exchange_log import ExchangeLog
 from ..gateway.exchange.exchange_report import clean, secrets_of, usage
 from ..gateway.exchange.recent_exchanges import Exchange
-from ..transport.known_models import shown_cost
+from ..transport.model_window_and_prices import shown_cost
 from ..transport.secret_redaction import Redactor
 from .terminal_output import visible
 

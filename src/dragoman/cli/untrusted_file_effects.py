@@ -19,7 +19,7 @@ from msgspec import Struct
 from ..gateway.config import REHEARSAL, Config, checked, parse_file
 from ..runtime.mcp.config import ServerConfig, variables
 from ..runtime.mcp.config import read as read_servers
-from ..transport import upstream_address
+from ..transport import upstream_url_and_headers
 from ..transport.upstream import Upstream
 
 CONFIG_FILE = "dragoman.toml"
@@ -67,7 +67,7 @@ def _upstream(upstream: Upstream) -> str:
 
 
 def _key(upstream: Upstream) -> str:
-    kind = upstream_address.auth(upstream)
+    kind = upstream_url_and_headers.auth(upstream)
     if kind == "google" and upstream.client_id_env and not upstream.credentials:
         return "with your login at Google"
     if kind == "google":

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ..dialects import endpoints
 from ..endpoints.listed_models import ListedModel, read_list
 from ..errors import ConfigError, TransportError
-from ..transport import upstream_address
+from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import redacted_url
@@ -52,11 +52,17 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path
     try:
-        token = await Tokens(time.time).get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
-        headers = upstream_address.headers(upstream, environment, token)
-        place = upstream_address.place(upstream, path or "/")
+        token = (
+            await Tokens(time.time).get(upstream.credentials)
+            if upstream_url_and_headers.auth(upstream) == "google"
+            else ""
+        )
+        headers = upstream_url_and_headers.headers(upstream, environment, token)
+        place = upstream_url_and_headers.place(upstream, path or "/")
         async with asyncio.timeout(SECONDS):
-            async with await net.request(upstream_address.address(upstream), "GET", place, headers, b"") as answer:
+            async with await net.request(
+                upstream_url_and_headers.address(upstream), "GET", place, headers, b""
+            ) as answer:
                 body = await answer.read(_LARGEST)
     except TimeoutError:
         return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Seal
-from .cache_budget import small_cache
+from .cache_memory_budget import small_cache
 
 MARK = "ZHJhZ29tYW46"
 """base64 of "dragoman:", the first characters of every packed value."""

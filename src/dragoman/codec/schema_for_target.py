@@ -26,7 +26,7 @@ def fit_openai_schema(
     arguments.
     """
     if strict:
-        from .schema.strict_subset import strict_form  # late: most requests have no strict tool
+        from .schema.lossless_strict_form import strict_form  # late: most requests have no strict tool
 
         form = strict_form(schema.encode())
         if not form.obstacle:

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from .schema.strict_subset import Shape
+from .schema.lossless_strict_form import Shape
 
 _STRING: Final = re.compile(r'[^"\\]+')
 _SPACE: Final = re.compile(r"[ \t\r\n]+")

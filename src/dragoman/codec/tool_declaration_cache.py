@@ -2,7 +2,7 @@
 
 Declarations are most of a request's bytes. Those that crossed without losses, renamed names and extras are cached: by
 their bytes for reading, by identity for writing. Measured on a 6 KB agent request: a fifth of the whole translation.
-The cache counts to the budget of `dragoman.codec.cache_budget`.
+The cache counts to the budget of `dragoman.codec.cache_memory_budget`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..canon.tools import HostedTool, Tool
 from ..context import Context
 from ..facts.profile import Profile
 from . import json_text
-from .cache_budget import Memory, largest
+from .cache_memory_budget import Memory, largest
 
 Tools = tuple[Tool | HostedTool, ...]
 

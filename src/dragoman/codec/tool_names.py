@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from ..canon.parts import Path
 from ..canon.tools import HostedTool, Tool
 from ..context import Context
-from .cache_budget import register
+from .cache_memory_budget import register
 
 _REMEMBERED = 4096
 _LONGEST = 128

@@ -14,7 +14,7 @@ from msgspec import Struct
 from ..canon.losses import Severity
 from ..errors import DragomanError, LossError, WireError
 from .line import LineConverter
-from .record import Kind
+from .record_and_file_format import Kind
 from .summary import Summary
 
 SHOWN = 16 * 1024

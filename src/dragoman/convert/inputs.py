@@ -19,7 +19,7 @@ from msgspec import Struct
 from ..errors import ConfigError
 from .formats import detect_format, get
 from .line import decoded
-from .record import Kind
+from .record_and_file_format import Kind
 from .zstd import frame_error, open_frames
 
 SUFFIXES = (

@@ -26,7 +26,7 @@ from ..translate.result import Translation
 from ..translate.with_fast_memories import translate_with
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
-from .record import FileFormat, Kind, Record
+from .record_and_file_format import FileFormat, Kind, Record
 
 
 class Converted(Struct, frozen=True):

@@ -26,7 +26,7 @@ from .chunk import Chunk, Result, Settings
 from .formats import get_target
 from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of, is_part, put_in_place
-from .record import Kind
+from .record_and_file_format import Kind
 from .summary import Summary
 from .workers import cores
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 
-from ..codec.cache_budget import DEFAULT, budget, forget, held
+from ..codec.cache_memory_budget import DEFAULT, budget, forget, held
 
 __all__ = ["DEFAULT", "VARIABLE", "budget", "enabled", "forget", "held", "off", "on"]
 

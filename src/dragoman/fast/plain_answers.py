@@ -15,7 +15,7 @@ from msgspec import Meta, Raw, Struct
 from ..canon.loss_severity import EMPTY_VALUES
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
-from ..codec.cache_budget import small_cache
+from ..codec.cache_memory_budget import small_cache
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..seals.outbound import AnswerSeals, Plan

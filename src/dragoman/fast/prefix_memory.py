@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 from ..canon.losses import Noted
 from ..canon.parts import Media, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
-from ..codec.cache_budget import Memory, grew, largest
+from ..codec.cache_memory_budget import Memory, grew, largest
 from ..codec.history_facts import HistoryFacts
 from ..facts.profile import Profile
 from ..seals.conversation_digest import Asked

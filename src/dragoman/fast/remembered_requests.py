@@ -23,7 +23,7 @@ from ..canon.losses import Noted
 from ..canon.request import Request
 from ..canon.turns import SYSTEM_ROLES, Turn
 from ..codec import json_text
-from ..codec.cache_budget import Memory, largest
+from ..codec.cache_memory_budget import Memory, largest
 from ..codec.history_facts import HistoryFacts, bare, facts_of, survey
 from ..codec.request_steps import RequestWriter
 from ..context import Context

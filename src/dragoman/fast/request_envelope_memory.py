@@ -14,7 +14,7 @@ from ..canon.parts import Path
 from ..canon.request import Request
 from ..canon.tools import Tool
 from ..canon.turns import Turn
-from ..codec.cache_budget import grew, largest, register
+from ..codec.cache_memory_budget import grew, largest, register
 from ..codec.tool_names import safe
 from ..facts.profile import Profile
 

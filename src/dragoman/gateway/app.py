@@ -24,14 +24,13 @@ from ..errors import WireError
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Limits
-from ..transport.proxy_settings import client
+from ..transport.proxy_and_client_choice import client
 from ..transport.secret_redaction import Redactor
-from .client_identity import Identities, apart, local, shown_keys
+from .client_ownership import Identities, apart, local, shown_keys
 from .config import Bounds, Config
 from .endpoints import live
 from .endpoints.endpoint_table import Call, EndpointTable
 from .endpoints.non_generation_requests import Answer, Handler, OtherRequests, nothing
-from .exchange.breaker import Breakers
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
 from .exchange.exchange_log import ExchangeLog
@@ -45,9 +44,10 @@ from .exchange.refused_exchange import failed, nested, untranslated
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
 from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall
 from .exchange.response_continuation import asked as refers
+from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes
 from .exchange.stored_responses import ClientStored, MemoryStored, Stored
-from .exchange.upstream_address_for_client import client_key
+from .exchange.upstream_headers_and_key import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in
 from .http.exchanges_of_other_workers import EVERYBODY, OtherWorkers

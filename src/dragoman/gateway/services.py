@@ -12,11 +12,11 @@ from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import Redactor
 from .config import Config
 from .endpoints.endpoint_table import EndpointTable
-from .exchange.breaker import Breakers
 from .exchange.child_process import ChildProcesses
 from .exchange.memory_seal_vault import BoundedVault
 from .exchange.prepared_upstream_calls import UpstreamPlans
 from .exchange.recent_exchanges import Exchanges
+from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes
 
 

@@ -10,8 +10,8 @@ import socket
 from collections.abc import Callable, Mapping
 
 from ..errors import ConfigError
-from ..transport.proxy_settings import ProxySettings
-from ..transport.upstream_address import address
+from ..transport.proxy_and_client_choice import ProxySettings
+from ..transport.upstream_url_and_headers import address
 from .config import REHEARSAL, Config, Upstream
 
 SECONDS = 3.0

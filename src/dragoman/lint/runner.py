@@ -58,9 +58,14 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
         from . import mcp_rules
 
         return mcp_rules.RULES
-    from . import seed_checklists, seed_parameter_name_rules  # imported late: only a linter needs these rules
+    from . import seed_checklist_rules, seed_parameter_name_rules  # imported late: only a linter needs these rules
 
-    return (*_GENERAL, *get(dialect).rules(), *seed_checklists.RULES.get(dialect, ()), *seed_parameter_name_rules.RULES)
+    return (
+        *_GENERAL,
+        *get(dialect).rules(),
+        *seed_checklist_rules.RULES.get(dialect, ()),
+        *seed_parameter_name_rules.RULES,
+    )
 
 
 RULE_SETS = ("seeds",)

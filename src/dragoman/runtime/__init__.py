@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..transport.search_service import SearchService
     from .agent import Agent, Reply
     from .builtin_tools import builtin
-    from .diff_viewer import DiffUpdate, DiffViewer
+    from .diff_viewer_interface import DiffUpdate, DiffViewer
     from .events import (
         Compressed,
         Content,

@@ -40,7 +40,7 @@ from ..store.logins import Logins
 from ..store.sqlite import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.http_client_interface import Limits as Waits
-from ..transport.proxy_settings import client
+from ..transport.proxy_and_client_choice import client
 from ..transport.search_service import SearchService
 from ..transport.upstream import REHEARSAL, Upstream, from_environment
 from . import system_prompt
@@ -51,7 +51,7 @@ from .builtin_tools.run_shell_command import RunShellCommand
 from .builtin_tools.save_memory import remembered
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
-from .diff_viewer import DiffViewer
+from .diff_viewer_interface import DiffViewer
 from .edit_journal import EditJournal
 from .events import Content, Finished, Lost, ProjectInstructions, Reason, RunEvent, ToolCallRequest
 from .function_tools import as_tools

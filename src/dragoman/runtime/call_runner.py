@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..canon.parts import ToolCall, ToolResult
 from . import telemetry
-from .diff_viewer import DiffViewer, approval_of
+from .diff_viewer_interface import DiffViewer, approval_of
 from .events import RunEvent, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
 from .history import INTERRUPTED, failed
 from .model_answer import within

@@ -22,16 +22,16 @@ from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
 from ..facts.windows_and_prices import WindowAndPrices
-from ..transport.known_models import answer_cost
+from ..transport.model_window_and_prices import answer_cost
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
 from .cyclic_schemas import explained
-from .diff_viewer import DiffViewer
+from .diff_viewer_interface import DiffViewer
 from .events import Compressed, Failed, Finished, Lost, Reason, Retrying, RunEvent
 from .history import appended, curated, has_words, placed, sealed, text_of
-from .model import Model, Models
 from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
+from .model_interface import Model, Models
 from .policy import Policy
 from .session import Session
 from .spending import added, added_cost, token_count

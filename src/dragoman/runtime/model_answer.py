@@ -20,7 +20,7 @@ from ..codec import json_text
 from ..errors import FaultError
 from .events import Content, Thought, WebSearchBegin, WebSearchEnd, thoughts
 from .loop_detection import RepeatedText
-from .model import Model
+from .model_interface import Model
 
 T = TypeVar("T")
 

@@ -32,15 +32,15 @@ from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices
 from ..translate.error_answers import read_answer
-from ..transport import upstream_address
+from ..transport import upstream_url_and_headers
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
-from ..transport.known_models import FREE, window_and_prices
+from ..transport.model_window_and_prices import FREE, window_and_prices
 from ..transport.retry import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream import REHEARSAL, Upstream, addressed, how_to_add, known_environments
-from .model import Model, Report
+from .model_interface import Model, Report
 from .upstream_request import SOURCE, fit_to_upstream
 
 Binary = Literal["native", "summarise"]
@@ -70,22 +70,26 @@ class Net:
 
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError: there is no key."""
-        token = await self.tokens.get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
+        token = (
+            await self.tokens.get(upstream.credentials) if upstream_url_and_headers.auth(upstream) == "google" else ""
+        )
         named = endpoints(upstream.dialect).agent.headers
         own = {"user-agent": user_agent()}
         own |= {name.lower(): value for name, value in (named(upstream.headers) if named is not None else {}).items()}
-        return upstream_address.beside(upstream_address.headers(upstream, self.environment, token, own), more)
+        return upstream_url_and_headers.beside(
+            upstream_url_and_headers.headers(upstream, self.environment, token, own), more
+        )
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
         """The request with fields that only the upstream can give: the project, for Code Assist."""
         finds = endpoints(upstream.dialect).upstream.finds_project
-        if not finds or upstream.project or upstream_address.auth(upstream) != "google":
-            return upstream_address.fitted(upstream, body)
+        if not finds or upstream.project or upstream_url_and_headers.auth(upstream) != "google":
+            return upstream_url_and_headers.fitted(upstream, body)
 
         async def ask(method: str, path: str, sent: bytes) -> bytes:
-            own, place = await self.headers(upstream, {}), upstream_address.place(upstream, path)
+            own, place = await self.headers(upstream, {}), upstream_url_and_headers.place(upstream, path)
             async with await self.client.request(
-                upstream_address.address(upstream), method, place, own, sent
+                upstream_url_and_headers.address(upstream), method, place, own, sent
             ) as answer:
                 found = await answer.read(LARGEST)
                 return found if answer.status == 200 else b""
@@ -108,7 +112,7 @@ class UpstreamModel:
         self.name, self._known, self._binary = name, known, binary
         self._upstream, self._model, self._net = upstream, model, net
         self._dialect = get(upstream.dialect)
-        self._host = upstream_address.host(upstream)
+        self._host = upstream_url_and_headers.host(upstream)
         self._profile = profiles.lookup(upstream.dialect, model)
         rows = [row for row in self._dialect.hosted if not row.needs or getattr(self._profile, row.needs)]
         self.hosted = frozenset([row.family for row in rows if row.family in _HOSTED])
@@ -133,10 +137,10 @@ class UpstreamModel:
         """The body of the answer to a question about the model; b"" where there is no good answer in time."""
         upstream, net = self._upstream, self._net
         try:
-            own, place = await net.headers(upstream, {}), upstream_address.place(upstream, path)
+            own, place = await net.headers(upstream, {}), upstream_url_and_headers.place(upstream, path)
             async with asyncio.timeout(CHECK_SECONDS):
                 async with await net.client.request(
-                    upstream_address.address(upstream), method, place, own, sent
+                    upstream_url_and_headers.address(upstream), method, place, own, sent
                 ) as answer:
                     body = await answer.read(LARGEST)
                     return body if answer.status == 200 else b""
@@ -189,9 +193,9 @@ class UpstreamModel:
             return
         try:
             async with asyncio.timeout(CHECK_SECONDS):
-                place = upstream_address.place(upstream, path)
+                place = upstream_url_and_headers.place(upstream, path)
                 async with await net.client.request(
-                    upstream_address.address(upstream), "GET", place, own, b""
+                    upstream_url_and_headers.address(upstream), "GET", place, own, b""
                 ) as answer:
                     body = await answer.read(LARGEST)
         except (TimeoutError, TransportError):
@@ -217,11 +221,11 @@ class UpstreamModel:
         headers = await net.headers(upstream, context.headers)
         body = await net.fitted(upstream, body)
         try:
-            place = upstream_address.target(upstream, self._model, stream=streams)
+            place = upstream_url_and_headers.target(upstream, self._model, stream=streams)
         except WireError as error:
             yield Fault("invalid_request", f"{self.name} cannot be asked: {error}", 400, param="model")
             return
-        address = upstream_address.address(upstream)
+        address = upstream_url_and_headers.address(upstream)
         async with await net.client.request(address, "POST", place, headers, body) as answer:
             if answer.status >= 300:
                 yield await self._fault(answer)

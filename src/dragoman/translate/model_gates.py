@@ -13,7 +13,7 @@ import msgspec
 
 from ..canon.parts import Path
 from ..codec import json_text
-from ..codec.cache_budget import remembered
+from ..codec.cache_memory_budget import remembered
 from ..codec.hosted_tools import aim, cross
 from ..codec.json_edit import edited
 from ..context import Context

@@ -11,7 +11,7 @@ import msgspec
 
 from ..canon.parts import Part, Text, ToolCall
 from ..canon.response import Alternative, Response
-from ..codec.cache_budget import small_cache
+from ..codec.cache_memory_budget import small_cache
 from ..codec.call_ids import with_distinct_ids
 from ..codec.custom_tools import unwrap_input
 from ..context import ANSWER, Context

@@ -14,7 +14,7 @@ from .. import fast
 from ..canon.losses import Loss, Severity
 from ..canon.parts import Path
 from ..canon.request import Request
-from ..codec.cache_budget import small_cache
+from ..codec.cache_memory_budget import small_cache
 from ..codec.document_to_json_bytes import Body, check_text, loose_bytes
 from ..codec.sse_frame_reader import FrameMatcher
 from ..context import Context

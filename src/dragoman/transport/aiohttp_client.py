@@ -18,7 +18,7 @@ from ..errors import TransportError
 from .http_client import Pool
 from .http_client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
 from .large_body_joining import join_pieces
-from .proxy_settings import ProxySettings
+from .proxy_and_client_choice import ProxySettings
 from .response_head_reader import listed
 
 

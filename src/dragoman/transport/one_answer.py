@@ -13,10 +13,10 @@ from ..codec.document_to_json_bytes import Body
 from ..dialects import get, is_known
 from ..errors import ConfigError, FaultError, TransportError
 from ..translate import Translation, translate_fault, translate_request, translate_response
-from . import upstream_address
+from . import upstream_url_and_headers
 from .google_credentials import Tokens
 from .http_client_interface import Answer, Client, Limits
-from .proxy_settings import client
+from .proxy_and_client_choice import client
 from .secret_redaction import Redactor, upstream_secrets
 from .upstream import Upstream, addressed, from_environment, is_address, known_environments, wanting
 
@@ -62,7 +62,7 @@ async def ask(
     timeout: float,
 ) -> Translation:
     """Send one request, and translate its answer."""
-    host = upstream_address.host(upstream)
+    host = upstream_url_and_headers.host(upstream)
     sent = translate_request(
         request, source=dialect, target=upstream.dialect, model=model, tolerance=tolerance, host=host
     )
@@ -87,12 +87,20 @@ async def ask(
 async def _post(
     sent: Translation, upstream: Upstream, model: str, environment: Mapping[str, str], net: Client
 ) -> tuple[int, dict[str, str], bytes]:
-    token = await Tokens(time.time).get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
-    headers = upstream_address.beside(upstream_address.headers(upstream, environment, token), sent.headers)
-    place = upstream_address.target(upstream, model, stream=False)
+    token = (
+        await Tokens(time.time).get(upstream.credentials) if upstream_url_and_headers.auth(upstream) == "google" else ""
+    )
+    headers = upstream_url_and_headers.beside(
+        upstream_url_and_headers.headers(upstream, environment, token), sent.headers
+    )
+    place = upstream_url_and_headers.target(upstream, model, stream=False)
     answer: Answer
     async with await net.request(
-        upstream_address.address(upstream), "POST", place, headers, upstream_address.fitted(upstream, sent.body)
+        upstream_url_and_headers.address(upstream),
+        "POST",
+        place,
+        headers,
+        upstream_url_and_headers.fitted(upstream, sent.body),
     ) as answer:
         return answer.status, dict(answer.headers), await answer.read(_LARGEST)
 

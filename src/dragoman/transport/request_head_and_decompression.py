@@ -6,7 +6,7 @@ from __future__ import annotations
 import zlib
 from functools import lru_cache
 
-from ..codec.cache_budget import small_cache
+from ..codec.cache_memory_budget import small_cache
 from ..errors import TransportError
 from .http_client_interface import Address, Post
 

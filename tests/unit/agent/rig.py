@@ -13,7 +13,7 @@ from dragoman.canon.fold import unfold
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.runtime.events import RunEvent
 from dragoman.runtime.loop import Limits, Loop
-from dragoman.runtime.model import Report
+from dragoman.runtime.model_interface import Report
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError

@@ -14,7 +14,7 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.exchange.upstream_address_for_client import headers, joined
+from dragoman.gateway.exchange.upstream_headers_and_key import headers, joined
 from dragoman.gateway.http.server import IncomingRequest
 from dragoman.transport.code_assist_projects import CodeAssistProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens

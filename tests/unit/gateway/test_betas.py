@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dragoman.transport.upstream_address import beside
+from dragoman.transport.upstream_url_and_headers import beside
 
 from .rig import Behind, between, run, whole
 

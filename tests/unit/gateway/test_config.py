@@ -20,7 +20,7 @@ from dragoman.gateway.config import (
     parse,
 )
 from dragoman.gateway.exchange.routes import Routes
-from dragoman.gateway.exchange.upstream_address_for_client import headers, joined, target
+from dragoman.gateway.exchange.upstream_headers_and_key import headers, joined, target
 
 
 def written(tmp_path: Path, text: str) -> Path:

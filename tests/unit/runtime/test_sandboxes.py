@@ -26,7 +26,7 @@ from dragoman.runtime.policy import Policy, Verdict
 from dragoman.runtime.processes import members
 from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
 from dragoman.runtime.sandboxes import landlock_start, macos
-from dragoman.runtime.sandboxes.probe import probe
+from dragoman.runtime.sandboxes.escape_probe import probe
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, said

@@ -7,7 +7,7 @@ counts.
 
 from __future__ import annotations
 
-from ..cache_budget import remembered
+from ..cache_memory_budget import remembered
 from .already_fits import clean
 from .copy_limit import UNFOLDING, TooManyCopies, allowance
 from .document_writer import build_document, build_nothing

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ..cache_budget import remembered
+from ..cache_memory_budget import remembered
 from .already_fits import standard
 from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
 from .number_preserving_json import MAX_NESTING, Number, decode, encode, too_deep

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..record import FileFormat, Record
+from ..record_and_file_format import FileFormat, Record
 from ._training import training_dialect
 
 NAME = "openai-finetune"

@@ -21,7 +21,7 @@ from ...codec import json_text
 from ...context import Context
 from ...dialects import get
 from ...errors import WireError
-from ..record import FileFormat, Record, conversation_dialect, members, text_of
+from ..record_and_file_format import FileFormat, Record, conversation_dialect, members, text_of
 from ._training import part_text, strip
 
 NAME = "sharegpt"

@@ -27,7 +27,7 @@ def strict_tools(tools: Tools, context: Context) -> Tools:
     """
     if context.target in _OWN:
         return tools
-    from ...codec.schema.strict_subset import strict_form  # late: rarely needed
+    from ...codec.schema.lossless_strict_form import strict_form  # late: rarely needed
 
     out: list[Tool | HostedTool] = []
     for tool in tools:

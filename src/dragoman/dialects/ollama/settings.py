@@ -11,7 +11,7 @@ from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
-from ...codec.setting_ranges import report_parallel
+from ...codec.settings_for_target import report_parallel
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire

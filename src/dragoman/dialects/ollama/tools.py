@@ -15,7 +15,7 @@ from ...canon.parts import Path
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
-from ...codec.cache_budget import remembered
+from ...codec.cache_memory_budget import remembered
 from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import gather
 from ...codec.schema import Subset, adapt

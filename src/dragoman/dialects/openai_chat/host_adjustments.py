@@ -20,7 +20,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.custom_tools import wrap_input, wrap_tool
-from ...codec.host_refused_fields import without_refused_fields
+from ...codec.fields_for_host import without_refused_fields
 from ...codec.packed_seals import Origin, same_origin
 from ...codec.reasoning_effort import opens, wish
 from ...context import Context

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, is_stored_elsewhere, plain_text
 from ...codec import json_text
-from ...codec.cache_budget import small_cache
+from ...codec.cache_memory_budget import small_cache
 from ...codec.call_ids import hashed, minted
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, restore

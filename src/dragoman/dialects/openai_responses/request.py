@@ -23,8 +23,8 @@ from ...codec.dialect_extras import (
     with_shared,
     without_cache_options,
 )
+from ...codec.fields_for_host import without_refused_fields
 from ...codec.format_and_system_fallbacks import with_taken_format
-from ...codec.host_refused_fields import without_refused_fields
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
 from ...codec.wire_decoding import Unknown

@@ -16,7 +16,7 @@ from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
-from ...codec.cache_budget import Memory, remembered
+from ...codec.cache_memory_budget import Memory, remembered
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.failed_answer_endings import first_only, is_exact, lose_missing_call, lose_stop
 from ...codec.tool_declaration_cache import Same

@@ -21,10 +21,10 @@ from ...dialects import endpoints
 from ...endpoints.listed_models import read_list
 from ...endpoints.records import Model
 from ...facts import profiles
-from ...transport.known_models import window_and_prices
+from ...transport.model_window_and_prices import window_and_prices
 from ...transport.upstream import own_host
 from ..config import REHEARSAL, Upstream
-from ..exchange import upstream_address_for_client
+from ..exchange import upstream_headers_and_key
 from ..exchange.side_requests import SideAnswer, ask_upstream
 from ..services import Services
 
@@ -78,9 +78,7 @@ class Listing:
         if upstream.dialect == REHEARSAL:
             return ()
         own = (
-            upstream_address_for_client.client_key(headers)
-            if upstream_address_for_client.auth(upstream) == "client"
-            else ""
+            upstream_headers_and_key.client_key(headers) if upstream_headers_and_key.auth(upstream) == "client" else ""
         )
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))

@@ -14,7 +14,7 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...dialects import endpoints
 from ...transport.http_client import Headers
-from ..client_identity import apart
+from ..client_ownership import apart
 from ..exchange.child_process import SMALL
 from ..exchange.child_tasks import done, in_child
 from ..exchange.refused_exchange import Refused, fault_reply

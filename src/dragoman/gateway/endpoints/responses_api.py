@@ -19,14 +19,14 @@ from msgspec import Raw
 from ...canon.events import Fault
 from ...codec import json_text
 from ...transport.http_client import Headers
-from ..client_identity import apart
+from ..client_ownership import apart
 from ..config import Config, Upstream
 from ..exchange.forwarded_headers import to_client
 from ..exchange.refused_exchange import Refused
 from ..exchange.response_continuation import asked, chain, recall, with_answer, with_id
 from ..exchange.side_requests import ask_upstream
 from ..exchange.stored_responses import ClientStored, Conversation, Kept
-from ..exchange.upstream_address_for_client import auth
+from ..exchange.upstream_headers_and_key import auth
 from ..http.server import IncomingRequest
 from ..services import Services
 from .endpoint_table import Call

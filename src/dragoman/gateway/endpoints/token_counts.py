@@ -21,7 +21,7 @@ from ...seals.vault import Vault
 from ...translate import translate_request
 from ...transport.http_client import Headers
 from ..config import REHEARSAL, Route
-from ..exchange import rehearsal_upstream, upstream_address_for_client
+from ..exchange import rehearsal_upstream, upstream_headers_and_key
 from ..exchange.child_tasks import done
 from ..exchange.refused_exchange import fault_reply, no_model, untranslated
 from ..exchange.response_continuation import PreviousResponses
@@ -87,7 +87,7 @@ async def _asked(
     """The upstream's count; None when the upstream does not count."""
     upstream = choice.upstream
     try:
-        path = "" if upstream.dialect == REHEARSAL else upstream_address_for_client.counting(upstream, choice.model)
+        path = "" if upstream.dialect == REHEARSAL else upstream_headers_and_key.counting(upstream, choice.model)
     except WireError as error:
         return untranslated(error)
     if not path:
@@ -122,7 +122,7 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
             binary=route.binary,
             seals=route.seals,
             vault=vault,
-            host=upstream_address_for_client.host(upstream),
+            host=upstream_headers_and_key.host(upstream),
             stand_ins=route.stand_ins,
             same_account=route.same_account,
         )

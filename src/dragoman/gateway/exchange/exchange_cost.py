@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...canon.response import Usage
-from ...transport.known_models import window_and_prices
+from ...transport.model_window_and_prices import window_and_prices
 from ...transport.upstream import REHEARSAL
 from ..config import Config
 from .recent_exchanges import Exchange

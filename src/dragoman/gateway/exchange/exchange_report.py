@@ -17,7 +17,7 @@ from ...canon.response import Usage
 from ...context import Context
 from ...dialects import get, is_known
 from ...errors import DragomanError, WireError
-from ...transport.known_models import reported_cost
+from ...transport.model_window_and_prices import reported_cost
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
 from ..config import Config
 from .exchange_cost import cost_of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...canon.loss_codes import CODES
 from ...canon.losses import Loss, Severity
-from ...codec.cache_budget import small_cache
+from ...codec.cache_memory_budget import small_cache
 from ...dialects import endpoints, installed
 from ...transport.http_client_interface import Headers
 from ...transport.response_head_reader import HeadShape, ResponseHead

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from ...transport.secret_redaction import Redactor, upstream_secrets
-from ..client_identity import listed, passes_client_keys, shown_keys
+from ..client_ownership import listed, passes_client_keys, shown_keys
 from ..config import Config
 
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")

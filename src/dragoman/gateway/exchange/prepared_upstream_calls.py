@@ -28,7 +28,7 @@ from .fault_reactions import Origin
 from .forwarded_headers import plan
 from .frame_secret_search import SecretSearch
 from .routes import Choice
-from .upstream_address_for_client import address, auth, headers, host, key_headers, target
+from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
 """The header with the ids of the gateways that a request came through."""

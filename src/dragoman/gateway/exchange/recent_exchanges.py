@@ -17,7 +17,7 @@ import msgspec
 
 from ...canon.losses import Loss
 from ...canon.repair_codes import Repair
-from ...codec.cache_budget import small_cache
+from ...codec.cache_memory_budget import small_cache
 from ..http.server import IncomingRequest
 
 HEAD = 16 * 1024

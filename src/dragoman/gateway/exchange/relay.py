@@ -44,10 +44,10 @@ from . import (
     forwarded_headers,
     rehearsal_upstream,
     stream_whole_conversion,
-    upstream_address_for_client,
+    upstream_headers_and_key,
 )
 from .child_process import LARGE, SMALL, NotedVault, takes_long
-from .failover_order import Failover
+from .failover import Failover
 from .fault_reactions import TABLE
 from .gateway_secrets import print_failure
 from .memory_seal_vault import ClientVault
@@ -402,7 +402,7 @@ class Relay:
         if asked.stream not in plan.stream_values:
             asked.body = stream_whole_conversion.asking(asked.body, asked.target, stream=plan.stream)
         if plan.enveloped:
-            asked.body = upstream_address_for_client.fitted(plan.choice.upstream, asked.body)
+            asked.body = upstream_headers_and_key.fitted(plan.choice.upstream, asked.body)
         return asked
 
     def _noted(self, plan: UpstreamPlan, asked: Translation) -> Translation:
@@ -457,7 +457,7 @@ class Relay:
                     self._faults.origin = "place"
                     return key_missing(plan.choice.name, error)
             if asked.headers:
-                post = upstream_address_for_client.beside(post, asked.headers)
+                post = upstream_headers_and_key.beside(post, asked.headers)
             first, left = bounds.first_byte, self._end - monotonic()
             if left < first:
                 first = left

@@ -27,9 +27,9 @@ from .child_tasks import done
 from .recent_exchanges import Exchange
 from .refused_exchange import Refused
 from .routes import Choice
+from .stored_item_ids_in_request import ids, item_fields, reference
 from .stored_responses import ClientStored, Conversation, Kept
-from .upstream_address_for_client import auth
-from .upstream_stored_items import ids, item_fields, reference
+from .upstream_headers_and_key import auth
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
 _NATIVE = "openai-responses"

@@ -19,7 +19,7 @@ from ...transport.response_head_reader import ResponseHead
 from ...transport.secret_redaction import Redactor
 from ..config import Upstream
 from ..services import Services
-from . import upstream_address_for_client
+from . import upstream_headers_and_key
 from .fault_reactions import TABLE
 from .gateway_secrets import passed_on
 from .upstream_key_faults import key_missing, key_refused, refuses_key
@@ -61,14 +61,14 @@ async def ask_upstream(
     try:
         token = (
             await services.tokens.get(upstream.credentials)
-            if upstream_address_for_client.auth(upstream) == "google"
+            if upstream_headers_and_key.auth(upstream) == "google"
             else ""
         )
-        headers = upstream_address_for_client.headers(upstream, services.environment, client, asked, token)
-        place = upstream_address_for_client.place(upstream, path)
+        headers = upstream_headers_and_key.headers(upstream, services.environment, client, asked, token)
+        place = upstream_headers_and_key.place(upstream, path)
         async with asyncio.timeout(seconds):
             async with await services.pool.request(
-                upstream_address_for_client.address(upstream), method, place, headers, body
+                upstream_headers_and_key.address(upstream), method, place, headers, body
             ) as answer:
                 # An upstream may repeat the key that it refuses, with any status.
                 found = _redactor(services, asked).data(await answer.read(LARGEST))
@@ -111,7 +111,7 @@ def _about_our_key(
     """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
     already read, where the status is good."""
     fault = fault or answer.fault(upstream.dialect)
-    if upstream_address_for_client.auth(upstream) == "client" or not refuses_key(fault, answer.body):
+    if upstream_headers_and_key.auth(upstream) == "client" or not refuses_key(fault, answer.body):
         return None
     return _for_client(key_refused(fault, _name(services, upstream), upstream))
 

@@ -19,7 +19,7 @@ from ...errors import ConfigError
 from ...transport.upstream import Upstream
 from .fault_messages import readable
 from .fault_reactions import KEY_REFUSED
-from .upstream_address_for_client import auth
+from .upstream_headers_and_key import auth
 
 LOOKED = 4000
 """Characters of a message and of a body that are searched."""

@@ -1,4 +1,4 @@
-"""Checks which web pages may send requests. `gateway/client_identity.py` checks keys, `allowed_hosts.py` checks host
+"""Checks which web pages may send requests. `gateway/client_ownership.py` checks keys, `allowed_hosts.py` checks host
 names.
 
 Any page can make a browser send a request, also to a gateway on the browser's own machine. So requests of a web page

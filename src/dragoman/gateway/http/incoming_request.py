@@ -31,7 +31,7 @@ class IncomingRequest(Struct, eq=False):
     """Status and reason with which the server itself refuses the request. The handler writes them in the client's
     dialect."""
     owner: str = ""
-    """Hex digest that identifies the client (`gateway/client_identity.py`); "" until the client is admitted. Everything
+    """Hex digest that identifies the client (`client_ownership.py`); "" until the client is admitted. Everything
     that is kept for a client is kept under this name."""
     admin: bool = False
     """The client showed an admin key."""

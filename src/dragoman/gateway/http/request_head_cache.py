@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...codec.cache_budget import small_cache
+from ...codec.cache_memory_budget import small_cache
 from ...transport.request_head_and_decompression import lower
 
 MAX_KNOWN = 256

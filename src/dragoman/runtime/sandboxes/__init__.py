@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ...errors import ConfigError
 from ..sandbox_interface import Sandbox
 from .bubblewrap import Bubblewrap
+from .escape_probe import probe
 from .landlock import Landlock
 from .macos import SandboxExec
-from .probe import probe
 
 OFF, AUTO = "off", "auto"
 

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Route
-from dragoman.gateway.exchange import upstream_address_for_client
+from dragoman.gateway.exchange import upstream_headers_and_key
 from dragoman.gateway.exchange.prepared_upstream_calls import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
 from dragoman.gateway.exchange.routes import Choice
 from dragoman.gateway.http.request_head_cache import KnownHead, KnownHeads
@@ -39,7 +39,7 @@ def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_ke
         asked = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
         client = draw.choice(["anthropic", "openai-chat", "gemini"])
         plan = known[place, client, bool(number % 2), *asked]
-        wanted = upstream_address_for_client.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
+        wanted = upstream_headers_and_key.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
         if url.startswith("http:"):
             wanted.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".strip()))
         assert list(plan.post(asked).headers) == wanted

@@ -9,7 +9,7 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
-from dragoman.gateway.client_identity import Identities
+from dragoman.gateway.client_ownership import Identities
 from dragoman.gateway.config import Config, Listen
 
 from ..loopback import Told, ask, through

@@ -14,7 +14,7 @@ import pytest
 from dragoman.errors import ConfigError, TransportError
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Address, Client, Limits
-from dragoman.transport.proxy_settings import ProxySettings, client
+from dragoman.transport.proxy_and_client_choice import ProxySettings, client
 from dragoman.transport.request_head_and_decompression import prepared
 
 pytest.importorskip("aiohttp", reason="the extra `proxy` is not installed")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman.codec import cache_budget
-from dragoman.codec.cache_budget import Memory, remembered, small_cache
+from dragoman.codec import cache_memory_budget
+from dragoman.codec.cache_memory_budget import Memory, remembered, small_cache
 from dragoman.codec.tool_names import Names
 from dragoman.facts import profiles
 
@@ -20,10 +20,10 @@ SOURCES = DIALECTS
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    cache_budget.forget()
+    cache_memory_budget.forget()
     yield
-    cache_budget.budget(cache_budget.DEFAULT)
-    cache_budget.forget()
+    cache_memory_budget.budget(cache_memory_budget.DEFAULT)
+    cache_memory_budget.forget()
 
 
 def conversation(source: str, name: str, steps: int) -> bytes:
@@ -58,32 +58,32 @@ def _crossed() -> list[tuple[bytes, tuple[Any, ...]]]:
 def test_translations_are_the_same_with_any_budget() -> None:
     usual = _crossed()
     again = _crossed()
-    cache_budget.budget(20_000)
+    cache_memory_budget.budget(20_000)
     small = _crossed()
-    cache_budget.budget(0)
+    cache_memory_budget.budget(0)
     assert usual == again == small == _crossed()
-    assert cache_budget.held() == 0
+    assert cache_memory_budget.held() == 0
 
 
 @pytest.mark.parametrize("size", [100_000, 1_000_000])
 def test_all_memories_together_hold_no_more_than_the_budget(size: int) -> None:
-    cache_budget.budget(size)
+    cache_memory_budget.budget(size)
     most = 0
     for i in range(60):
         for source in SOURCES:
             body = conversation(source, f"agent {i}", 8)
             for target in DIALECTS[i % 3 :: 3]:
                 dragoman.translate_request(body, source=source, target=target)
-                most = max(most, cache_budget.held())
+                most = max(most, cache_memory_budget.held())
     assert 0 < most <= size
 
 
 def test_forgetting_leaves_nothing() -> None:
     _crossed()
-    assert cache_budget.held() > 0
-    cache_budget.forget()
-    assert cache_budget.held() == 0
-    for one in tuple(cache_budget._MEMORIES):
+    assert cache_memory_budget.held() > 0
+    cache_memory_budget.forget()
+    assert cache_memory_budget.held() == 0
+    for one in tuple(cache_memory_budget._MEMORIES):
         if isinstance(one, Memory):
             assert len(one) == 0
         elif hasattr(one, "_known"):
@@ -91,7 +91,7 @@ def test_forgetting_leaves_nothing() -> None:
 
 
 def test_what_is_used_outlives_what_is_not() -> None:
-    cache_budget.budget(8000)
+    cache_memory_budget.budget(8000)
     kept: Memory[str, str] = Memory()
     kept.put("used", "value", 900)
     kept.put("unused", "value", 900)
@@ -100,11 +100,11 @@ def test_what_is_used_outlives_what_is_not() -> None:
         kept.put(f"other {i}", "value", 900)
     assert kept.get("unused") is None
     assert kept.get("used") == "value"
-    assert cache_budget.held() <= 8000
+    assert cache_memory_budget.held() <= 8000
 
 
 def test_one_memory_does_not_starve_another() -> None:
-    cache_budget.budget(8000)
+    cache_memory_budget.budget(8000)
     busy: Memory[int, str] = Memory()
     quiet: Memory[int, str] = Memory()
     for i in range(100):
@@ -118,27 +118,27 @@ def test_a_value_that_is_put_again_is_counted_once() -> None:
     kept: Memory[str, str] = Memory()
     for size in (1000, 1500, 700):
         kept.put("key", "value", size)
-        assert cache_budget.held() == size
+        assert cache_memory_budget.held() == size
     assert kept.get("key") == "value"
 
 
 def test_what_is_too_large_for_the_budget_is_not_kept() -> None:
-    cache_budget.budget(8000)
+    cache_memory_budget.budget(8000)
     kept: Memory[str, str] = Memory()
     kept.put("large", "value", 1001)
     assert kept.get("large") is None
-    assert cache_budget.held() == 0
+    assert cache_memory_budget.held() == 0
 
 
 def test_a_budget_that_is_lowered_holds_at_once() -> None:
     kept: Memory[int, str] = Memory()
     for i in range(100):
         kept.put(i, "value", 1000)
-    cache_budget.budget(50_000)
-    assert cache_budget.held() <= 50_000
+    cache_memory_budget.budget(50_000)
+    assert cache_memory_budget.held() <= 50_000
     assert len(kept) <= 50
     with pytest.raises(ValueError, match="0 turns the memories off"):
-        cache_budget.budget(-1)
+        cache_memory_budget.budget(-1)
 
 
 def test_results_of_functions_count_too() -> None:
@@ -150,8 +150,8 @@ def test_results_of_functions_count_too() -> None:
 
     known = remembered(double, lambda result, number: 500)
     assert [known(4), known(4), asked] == [8, 8, [4]]
-    cache_budget.budget(0)
-    cache_budget.forget()
+    cache_memory_budget.budget(0)
+    cache_memory_budget.forget()
     assert [known(4), known(4), asked] == [8, 8, [4, 4, 4]]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.errors import WireError
 from dragoman.transport.upstream import Upstream
-from dragoman.transport.upstream_address import counting, target
+from dragoman.transport.upstream_url_and_headers import counting, target
 
 GEMINI = Upstream("gemini", "https://host.example")
 VERTEX = Upstream("gemini", "https://host.example", project="p")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.facts.windows_and_prices import WindowAndPrices
-from dragoman.transport.known_models import FREE, shown_cost, window_and_prices
+from dragoman.transport.model_window_and_prices import FREE, shown_cost, window_and_prices
 from dragoman.transport.upstream import REHEARSAL, Upstream
 
 OWN = Upstream("anthropic")

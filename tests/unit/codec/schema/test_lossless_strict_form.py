@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.codec.schema.strict_subset import StrictForm, strict_form
+from dragoman.codec.schema.lossless_strict_form import StrictForm, strict_form
 from dragoman.codec.strict_null_removal import AbsentRemover, without_absent
 from dragoman.rules.helpers import strict_subset
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from ...dialects import endpoints, installed
-from ...transport import upstream_address
+from ...transport import upstream_url_and_headers
 from ...transport.http_client_interface import Post
 from ...transport.request_head_and_decompression import prepared
 from ...transport.upstream import Upstream
-from ...transport.upstream_address import address, auth, counting, fitted, host, joined, place, target
+from ...transport.upstream_url_and_headers import address, auth, counting, fitted, host, joined, place, target
 from .forwarded_headers import to_upstream
 
 __all__ = [
@@ -52,12 +52,12 @@ def headers(
     more = to_upstream(upstream.dialect, client_dialect, asked)
     own = pass_key or auth(upstream) == "client"
     shown = _passed(upstream.dialect, client_dialect, asked) if own else None
-    return upstream_address.headers(upstream, environment, token, more, shown)
+    return upstream_url_and_headers.headers(upstream, environment, token, more, shown)
 
 
 def beside(post: Post, wanted: Mapping[str, str]) -> Post:
     """A request with further headers, which something in its body needs."""
-    return prepared(post.address, post.target, tuple(upstream_address.beside(post.headers, wanted)))
+    return prepared(post.address, post.target, tuple(upstream_url_and_headers.beside(post.headers, wanted)))
 
 
 def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:

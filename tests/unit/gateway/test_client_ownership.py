@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.canon.events import Fault
 from dragoman.errors import ConfigError
-from dragoman.gateway.client_identity import Client, Identities
+from dragoman.gateway.client_ownership import Client, Identities
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest, Reply
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..canon.events import Fault
 from ..errors import ConfigError
 from .config import Config
-from .exchange.upstream_address_for_client import auth, client_key, key_headers
+from .exchange.upstream_headers_and_key import auth, client_key, key_headers
 
 _FORWARDED = frozenset(
     {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}

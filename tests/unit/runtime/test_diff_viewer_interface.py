@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.runtime.diff_viewer import DiffUpdate, approval_of
+from dragoman.runtime.diff_viewer_interface import DiffUpdate, approval_of
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome
 from dragoman.runtime.toolbox import Approval

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from ..cache_budget import remembered
+from ..cache_memory_budget import remembered
 from . import adapt
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
