@@ -223,7 +223,7 @@ def test_a_conversation_that_cannot_be_read_can_be_forgotten(user: User) -> None
 def test_misuse(user: User) -> None:
     assert "unknown tool 'nonsense'" in user.runs("ask", "--tools", "nonsense", "Hello").stderr
     done = user.runs("ask", "--model", "anthropic/claude-sonnet-4-5", "Hello")
-    assert done.returncode == 2 and "set ANTHROPIC_API_KEY" in done.stderr
+    assert done.returncode == 2 and "Set ANTHROPIC_API_KEY" in done.stderr
     assert user.runs("log").stderr == "there are no stored conversations\n"
     assert user.runs("log", "--to", "anthropic").returncode == 2
 

@@ -190,7 +190,7 @@ class Refused(Case):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EscapeCleaning(Case):
+class Repaired(Case):
     """A history that its own upstream refuses: lint says so, repair mends it, and then lint is content."""
 
     dialect: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Anything, Asked, Case, EscapeCleaning, json_text, params, text_with
+from tests.regressions.desk import Anything, Asked, Case, Repaired, json_text, params, text_with
 from tests.regressions.wires import (
     anthropic,
     assistant,
@@ -140,7 +140,7 @@ CASES: list[Case] = [
         body=chat(user(), assistant(""), user("Still there?")),
         nowhere=['"text": ""'],
     ),
-    EscapeCleaning(
+    Repaired(
         source="anthropics/claude-code#1237",
         failed="A session that lost the result of one call could not be used any more.",
         dialect="anthropic",
@@ -148,7 +148,7 @@ CASES: list[Case] = [
         repairs=["orphan-call"],
         holds={"/messages/2/content/0/tool_use_id": "toolu_1"},
     ),
-    EscapeCleaning(
+    Repaired(
         source="anthropics/claude-code#5989",
         failed="Of two interrupted calls none had a result.",
         dialect="anthropic",
@@ -161,7 +161,7 @@ CASES: list[Case] = [
         repairs=["orphan-call"],
         holds={"/messages/2/content/#": 2},
     ),
-    EscapeCleaning(
+    Repaired(
         source="kittors/CliRelay#479",
         failed="Results whose calls are gone were sent on, and strict upstreams refused them.",
         dialect="gemini",

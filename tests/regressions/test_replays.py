@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 import dragoman
-from tests.regressions.desk import Answered, Anything, Asked, Case, EscapeCleaning, Streamed, Tried, params, text_with
+from tests.regressions.desk import Answered, Anything, Asked, Case, Repaired, Streamed, Tried, params, text_with
 from tests.regressions.wires import (
     DONE,
     anthropic,
@@ -240,7 +240,7 @@ CASES: list[Case] = [
         nowhere=["thinking"],
         losses=["reasoning.dropped", "turn.dropped"],
     ),
-    EscapeCleaning(
+    Repaired(
         source="jlevy/markform#153",
         failed="A result that tells of a failure and says nothing is refused by Claude.",
         dialect="anthropic",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dragoman
-from tests.regressions.desk import Anything, Asked, Case, EscapeCleaning, Returned, Tried, params
+from tests.regressions.desk import Anything, Asked, Case, Repaired, Returned, Tried, params
 from tests.regressions.wires import (
     DONE,
     anthropic,
@@ -148,7 +148,7 @@ CASES: list[Case] = [
         nowhere=["Q2xhdWRl"],
         losses=["seal.dropped"],
     ),
-    EscapeCleaning(
+    Repaired(
         source="kaitranntt/ccs#415",
         failed="Thinking with an empty signature was sent back to Claude.",
         dialect="anthropic",
@@ -278,7 +278,7 @@ CASES: list[Case] = [
         holds={"/messages/1/content/0/type": "tool_use"},
         losses=["seal.dropped"],
     ),
-    EscapeCleaning(
+    Repaired(
         source="continuedev/continue#8933",
         failed="Reasoning without the item that has to follow it made a session unusable.",
         dialect="openai-responses",

@@ -46,7 +46,7 @@ _MODULES = {
     "..transport.search_service": ("SearchService",),
     ".agent": ("Agent", "Reply"),
     ".builtin_tools": ("builtin",),
-    ".diff_viewer": ("DiffUpdate", "DiffViewer"),
+    ".diff_viewer_interface": ("DiffUpdate", "DiffViewer"),
     ".events": (
         *("Compressed", "Content", "Failed", "Finished", "RunEvent", "Lost", "ProjectInstructions", "Retrying"),
         *("Thought", "ToolCallProgress", "ToolCallRequest", "ToolCallResponse", "Waiting"),

@@ -148,10 +148,10 @@ def test_endings_out_of_one_character_are_known_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "text", "heard"),
+    ("before", "text", "passes"),
     [('{"a":', '{"b"', True), ('{"a":1}', '{"b"', False), ('{"a":1} ', '{"b"', False), ('{"a":1}', ',"b"', True)],
 )
-def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, add_texts: bool) -> None:
+def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, passes: bool) -> None:
     def piece(said: str) -> bytes:
         return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
 
@@ -162,7 +162,7 @@ def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text:
     assert lane is not None
     assert lane(piece("{")) is None  # what stood before it is not known
     assert lane(piece(before[1:])) is not None
-    assert (lane(piece(text)) is not None) is add_texts
+    assert (lane(piece(text)) is not None) is passes
 
 
 def test_a_part_that_begins_with_its_first_words() -> None:
