@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ...canon.parts import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from ...canon.request import Request, Settings
 from ...canon.turns import SYSTEM_ROLES, Turn
 from ...codec import json_text
 from ...context import Context
 from ...dialect import Dialect
 from ...dialects import get
+from ..record_and_file_format import FileFormat, Record
 
 _NONE = Settings()
 _PLACEHOLDER = "-"
@@ -21,6 +23,25 @@ _OWN = frozenset(
     {"model", "max_tokens", "max_completion_tokens", "stream", "store", "generationConfig", "parallel_tool_calls"}
 )
 """Fields that a writer adds by itself. Leaving them out is no loss."""
+
+
+def training_format(
+    name: str, title: str, source: str, date: str, dialect: Dialect, evidence: Callable[[Mapping[str, Any]], str]
+) -> FileFormat:
+    """The format of a fine-tuning set: each line is one document of `dialect`, without an envelope."""
+    return FileFormat(
+        name,
+        title,
+        source,
+        date,
+        dialect,
+        read=lambda line: Record("request", line, dialect),
+        write=lambda record: record.body,
+        evidence=evidence,
+        kinds=frozenset({"request"}),
+        has_model=False,
+        trains=True,
+    )
 
 
 def strip(request: Request, context: Context, parallel: bool = False) -> Request:
@@ -100,6 +121,6 @@ def part_text(part: Part, context: Context) -> str | None:
         context.lose("media.dropped", part.at)
     elif isinstance(part, ToolCall | ToolResult):
         context.lose("part.dropped", part.at, "the format holds no calls and no results", severity="error")
-    elif isinstance(part, Opaque):
+    else:
         context.lose("part.dropped", part.at, severity="error")
     return None

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..record_and_file_format import FileFormat, Record
-from ._training import texts_only, training_dialect
+from ._training import texts_only, training_dialect, training_format
 
 NAME = "anthropic-finetune"
 _MEMBERS = frozenset({"system", "messages"})
@@ -28,16 +27,11 @@ def evidence(document: Mapping[str, Any]) -> str:
 
 _DIALECT = training_dialect("anthropic", NAME, _MEMBERS, texts_only)
 
-FORMAT = FileFormat(
+FORMAT = training_format(
     NAME,
     "Claude fine-tuning set (Amazon Bedrock)",
     "https://platform.claude.com/cookbook/finetuning-finetuning-on-bedrock",
     "2026-11-18",
     _DIALECT,
-    read=lambda line: Record("request", line, _DIALECT),
-    write=lambda record: record.body,
-    evidence=evidence,
-    kinds=frozenset({"request"}),
-    has_model=False,
-    trains=True,
+    evidence,
 )

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..record_and_file_format import FileFormat, Record
-from ._training import training_dialect
+from ._training import training_dialect, training_format
 
 NAME = "gemini-finetune"
 _MEMBERS = frozenset({"systemInstruction", "contents", "tools"})
@@ -29,16 +28,11 @@ def evidence(document: Mapping[str, Any]) -> str:
 
 _DIALECT = training_dialect("gemini", NAME, _MEMBERS)
 
-FORMAT = FileFormat(
+FORMAT = training_format(
     NAME,
     "Gemini fine-tuning set (Vertex AI)",
     "https://cloud.google.com/vertex-ai/generative-ai/docs/models/gemini-supervised-tuning-prepare",
     "2026-11-18",
     _DIALECT,
-    read=lambda line: Record("request", line, _DIALECT),
-    write=lambda record: record.body,
-    evidence=evidence,
-    kinds=frozenset({"request"}),
-    has_model=False,
-    trains=True,
+    evidence,
 )

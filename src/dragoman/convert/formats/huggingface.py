@@ -17,8 +17,8 @@ from ...codec import json_text
 from ...context import Context
 from ...dialects import get
 from ...errors import WireError
-from ..record_and_file_format import FileFormat, Record, conversation_dialect, members, text_of
-from ._training import only, strip
+from ..record_and_file_format import conversation_dialect, members, text_of
+from ._training import only, strip, training_format
 
 NAME = "huggingface"
 _CHAT = get("openai-chat")
@@ -99,16 +99,11 @@ def evidence(document: Mapping[str, Any]) -> str:
 
 _DIALECT = conversation_dialect(NAME, "Hugging Face chat", read_request, write_request, (_CHAT.name,))
 
-FORMAT = FileFormat(
+FORMAT = training_format(
     NAME,
     "Hugging Face chat, with tools",
     "https://huggingface.co/docs/trl/dataset_formats",
     "2026-11-18",
     _DIALECT,
-    read=lambda line: Record("request", line, _DIALECT),
-    write=lambda record: record.body,
-    evidence=evidence,
-    kinds=frozenset({"request"}),
-    has_model=False,
-    trains=True,
+    evidence,
 )

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..record_and_file_format import FileFormat, Record
-from ._training import training_dialect
+from ._training import training_dialect, training_format
 
 NAME = "openai-finetune"
 _MEMBERS = frozenset({"messages", "tools", "parallel_tool_calls", "functions"})
@@ -52,16 +51,11 @@ def _texts(messages: list[Any]) -> bool:
 
 _DIALECT = training_dialect("openai-chat", NAME, _MEMBERS)
 
-FORMAT = FileFormat(
+FORMAT = training_format(
     NAME,
     "OpenAI fine-tuning set (chat)",
     "https://platform.openai.com/docs/guides/supervised-fine-tuning",
     "2026-11-18",
     _DIALECT,
-    read=lambda line: Record("request", line, _DIALECT),
-    write=lambda record: record.body,
-    evidence=evidence,
-    kinds=frozenset({"request"}),
-    has_model=False,
-    trains=True,
+    evidence,
 )

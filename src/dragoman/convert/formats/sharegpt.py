@@ -21,8 +21,8 @@ from ...codec import json_text
 from ...context import Context
 from ...dialects import get
 from ...errors import WireError
-from ..record_and_file_format import FileFormat, Record, conversation_dialect, members, text_of
-from ._training import part_text, strip
+from ..record_and_file_format import conversation_dialect, members, text_of
+from ._training import part_text, strip, training_format
 
 NAME = "sharegpt"
 ROLES = {
@@ -192,16 +192,11 @@ def evidence(document: Mapping[str, Any]) -> str:
 
 _DIALECT = conversation_dialect(NAME, "ShareGPT", read_request, write_request)
 
-FORMAT = FileFormat(
+FORMAT = training_format(
     NAME,
     "ShareGPT conversations",
     "https://llamafactory.readthedocs.io/en/latest/getting_started/data_preparation.html",
     "2026-11-18",
     _DIALECT,
-    read=lambda line: Record("request", line, _DIALECT),
-    write=lambda record: record.body,
-    evidence=evidence,
-    kinds=frozenset({"request"}),
-    has_model=False,
-    trains=True,
+    evidence,
 )
