@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..dialects import installed
+from .rehearsal_tool_cycle import OUTPUT, Played, play
 from .show import print_conversation
-from .tool_cycle import OUTPUT, Played, play
 
 
 @click.command()

@@ -12,7 +12,7 @@ from ..errors import ConfigError
 from ..runtime.mcp.config import ServerConfig
 from ..store.logins import Logins
 from ..transport.oauth_redirect import LoopbackRedirect
-from .mcp_servers import chosen_servers, run_async, servers_file
+from .mcp_command_helpers import chosen_servers, run_async, servers_file
 from .terminal_output import visible
 
 

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from ..dialects import endpoints, get, installed
 from ..translate import Translation, translate_request
+from .rehearsal_tool_cycle import SOURCE
 from .terminal_output import COLOURS
-from .tool_cycle import SOURCE
 
 NARROWEST = 46
 """Columns that a dialect needs to be readable."""

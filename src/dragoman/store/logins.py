@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import ConfigError
-from .secret import data_folder
+from .installation_secret import data_folder
 from .user_files import read_private_file, write_own_file
 
 

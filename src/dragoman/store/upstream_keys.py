@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
-from .secret import data_folder
+from .installation_secret import data_folder
 from .user_files import read_private_file, write_own_file
 
 Where = Literal["keyring", "file"]

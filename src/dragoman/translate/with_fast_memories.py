@@ -15,12 +15,12 @@ from ..canon.losses import Loss, Severity
 from ..canon.parts import Path
 from ..canon.request import Request
 from ..codec.cache_memory_budget import small_cache
-from ..codec.document_to_json_bytes import Body, check_text, loose_bytes
-from ..codec.sse_frame_reader import FrameMatcher
+from ..codec.caller_document_bytes import Body, check_text, loose_bytes
+from ..codec.stream_reader_base import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
-from ..fast.plain_answers import Named, Plain, place_seals_in_plain, plain_calls
+from ..fast.plain_answer_form import Named, Plain, place_seals_in_plain, plain_calls
 from ..fast.remembered_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault

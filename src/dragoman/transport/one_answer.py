@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ..canon.losses import Severity
-from ..codec.document_to_json_bytes import Body
+from ..codec.caller_document_bytes import Body
 from ..dialects import get, is_known
 from ..errors import ConfigError, FaultError, TransportError
 from ..translate import Translation, translate_fault, translate_request, translate_response
@@ -18,7 +18,7 @@ from .google_credentials import Tokens
 from .http_client_interface import Answer, Client, Limits
 from .proxy_and_client_choice import client
 from .secret_redaction import Redactor, upstream_secrets
-from .upstream import Upstream, addressed, from_environment, is_address, known_environments, wanting
+from .upstream_config import Upstream, addressed, from_environment, is_address, known_environments, wanting
 
 _LARGEST = 256 * 1024 * 1024
 _KEY = "DRAGOMAN_GIVEN_KEY"

@@ -14,8 +14,8 @@ from dragoman.dialects import names
 from dragoman.runtime.events import Finished, Lost
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
-from dragoman.runtime.session import Session
-from dragoman.runtime.upstream_request import exported
+from dragoman.runtime.request_for_upstream import exported
+from dragoman.runtime.session_state import Session
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 
 SEAL = Seal("anthropic", "c2VhbA==", model="m")

@@ -23,7 +23,7 @@ from ..exchange.response_continuation import recall
 from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..services import Services
-from . import code_assist_session, feature_matrix, page, page_translation, responses_api
+from . import code_assist_session, computed_feature_matrix, page, page_translation, responses_api
 from .endpoint_table import Call, EndpointTable
 from .model_list import Listing, entry, listed
 from .token_counts import count
@@ -129,7 +129,7 @@ class OtherRequests:
     async def _feature_matrix(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         """The matrix of features. It takes half a second, so a child makes it, once."""
         if not self._matrix:
-            self._matrix = await in_child(services.children, feature_matrix.feature_matrix)
+            self._matrix = await in_child(services.children, computed_feature_matrix.feature_matrix)
         return 200, _JSON, self._matrix
 
     def _seen(self, request: IncomingRequest) -> ClientStored:

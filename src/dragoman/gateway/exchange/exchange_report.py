@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, Start
-from ...canon.fold import fold
+from ...canon.fold_and_unfold import fold
 from ...canon.losses import Loss
 from ...canon.response import Usage
 from ...context import Context
@@ -20,8 +20,8 @@ from ...errors import DragomanError, WireError
 from ...transport.model_window_and_prices import reported_cost
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
 from ..config import Config
+from .corresponding_parts import Placed, joined, read
 from .exchange_cost import cost_of
-from .joined_parts import Placed, joined, read
 from .recent_exchanges import Exchange, Recording, as_recording
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)

@@ -17,10 +17,10 @@ from ...transport.retry import until
 from ...transport.secret_redaction import Redactor
 from ..services import Services
 from . import fault_messages
+from .cached_upstream_plans import UpstreamPlan
 from .fault_reactions import KEY_REFUSED, Origin
 from .frame_secret_search import SecretSearch
 from .gateway_secrets import passed_on
-from .prepared_upstream_calls import UpstreamPlan
 from .recent_exchanges import Exchange
 from .routes import Choice
 from .upstream_key_faults import key_refused, refuses_key
