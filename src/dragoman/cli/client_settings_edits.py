@@ -19,8 +19,7 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from ..gateway.toml_file import written as toml_text
-from ..store.installation_secret import data_folder
-from ..store.user_files import MAX_BYTES, read_own_file, read_regular_file, write_own_file
+from ..store.user_files import MAX_BYTES, data_folder, read_own_file, read_regular_file, write_own_file
 
 _RECORD = "connected.json"
 

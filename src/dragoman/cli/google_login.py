@@ -11,8 +11,7 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..store.google_login_paths import google_login_file
-from ..store.user_files import write_own_file
+from ..store.user_files import google_login_file, write_own_file
 from ..transport.google_login import GoogleLogin
 from ..transport.oauth_redirect import LoopbackRedirect
 from ..transport.upstream_config import Upstream

@@ -13,17 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import ConfigError
+from .user_files import data_folder
 
 SIZE = 32
-
-
-def data_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for data that outlives a program (XDG Base Directory Specification 0.8, May 2021)."""
-    base = environment.get("XDG_DATA_HOME") or ""
-    # The specification demands that relative paths are ignored: they would point into any folder.
-    if not os.path.isabs(base):
-        base = os.path.join(environment.get("HOME") or "~", ".local", "share")
-    return Path(base).expanduser() / "dragoman"
 
 
 def installation_secret(environment: Mapping[str, str], warn: Callable[[str], None]) -> bytes:

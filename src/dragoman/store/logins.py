@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import ConfigError
-from .installation_secret import data_folder
-from .user_files import read_private_file, write_own_file
+from .user_files import data_folder, read_private_file, write_own_file
 
 
 class Logins:

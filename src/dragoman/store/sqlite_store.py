@@ -13,8 +13,7 @@ import msgspec
 
 from ..errors import ConfigError
 from . import Entry
-from .installation_secret import data_folder
-from .user_files import require_only_owner_writes
+from .user_files import data_folder, require_only_owner_writes
 
 VERSION = 1
 WAIT = 10.0
