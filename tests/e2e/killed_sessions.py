@@ -20,7 +20,7 @@ from dragoman.canon import Text, ToolCall, ToolResult
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Session, tool
 from dragoman.store import Entry
-from dragoman.store.sqlite_store import SqliteStore
+from dragoman.store.sqlite_entry_store import SqliteStore
 from dragoman.transport.upstream_config import Upstream
 
 ID = "session"

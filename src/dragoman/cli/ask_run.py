@@ -34,7 +34,7 @@ from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
 from ..store import Entry, Store
-from ..store.sqlite_store import SqliteStore, usual_file
+from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..transport.search_service_config import SearchService
 from ..transport.upstream_config import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema

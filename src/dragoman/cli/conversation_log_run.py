@@ -17,11 +17,11 @@ from ..errors import DragomanError
 from ..runtime.conversation_store import KIND, find
 from ..runtime.edit_journal import forget_edits
 from ..runtime.edit_journal import undo as take_back
-from ..runtime.request_for_upstream import exported
+from ..runtime.fit_request_to_upstream import exported
 from ..runtime.session_state import Session
 from ..runtime.system_prompt import is_opening
 from ..store import Entry
-from ..store.sqlite_store import SqliteStore, usual_file
+from ..store.sqlite_entry_store import SqliteStore, usual_file
 from .ask_output import visible
 from .terminal_output import fail, print_losses
 

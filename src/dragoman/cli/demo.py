@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..dialects import installed
 from .rehearsal_tool_cycle import OUTPUT, Played, play
-from .show import print_conversation
+from .show_sample_conversation import print_conversation
 
 
 @click.command()

@@ -20,7 +20,7 @@ from msgspec import Struct
 from ..errors import ConfigError
 from ..gateway.config import REHEARSAL, Config, advice
 from ..store.installation_secret import installation_secret
-from ..store.sqlite_store import SqliteStore, usual_file
+from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.upstream_keys import UpstreamKeys
 from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client as http_client

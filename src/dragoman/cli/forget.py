@@ -11,7 +11,7 @@ import click
 from msgspec import Struct
 
 from ..errors import ConfigError
-from ..store.sqlite_store import usual_file
+from ..store.sqlite_entry_store import usual_file
 from ..store.trusted_files import NAME as TRUSTED_FILES
 from ..store.upstream_keys import UpstreamKeys
 from ..store.user_files import config_folder, data_folder

@@ -15,7 +15,7 @@ from ..store.user_files import google_login_file, write_own_file
 from ..transport.google_login import GoogleLogin
 from ..transport.oauth_redirect import LoopbackRedirect
 from ..transport.upstream_config import Upstream
-from .terminal_input import typed_line
+from .terminal_line_reader import typed_line
 from .terminal_output import visible
 
 SECONDS = 300.0

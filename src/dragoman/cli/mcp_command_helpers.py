@@ -14,7 +14,7 @@ import msgspec
 
 from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load, read
-from ..store.logins import Logins
+from ..store.mcp_logins import Logins
 from ..store.user_files import config_folder, read_own_file
 from .terminal_output import hush, visible
 from .untrusted_file_effects import SERVERS_FILE
@@ -77,7 +77,7 @@ def open_servers(configs: Mapping[str, ServerConfig]) -> Servers:
     elicit = None
     if sys.stdin is not None and sys.stdin.isatty():
         from .mcp_server_questions import ServerQuestions
-        from .terminal_input import asked_line
+        from .terminal_line_reader import asked_line
 
         elicit = ServerQuestions(lambda text: click.echo(visible(text), err=True), asked_line)
     return Servers(configs, (Path.cwd(),), ServerRequests(elicit), Logins(os.environ))

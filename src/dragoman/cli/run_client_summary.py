@@ -11,8 +11,8 @@ import msgspec
 from ..gateway.config import Config
 from ..gateway.exchange.exchange_cost import cost_of
 from ..gateway.exchange.exchange_log_lines import ExchangeLog
-from ..gateway.exchange.exchange_report import clean, secrets_of, usage
 from ..gateway.exchange.recent_exchanges import Exchange
+from ..gateway.exchange.recorded_exchange_report import clean, secrets_of, usage
 from ..transport.model_window_and_prices import shown_cost
 from ..transport.secret_redaction import Redactor
 from .terminal_output import visible

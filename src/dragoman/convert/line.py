@@ -23,7 +23,7 @@ from ..errors import ConfigError, DragomanError, FaultError, LossError, WireErro
 from ..translate import translate_fault, translate_response
 from ..translate.request import Options
 from ..translate.result import Translation
-from ..translate.with_fast_memories import translate_with
+from ..translate.with_fast_shortcuts import translate_with
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
 from .record_and_file_format import FileFormat, Kind, Record

@@ -58,13 +58,13 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
         from . import mcp_rules
 
         return mcp_rules.RULES
-    from . import seed_checklist_rules, seed_tool_parameter_rules  # imported late: only a linter needs these rules
+    from . import seed_checklist_rules, seed_parameter_name_rules  # imported late: only a linter needs these rules
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
         *seed_checklist_rules.RULES.get(dialect, ()),
-        *seed_tool_parameter_rules.RULES,
+        *seed_parameter_name_rules.RULES,
     )
 
 

@@ -36,8 +36,8 @@ from ..canon.turns import Turn
 from ..errors import ConfigError
 from ..facts.windows_and_prices import WindowAndPrices
 from ..store import Store
-from ..store.logins import Logins
-from ..store.sqlite_store import SqliteStore, usual_file
+from ..store.mcp_logins import Logins
+from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.http_client_interface import Limits as Waits
 from ..transport.proxy_and_client_choice import client

@@ -13,7 +13,7 @@ from ..canon.request import Request
 from ..codec import json_text
 from ..codec.call_ids import distinct
 from ..codec.caller_document_bytes import Body, check_text, loose_bytes
-from ..codec.google_model_paths import bare
+from ..codec.google_model_path_removal import bare
 from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross
 from ..codec.packed_seals import MARK_BYTES

@@ -1,5 +1,5 @@
 """Owns the translation of a whole answer: read it with the upstream's dialect, restore names and ids, place seals,
-write it with the client's dialect. It knows no shortcut; `with_fast_memories` tries those first.
+write it with the client's dialect. It knows no shortcut; `with_fast_shortcuts` tries those first.
 """
 
 from __future__ import annotations

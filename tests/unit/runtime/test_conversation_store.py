@@ -16,7 +16,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime.conversation_store import KIND, ConversationStore, find
 from dragoman.runtime.session_state import Session
 from dragoman.store import Entry
-from dragoman.store.sqlite_store import SqliteStore
+from dragoman.store.sqlite_entry_store import SqliteStore
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 
 

@@ -20,6 +20,7 @@ from ...codec.results_after_calls import results_after_calls
 from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
+from .added_tools_to_declarations import adds_tools, merged
 from .beta_header import ask_for
 from .context_management import read_edits, write_edits
 from .history_writer import STRANGE_ROLE, History
@@ -28,7 +29,6 @@ from .message_reader import marked, read_content
 from .message_writer import BlockWriter
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
-from .tools_added_in_history import adds_tools, merged
 from .wire_by_block_type import admit_request
 
 _BINDING = "thinking-binding-controls-2026-08-01"

@@ -16,7 +16,7 @@ from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import NULL
-from ...codec.google_model_paths import bare
+from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
 from ...fast.plain_answer_form import (

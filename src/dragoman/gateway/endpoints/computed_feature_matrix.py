@@ -21,7 +21,7 @@ from ...context import Context
 from ...dialects import get, installed
 from ...errors import DragomanError
 from ...translate import translate_request
-from ..exchange.exchange_report import explained
+from ..exchange.recorded_exchange_report import explained
 
 _SCHEMA = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}'
 _UNION = (

@@ -16,7 +16,7 @@ from ...lint import lint
 from ...translate import StreamTranslator, translate_request, translate_response, translate_tools
 from ...translate.detect import detect
 from ..exchange.corresponding_parts import joined, read
-from ..exchange.exchange_report import explained
+from ..exchange.recorded_exchange_report import explained
 from .page import Answer
 
 MAX_TRIED = 4 * 1024 * 1024

@@ -19,9 +19,9 @@ import msgspec
 
 from ...transport.secret_redaction import Redactor
 from ..config import LogFormat
-from .exchange_report import clean, secrets_of
 from .log_line_writer import LineWriter
 from .recent_exchanges import Exchange, Recording
+from .recorded_exchange_report import clean, secrets_of
 
 PAUSE = 0.1
 """Seconds for which lines are collected. To wake the writing thread for each line would cost more than the line."""

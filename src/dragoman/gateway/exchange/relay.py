@@ -29,7 +29,7 @@ from ...translate.errors_with_status_200 import is_answer
 from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
-from ...translate.with_fast_memories import known_beginning, translate_with
+from ...translate.with_fast_shortcuts import known_beginning, translate_with
 from ...transport.http_client_interface import Answer, Post, too_long
 from ...transport.response_head_reader import NONE
 from ...transport.retry import wait
@@ -39,10 +39,10 @@ from ..http.server import Gone, IncomingRequest, Reply
 from ..services import Services
 from . import (
     child_tasks,
-    fault_messages,
     forwarded_headers,
     rehearsal_upstream,
     stream_whole_conversion,
+    upstream_fault_messages,
     upstream_headers_and_key,
 )
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
@@ -500,7 +500,7 @@ class Relay:
                 body = await answer.read(bounds.answer, bounds.idle)
             exchange.answered = body
         except TransportError as error:
-            fault = fault_messages.unanswered(error, plan.choice.name)
+            fault = upstream_fault_messages.unanswered(error, plan.choice.name)
             if error.kind == "timeout":
                 self._faults.late = fault
             return fault

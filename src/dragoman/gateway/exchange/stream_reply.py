@@ -23,9 +23,9 @@ from ...transport.http_client_interface import Answer
 from ..config import Bounds
 from ..http.server import Reply
 from .dialect_stream_framing import array_frames, keep_alive, media_type
-from .fault_messages import unanswered
 from .frame_secret_search import SecretSearch, has_error
 from .recent_exchanges import Recording
+from .upstream_fault_messages import unanswered
 
 BURST = 4096
 """Bytes of a piece that is translated in two steps when a stream begins."""

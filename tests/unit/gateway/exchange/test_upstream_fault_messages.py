@@ -9,7 +9,7 @@ import pytest
 from dragoman.canon.events import Fault
 from dragoman.dialects import get
 from dragoman.errors import TransportError
-from dragoman.gateway.exchange.fault_messages import MAX_QUOTED, named, readable, unanswered
+from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.errors import ConfigError
-from dragoman.store import Entry, sqlite_store
-from dragoman.store.sqlite_store import SqliteStore, usual_file
+from dragoman.store import Entry, sqlite_entry_store
+from dragoman.store.sqlite_entry_store import SqliteStore, usual_file
 
 
 class Clock:
@@ -67,7 +67,7 @@ def test_another_process_finds_it_at_once(tmp_path: Path) -> None:
     store.put(Entry("talk", "1", b"one"))
     program = (
         "import sys; from pathlib import Path; from dragoman.store import Entry; "
-        "from dragoman.store.sqlite_store import SqliteStore; s = SqliteStore(Path(sys.argv[1])); "
+        "from dragoman.store.sqlite_entry_store import SqliteStore; s = SqliteStore(Path(sys.argv[1])); "
         "print(s.get('talk', '1').body.decode()); s.put(Entry('talk', '2', b'two'))"
     )
     done = subprocess.run([sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=True)
@@ -98,7 +98,7 @@ def test_a_file_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_goes_wrong_later_is_said_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_store, "WAIT", 0.0)
+    monkeypatch.setattr(sqlite_entry_store, "WAIT", 0.0)
     file = tmp_path / "store.sqlite3"
     store = SqliteStore(file)
     other = sqlite3.connect(file, isolation_level=None)

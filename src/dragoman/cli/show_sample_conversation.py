@@ -28,7 +28,7 @@ _SHOWN = 400
 
 def conversation() -> dict[str, Any]:
     """The bundled conversation: a Messages request with thinking, parallel calls, an image in a result and an error."""
-    text = resources.files("dragoman.cli").joinpath("conversation.json").read_bytes()
+    text = resources.files("dragoman.cli").joinpath("sample_conversation.json").read_bytes()
     found: dict[str, Any] = msgspec.json.decode(text)
     return found
 
