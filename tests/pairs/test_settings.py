@@ -346,3 +346,11 @@ def test_the_form_of_images_reaches_openrouter() -> None:
     plain = to("openrouter", body, "gemini", model="google/gemini-2.5-flash")
     assert "image_config" not in plain.json()
     assert ("field.dropped", "/generationConfig/imageConfig") in lost(plain)
+
+
+@pytest.mark.parametrize("target", ["anthropic", "ollama", "openai-responses", "openrouter"])
+@pytest.mark.parametrize(("number", "reported"), [(0, True), (-1, True), (1, False), (2, True)])
+def test_every_number_of_answers_but_one_is_reported(target: str, number: int, reported: bool) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "n": number}
+    done = to(target, body, "openai-chat")
+    assert (("n.dropped", "/n") in lost(done)) is reported
