@@ -67,7 +67,7 @@ _FIGURE = re.compile(rb":(?!\s*0\s*[,}])")
 
 def read_response(body: bytes, context: Context) -> Response:
     """Read an answer into canon."""
-    answer, unknown, _ = admit_answer(body)
+    answer, unknown, context.spelled = admit_answer(body)
     parts = read_content(answer.content, ("content",), context, unknown, answer.model or "")
     usage = read_usage(answer.usage, ("usage",), context, unknown) if answer.usage is not None else None
     stop = None

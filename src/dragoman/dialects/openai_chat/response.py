@@ -76,7 +76,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Response:
     """Read a decoded answer."""
-    answer, unknown, _ = admitted
+    answer, unknown, context.spelled = admitted
     answers = [_read_choice(choice, i, answer.id or "", context, unknown) for i, choice in enumerate(answer.choices)]
     # The choices of an answer may come in any order; `index` numbers them.
     answers = in_order(answers, [choice.index for choice in answer.choices])

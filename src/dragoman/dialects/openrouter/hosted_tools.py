@@ -8,6 +8,7 @@ Chat schema does not list it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from msgspec import Raw
 
 from ...canon.tools import HostedTool, Tool

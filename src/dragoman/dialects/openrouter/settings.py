@@ -117,7 +117,7 @@ def read_settings(settings: Settings, request: wire.ChatRequest, context: Contex
 
 def _decided(reasoning: wire.ReasoningConfig, settings: Settings, context: Context) -> tuple[str | None, int | None]:
     """Effort and budget of the `reasoning` object. `enabled` decides, as for clients of Chat, if it turns thinking off
-    or if the effort is an unknown word; the other values are then reported. An effort of none decides against `enabled`.
+    or if the effort is an unknown word; the other values are then reported. An effort of none overrules `enabled`.
     """
     effort, budget, on = reasoning.effort, reasoning.max_tokens, reasoning.enabled
     if on is None or context.target == wire.NAME:
