@@ -354,6 +354,8 @@ def _write_part(part: Part, context: Context) -> Any:
     out: dict[str, Any]
     if type(part) is Text:
         if not part.text:
+            if part.cache is not None:
+                context.lose("cache.dropped", part.at, "on an empty text")
             return None
         if part.citations:
             context.lose("citation.dropped", part.at)
