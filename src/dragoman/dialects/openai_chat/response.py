@@ -237,6 +237,21 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     )
 
 
+def with_earlier_counts(usage: Usage, earlier: Usage) -> Usage:
+    """The counts of a later chunk of a stream, with those of an earlier one that the later one does not have."""
+    names = ("input", "output", "cache_read", "cache_write", "reasoning", "tier")
+    absent = {
+        name: getattr(earlier, name)
+        for name in names
+        if getattr(usage, name) is None and getattr(earlier, name) is not None
+    }
+    if earlier.extra is not None and earlier.extra != usage.extra:
+        absent["extra"] = {
+            dialect: {**fields, **(usage.extra or {}).get(dialect, {})} for dialect, fields in earlier.extra.items()
+        }
+    return msgspec.structs.replace(usage, **absent) if absent else usage
+
+
 def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
     """Whether thinking is counted outside the completion tokens, as xAI and others do. The total decides if it equals
     one of the two sums; else more thinking than completion tokens decides.

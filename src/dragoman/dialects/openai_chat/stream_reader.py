@@ -33,7 +33,7 @@ from .answer_images import take_images
 from .audio_reader import StreamedSound
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
-from .response import TIER_AT, read_response, read_stop, read_usage
+from .response import TIER_AT, read_response, read_stop, read_usage, with_earlier_counts
 from .search_results import Search, take_search
 from .streamed_answer import Answer
 from .streamed_calls import Call, begins
@@ -147,7 +147,8 @@ class StreamReader(FrameReader):
                 unknown[("usage",)] = unknown.pop(("choices", len(chunk.choices) - 1, "usage"), {})
         # Usage comes in a chunk of its own with empty choices (openai 3.49.0, 2026-11); some hosts send it earlier.
         if chunk.usage is not None:
-            self._usage = self._figures(chunk, unknown or {})
+            figures = self._figures(chunk, unknown or {})
+            self._usage = figures if self._usage is None else with_earlier_counts(figures, self._usage)
         if unknown:
             if () in unknown:
                 self._find_search(unknown[()], events)
