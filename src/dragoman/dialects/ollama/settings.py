@@ -10,6 +10,7 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import carried
+from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
 from ...codec.settings_for_target import report_parallel
 from ...context import Context
@@ -204,6 +205,7 @@ def _takes(profile: Profile, think: bool | str | None) -> bool:
 
 
 def _write_format(shape: Format, at: Path, context: Context) -> Any:
-    if shape.name or shape.description:
-        context.lose("format.detail.dropped", at, "the schema's name and description")
+    # Ollama's own guide sends schemas of Pydantic, which have titles and descriptions (blog "Structured outputs",
+    # 2024-12).
+    shape = with_words(shape, at, context)
     return Raw(shape.schema) if shape.schema is not None else "json"
