@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from dragoman import Loss
 from dragoman.codec import packed_seals
+from dragoman.codec.reasoning_effort import THINKS_UNASKED
 
 from .fields import Fact, Facts, Path, camel
 
@@ -118,6 +119,11 @@ class Target:
         """Whether the value of the fact stands in a text."""
         return bare(fact.value) in self._all
 
+    def names(self, kind: str, name: str) -> bool:
+        """Whether the target has a name, alone or behind the namespace that the library puts in front of it."""
+        known = [value for found, value in self._left if found == kind]
+        return any(value == name or value.endswith(f"__{name}") for value in known)
+
     def mentions(self, fact: Fact) -> bool:
         """Whether the value of the fact is at another place in the target."""
         if fact.kind in TEXTS and bare(fact.value) in self._all:
@@ -191,11 +197,25 @@ def _covering(fact: Fact, reported: list[tuple[Loss, Path]], stream: bool) -> Lo
 def _verdict(fact: Fact, loss: Loss | None, target: Target, kind: str) -> Judged:
     if target.holds(fact) or (kind == "request" and fact.kind in READ_BY_MODEL and target.reads(fact)):
         return Judged(fact, "kept")
+    if loss is not None and _arrived_otherwise(fact, loss, target):
+        return Judged(fact, "kept")
     moved = target.mentions(fact)
     if loss is not None:
         approximated = loss.effect == "approximated" or moved
         return Judged(fact, "approximated" if approximated else "declared", loss)
     return Judged(fact, "kept" if moved else "silent")
+
+
+def _arrived_otherwise(fact: Fact, loss: Loss, target: Target) -> bool:
+    """Whether the meaning of a fact arrived whole in another form. The loss reports the form."""
+    if loss.code == "choice.by_filter" and fact.kind == "choice.tool":
+        return target.names("tool.name", fact.value)  # only the allowed tools are offered, so no other can be called
+    if loss.code == "tool.namespace.prefixed" and fact.kind in ("tool.name", "call.name", "choice.tool"):
+        return target.names(fact.kind, fact.value)  # the namespace stands in front, and is taken off in the answer
+    if loss.code == "effort.approximated" and fact[:2] == ("setting.thinking", "on"):
+        return loss.detail == THINKS_UNASKED  # the model does what was asked for without being asked
+    # The title of a document that is sent as text stands above the text.
+    return loss.code == "media.retyped" and fact.kind == "media.name" and target.reads(fact)
 
 
 def _covers(loss: Loss, path: Path, fact: Fact, at: Path) -> bool:

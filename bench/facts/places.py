@@ -47,6 +47,18 @@ ROWS = (
     Row(("setting.presence_penalty", "setting.frequency_penalty"), (_RESPONSES, _ANTHROPIC), "no such field"),
     Row(("setting.parallel",), (*_GOOGLE, _OLLAMA), "no such field"),
     Row(("setting.budget",), (*_OPENAI, _OLLAMA), "effort is a word there"),
+    Row(
+        ("setting.effort", "setting.budget", "setting.thinking"),
+        _ANY,
+        "the model has no such effort",
+        r"effort\.approximated .* is sent|effort\.approximated none is sent: with tools",
+    ),
+    Row(
+        ("setting.effort", "setting.budget", "setting.thinking"),
+        _ANY,
+        "it is not known what the model takes",
+        r"effort\.dropped .*(?:not known|does not think|takes no effort)",
+    ),
     Row(("setting.verbosity",), (_ANTHROPIC, *_GOOGLE, _OLLAMA), "no such field"),
     Row(("setting.user",), (*_GOOGLE, _OLLAMA), "no such field"),
     Row(("setting.metadata",), (*_GOOGLE, _ANTHROPIC, _OLLAMA), "no such field"),
@@ -75,7 +87,23 @@ ROWS = (
         r"hosted\.(?:dropped|as_function) (?:advisor|computer|image_generation|file_?search|memory|text_editor|bash"
         r"|local_shell|apply_patch|google_?maps|retrieval|enterprise|mcp|tool_search|skills|shell|url_?context|web_fetch)",
     ),
+    Row(
+        ("tool.hosted.option",),
+        _GOOGLE,
+        "the search has no such option",
+        r"tool\.hosted\.option\.dropped (?:max_uses|enabled|allowed_domains|city|country|region|timezone|context_size)",
+    ),
+    Row(
+        ("tool.hosted",),
+        ("openrouter",),
+        "Chat at OpenRouter runs no programs",
+        r"hosted\.dropped code_?(?:exec|inter)",
+    ),
+    Row(
+        ("tool.option", "tool.hosted"), _ANY, "nothing finds deferred tools", r"there is no tool search|not be deferred"
+    ),
     Row(("media",), _ANY, "the upstream takes no such media", r"media\.dropped (?:audio|video)"),
+    Row(("media",), (_OLLAMA,), "a message holds images only", r"media\.dropped"),
     Row(("media",), _ANY, "a file of another provider", value=r"file[+/]|assistant\+|gs:|https://generativelanguage\."),
     Row(("media.name",), _GOOGLE, "a part has no name on this API"),
     Row(("media.detail",), (_ANTHROPIC, _OLLAMA), "no detail of single parts"),
@@ -83,6 +111,21 @@ ROWS = (
     Row(("thought",), (_CHAT, _RESPONSES, _ANTHROPIC, *_GOOGLE), "a thought goes back only under its upstream's seal"),
     Row(("citation",), _ANY, "a history has no citations of another upstream's pages", r"citation\.dropped"),
     Row(("author",), (_ANTHROPIC, *_GOOGLE, _RESPONSES), "a turn has no name"),
+    Row(("result",), _ANY, "its call is stored at another upstream", r"result\.orphaned"),
+    Row(("call.id", "result.call"), _ANY, "ids have another form, and a length", r"call\.id\.rewritten"),
+    # answers
+    Row(("id",), (_OLLAMA,), "an answer has no id"),
+    Row(("usage.reasoning", "usage.cached", "usage.cache_write"), (_OLLAMA,), "an answer has two counts"),
+    Row(("usage.cache_write",), _GOOGLE, "no count of tokens that were written to a cache"),
+    Row(("logprob",), (_ANTHROPIC,), "no log probabilities"),
+    Row(("citation",), (_OLLAMA,), "an answer has no searches and no citations", r"(?:hosted|citation)\.dropped"),
+    Row(
+        ("citation.title", "hosted"),
+        (_RESPONSES,),
+        "a search has only the addresses of the pages",
+        r"hosted\.mapped .*only the addresses",
+    ),
+    Row(("citation.quote",), _ANY, "a citation has no quoted words", r"citation\.approximated the quoted text"),
 )
 
 

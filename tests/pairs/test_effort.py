@@ -143,3 +143,34 @@ def test_haiku_5_5_thinks_unless_it_is_told_not_to(effort: str, thinking: dict[s
     body = {"model": "m", "messages": [{"role": "user", "content": "q"}], "reasoning_effort": effort}
     done = dragoman.translate_request(body, source="openai-chat", target="anthropic", model="claude-haiku-5-5")
     assert done.json()["thinking"]["type"] == thinking["type"]
+
+
+@pytest.mark.parametrize(
+    ("source", "fields", "path"),
+    [
+        ("openrouter", {"reasoning": {"effort": "gigantic", "enabled": True}}, "/reasoning/effort"),
+        ("openrouter", {"reasoning": {"effort": "high", "enabled": False}}, "/reasoning/effort"),
+        ("openrouter", {"reasoning": {"max_tokens": 2000, "enabled": False}}, "/reasoning/max_tokens"),
+        ("openrouter", {"reasoning": {"enabled": False}, "reasoning_effort": "high"}, "/reasoning_effort"),
+        ("openrouter", {"reasoning": {"effort": "none", "enabled": True}}, "/reasoning/enabled"),
+        ("openai-chat", {"reasoning": {"effort": "gigantic", "enabled": True}}, "/reasoning/effort"),
+        ("openai-chat", {"reasoning": {"max_tokens": 2000, "enabled": False}}, "/reasoning/max_tokens"),
+        ("openai-chat", {"enable_thinking": False, "thinking_budget": 2000}, "/thinking_budget"),
+        ("openai-chat", {"enable_thinking": True, "reasoning_effort": "none"}, "/enable_thinking"),
+    ],
+)
+def test_of_two_switches_that_contradict_each_other_one_is_reported(source: str, fields: Any, path: str) -> None:
+    sent, losses = _sent(source, "anthropic", "claude-opus-4-6", **fields)
+    off = "gigantic" not in str(fields)
+    assert sent["thinking"] == {"type": "disabled" if off else "adaptive"}
+    assert path in [at for _, at, _ in losses]
+
+
+@pytest.mark.parametrize(
+    ("target", "model"), [("ollama", "qwen3"), ("gemini", "gemini-2.5-flash"), ("anthropic", "claude-opus-4-6")]
+)
+def test_a_wish_for_thoughts_beside_no_thinking_is_reported(target: str, model: str) -> None:
+    body = {"model": "m", "input": "hi", "reasoning": {"effort": "none", "summary": "auto"}}
+    done = dragoman.translate_request(body, source="openai-responses", target=target, model=model)
+    assert ("thoughts.dropped", "/reasoning/summary") in [(loss.code, loss.path) for loss in done.losses]
+    assert b"includeThoughts" not in done.body

@@ -91,3 +91,46 @@ def test_a_reason_of_ollamas(word: str) -> None:
     body = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": word}
     done = dragoman.translate_response(body, source="ollama", target="openai-chat")
     assert ("stop.approximated", "/done_reason") in [(loss.code, loss.path) for loss in done.losses]
+
+
+_DETAILS = {"type": "refusal", "category": "cyber", "explanation": "I cannot help with that."}
+
+
+def _refused(*, streamed: bool) -> bytes:
+    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    end = {"stop_reason": "refusal", "stop_sequence": None, "stop_details": _DETAILS}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    if not streamed:
+        return json.dumps({**message, **end, "usage": usage}).encode()
+    frames = [
+        {"type": "message_start", "message": {**message, "usage": usage}},
+        {"type": "message_delta", "delta": end, "usage": usage},
+        {"type": "message_stop"},
+    ]
+    return b"".join([b"event: %b\ndata: %b\n\n" % (f["type"].encode(), json.dumps(f).encode()) for f in frames])
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    ("target", "written"),
+    [
+        ("openai-chat", b'"refusal":"I cannot help with that."'),
+        ("openrouter", b'"refusal":"I cannot help with that."'),
+        ("openai-responses", b'{"type":"refusal","refusal":"I cannot help with that."}'),
+        ("gemini", b'"finishMessage":"I cannot help with that."'),
+        ("code-assist", b'"finishMessage":"I cannot help with that."'),
+        ("ollama", b'"content":"I cannot help with that."'),
+    ],
+)
+def test_the_words_of_a_refusal_reach_every_client(target: str, written: bytes, streamed: bool) -> None:
+    if streamed:
+        stream = dragoman.StreamTranslator(source="anthropic", target=target)
+        body = stream.feed(_refused(streamed=True)) + stream.close()
+        lost = {loss.path for loss in stream.losses}
+    else:
+        done = dragoman.translate_response(_refused(streamed=False), source="anthropic", target=target)
+        body, lost = done.body, {loss.path for loss in done.losses}
+    assert written in body
+    assert "/stop_details/category" in lost and "/stop_details" not in lost
+    if target in ("openai-chat", "openrouter"):
+        assert b'"finish_reason":"stop"' in body

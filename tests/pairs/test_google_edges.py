@@ -89,3 +89,13 @@ def test_the_name_of_a_film_is_told_of() -> None:
     out = dragoman.translate_request(body, source="gemini", target="openrouter", model="google/gemini-2.5-pro")
     assert "holiday.mp4" not in out.body.decode()
     assert [loss.code for loss in out.losses if "holiday.mp4" in loss.detail] == ["media.name.dropped"]
+
+
+@pytest.mark.parametrize(("source", "target"), [("gemini", "code-assist"), ("code-assist", "gemini")])
+def test_unknown_fields_of_a_content_with_an_unknown_role_stay(source: str, target: str) -> None:
+    odd = {"role": "narrator", "parts": [{"text": "x", "weird": 2}], "odd": 1}
+    body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, odd]}
+    sent = {"model": "gemini-2.5-flash", "request": body} if source == "code-assist" else body
+    done = dragoman.translate_request(sent, source=source, target=target, model="gemini-2.5-flash")
+    assert done.json().get("request", done.json())["contents"][1] == odd
+    assert [loss.code for loss in done.losses if loss.code != "id.invented"] == []

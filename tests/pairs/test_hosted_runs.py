@@ -394,3 +394,15 @@ def test_dialects_without_such_tools_report_uses(target: str, code: str) -> None
     done = dragoman.translate_response(_answer(MESSAGES), source=MESSAGES, target=target)
     assert {(code, "/content/0"), (code, "/content/1")} <= lost(done)
     assert dragoman.tool_calls(done.body, dialect=target) == []
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter", "gemini", "ollama"])
+def test_the_age_of_a_page_stands_in_the_text_of_a_search(target: str) -> None:
+    page = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "AA"}
+    used = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{**page, "page_age": "2 days"}]}
+    said = {"role": "assistant", "content": [used, found, {"type": "text", "text": "So."}]}
+    asked = {"role": "user", "content": "hi"}
+    body = {"model": "m", "max_tokens": 9, "messages": [asked, said, asked]}
+    done = dragoman.translate_request(body, source="anthropic", target=target, model="m")
+    assert b"- A https://a.example (2 days)" in done.body

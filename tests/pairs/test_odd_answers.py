@@ -192,3 +192,53 @@ def test_events_behind_the_end_are_reported(source: str) -> None:
     late = chunk if source in ("openai-chat", "openrouter") else {"type": "message_start", "message": {"content": []}}
     out, lost = _streamed(source, "gemini", body + _sse(late))
     assert ("event.dropped", "") in lost and out == _streamed(source, "gemini", body)[0]
+
+
+_ODD = {"type": "odd"}
+_CHAT_MESSAGE = {"role": "assistant", "content": "x", "odd": 2, "annotations": [None, _ODD]}
+_TEXT_ITEM = {"type": "output_text", "text": "x", "odd": 1}
+_NULLS: list[tuple[str, Any, set[str]]] = [
+    (
+        "openai-chat",
+        {"id": "x", "choices": [None, {"index": 0, "message": _CHAT_MESSAGE, "finish_reason": "stop"}]},
+        {"/choices/1/message/odd", "/choices/1/message/annotations/1"},
+    ),
+    (
+        "gemini",
+        {"candidates": [None, {"content": {"parts": [None, {"text": "x", "odd": 1}], "odd": 2}}]},
+        {"/candidates/1/content/parts/1/odd", "/candidates/1/content/odd"},
+    ),
+    (
+        "openai-responses",
+        {
+            "id": "r",
+            "status": "completed",
+            "output": [None, {"type": "message", "role": "assistant", "content": [None, _TEXT_ITEM], "odd": 1}],
+        },
+        {"/output/1/content/1/odd", "/output/1/odd"},
+    ),
+    (
+        "anthropic",
+        {"id": "m", "content": [None, {"type": "text", "text": "x", "odd": 1}], "stop_reason": "end_turn"},
+        {"/content/1/odd"},
+    ),
+    (
+        "ollama",
+        {
+            "model": "m",
+            "done": True,
+            "message": {
+                "role": "assistant",
+                "tool_calls": [None, {"function": {"name": "f", "arguments": {}, "odd": 1}}],
+            },
+        },
+        {"/message/tool_calls/1/function/odd"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "body", "paths"), _NULLS)
+def test_paths_of_losses_count_the_nulls_of_a_list(source: str, body: Any, paths: set[str]) -> None:
+    target = "openai-chat" if source != "openai-chat" else "anthropic"
+    done = dragoman.translate_response(body, source=source, target=target)
+    assert {loss.path for loss in done.losses if loss.code == "field.dropped"} == paths

@@ -346,3 +346,45 @@ def test_the_form_of_images_reaches_openrouter() -> None:
     plain = to("openrouter", body, "gemini", model="google/gemini-2.5-flash")
     assert "image_config" not in plain.json()
     assert ("field.dropped", "/generationConfig/imageConfig") in lost(plain)
+
+
+@pytest.mark.parametrize("target", ["anthropic", "ollama", "openai-responses", "openrouter"])
+@pytest.mark.parametrize(("number", "reported"), [(0, True), (-1, True), (1, False), (2, True)])
+def test_every_number_of_answers_but_one_is_reported(target: str, number: int, reported: bool) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "n": number}
+    done = to(target, body, "openai-chat")
+    assert (("n.dropped", "/n") in lost(done)) is reported
+
+
+_MARK = {"cache_control": {"type": "ephemeral"}}
+_HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+_MARKED_RESULTS: list[tuple[dict[str, Any], int]] = [
+    ({"content": "r", **_MARK}, 1),
+    ({"content": "", **_MARK}, 1),
+    ({"content": [], **_MARK}, 1),
+    ({"content": [{"type": "text", "text": "r", **_HOUR}], **_MARK}, 2),
+    ({"content": [{"type": "text", "text": "", **_MARK}, {"type": "text", "text": "r"}]}, 1),
+    ({"content": [{"type": "tool_reference", "tool_name": "f", **_MARK}]}, 1),
+    ({"content": [{"type": "search_result", "source": "s", "title": "t", "content": [], **_MARK}]}, 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "model"), [("openrouter", "anthropic/claude-sonnet-4.5"), ("openai-chat", "gpt-5.6")]
+)
+@pytest.mark.parametrize(("result", "marks"), _MARKED_RESULTS)
+def test_each_cache_mark_of_a_tool_result_arrives_or_is_reported(
+    target: str, model: str, result: dict[str, Any], marks: int
+) -> None:
+    called = {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]}
+    answered = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", **result}]}
+    body = {
+        "model": "m",
+        "max_tokens": 64,
+        "messages": [{"role": "user", "content": "hi"}, called, answered],
+        "tools": [{"name": "f", "input_schema": {"type": "object", "properties": {}}}],
+    }
+    done = dragoman.translate_request(body, source="anthropic", target=target, model=model)
+    written = done.body.count(b'"cache_control"') + done.body.count(b'"prompt_cache_breakpoint"')
+    reported = [loss for loss in done.losses if loss.code in ("cache.dropped", "part.dropped")]
+    assert written + len(reported) == marks

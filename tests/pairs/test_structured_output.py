@@ -151,3 +151,20 @@ def test_a_format_that_openrouter_alone_has_is_reported_and_not_sent(shape: dict
         done = dragoman.translate_request(body, source="openrouter", target=target, model="m")
         assert ("field.dropped", "/response_format") in {(loss.code, loss.path) for loss in done.losses}
         assert shape["type"].encode() not in done.body
+
+
+def test_the_name_of_a_format_is_the_title_of_the_schema_at_ollama_and_a_name_again_at_chat() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    shape = {"name": "count", "description": "How many.", "strict": True, "schema": schema}
+    body = {"model": "m", "messages": [{"role": "user", "content": "q"}]}
+    body["response_format"] = {"type": "json_schema", "json_schema": shape}
+    there = dragoman.translate_request(body, source="openai-chat", target="ollama", model="qwen3")
+    assert there.json()["format"] == {"title": "count", "description": "How many.", **schema}
+    assert "format.detail.dropped" not in [loss.code for loss in there.losses]
+    back = dragoman.translate_request(there.body, source="ollama", target="openai-chat", model="gpt-5")
+    assert back.json()["response_format"]["json_schema"]["name"] == "count"

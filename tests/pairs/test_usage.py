@@ -144,3 +144,57 @@ def test_a_count_that_stands_under_two_names_crosses_once() -> None:
     assert figures["cache_read_input_tokens"] == 4
     assert figures["output_tokens_details"] == {"thinking_tokens": 2}
     assert lost == [("field.dropped", "/usage/num_cached_tokens")]
+
+
+def _first_of_two(source: str, *usages: dict[str, Any]) -> bytes:
+    """A stream whose two chunks have different counts."""
+    frames: list[dict[str, Any]] = []
+    for number, usage in enumerate(usages):
+        if source == "gemini":
+            candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": "ok"}]}, "index": 0}
+            frames.append({"candidates": [candidate | ({"finishReason": "STOP"} if number else {})]})
+            frames[-1]["usageMetadata"] = usage
+        else:
+            choice = {"index": 0, "delta": {"content": "ok"}, "finish_reason": "stop" if number else None}
+            frames.append({"id": "c", "model": "m", "choices": [choice], "usage": usage})
+    return b"".join([b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames])
+
+
+def _counts(source: str, target: str, *usages: dict[str, Any]) -> tuple[Any, list[tuple[str, str]]]:
+    stream = dragoman.StreamTranslator(source=source, target=target)
+    written = stream.feed(_first_of_two(source, *usages)) + stream.close()
+    lost = [(loss.code, loss.path) for loss in stream.losses if loss.code.startswith("usage")]
+    last = [line for line in written.split(b"\n") if b'"usage' in line][-1]
+    found = json.loads(last.removeprefix(b"data: "))
+    found = found.get("response", found)
+    return found.get("usage") or found.get("usageMetadata"), lost
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
+def test_a_count_of_an_earlier_chunk_stays_if_a_later_one_does_not_have_it(source: str) -> None:
+    first = {
+        "prompt_tokens": 5,
+        "completion_tokens": 1,
+        "total_tokens": 6,
+        "prompt_tokens_details": {"cached_tokens": 3},
+    }
+    last = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+    counts, lost = _counts(source, "openai-responses", first, last)
+    assert (counts["input_tokens_details"]["cached_tokens"], counts["total_tokens"], lost) == (3, 7, [])
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "code-assist"])
+def test_a_count_of_gemini_that_no_longer_fits_the_total_is_reported(target: str) -> None:
+    first = {"promptTokenCount": 5, "thoughtsTokenCount": 70, "cachedContentTokenCount": 2, "totalTokenCount": 75}
+    counts, lost = _counts("gemini", target, first, {"promptTokenCount": 5, "totalTokenCount": 5})
+    assert ("usage.dropped", "/usageMetadata/thoughtsTokenCount") in lost
+    assert b'TokenCount":2' in json.dumps(counts, separators=(",", ":")).encode() or (
+        counts["input_tokens_details"]["cached_tokens"] == 2
+    )
+
+
+def test_a_count_of_gemini_that_fits_the_total_stays() -> None:
+    first = {"promptTokenCount": 5, "thoughtsTokenCount": 3, "totalTokenCount": 8}
+    last = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 10}
+    counts, lost = _counts("gemini", "openai-chat", first, last)
+    assert (counts["completion_tokens"], counts["completion_tokens_details"]["reasoning_tokens"], lost) == (5, 3, [])

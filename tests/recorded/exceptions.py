@@ -23,7 +23,6 @@ REFUSED: dict[str, str] = {
 
 _SEVERAL = "several streams in one file: the SDK glues them together, we end with the first"
 _FALLBACK = "the SDK takes the model of a fallback in mid-stream; the start of our stream has been told by then"
-_NO_ROLE = "a recorded mistake: the only turn has a role nobody knows, refused by its upstream as well"
 _GO = "the host sends objects of empty texts for what is absent; they are not written again, nor what we put in them"
 _LATE = "Azure's first chunk has no id and no model; the SDK takes the empty ones, we those of the next chunk"
 _CITED = "citations without a place are alike; a stream has each of them once, a whole answer has all"
@@ -71,14 +70,6 @@ EXCEPTIONS: tuple[Known, ...] = (
     Known("code-assist-3b5854d02024", "fold code-assist", _CITED),
     Known("gemini-3b5854d02024", "stream as whole gemini to code-assist", _CITED),
     Known("code-assist-3b5854d02024", "stream as whole code-assist to gemini", _CITED),
-    Known("gemini-d318bffadc01", "unknown fields come back, request gemini", _NO_ROLE),
-    Known("gemini-d318bffadc01", "unknown kinds come back, request gemini", _NO_ROLE),
-    Known("code-assist-d318bffadc01", "unknown fields come back, request code-assist", _NO_ROLE),
-    Known("code-assist-d318bffadc01", "unknown kinds come back, request code-assist", _NO_ROLE),
-    Known("gemini-d318bffadc01", "no silent loss of unknown fields, request gemini to code-assist", _NO_ROLE),
-    Known("gemini-d318bffadc01", "no silent loss of unknown kinds, request gemini to code-assist", _NO_ROLE),
-    Known("code-assist-d318bffadc01", "no silent loss of unknown fields, request code-assist to gemini", _NO_ROLE),
-    Known("code-assist-d318bffadc01", "no silent loss of unknown kinds, request code-assist to gemini", _NO_ROLE),
     Known(
         "gemini-81cbf7fc6573",
         "round trip request gemini by code-assist",

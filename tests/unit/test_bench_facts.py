@@ -12,6 +12,7 @@ from bench.facts.fields import Fact, Facts
 from bench.facts.places import no_place
 
 from dragoman import Loss
+from dragoman.codec.reasoning_effort import THINKS_UNASKED
 
 CHAT: dict[str, Any] = {
     "model": "m",
@@ -366,6 +367,30 @@ def test_a_hosted_use_in_a_history_is_kept_as_text_and_in_an_answer_is_not() -> 
 
 
 @pytest.mark.parametrize(
+    ("fact", "code", "detail", "kept"),
+    [
+        (("choice.tool", "f"), "choice.by_filter", "", True),
+        (("choice.tool", "g"), "choice.by_filter", "", False),
+        (("tool.name", "look"), "tool.namespace.prefixed", "", True),
+        (("tool.name", "leap"), "tool.namespace.prefixed", "", False),
+        (("setting.thinking", "on"), "effort.approximated", THINKS_UNASKED, True),
+        (("setting.thinking", "on"), "effort.approximated", "on is sent as low", False),
+        (("media.name", "Tides"), "media.retyped", "", True),
+        (("media.name", "Waves"), "media.retyped", "", False),
+    ],
+)
+def test_a_meaning_that_arrived_in_another_form_is_kept(
+    fact: tuple[str, str], code: str, detail: str, kept: bool
+) -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in ("f", "harbour__look")]
+    text = {"messages": [{"role": "user", "content": "[Tides]"}], "tools": tools}
+    target = Target(read("openai-chat", text), json.dumps(text).encode())
+    loss = Loss(code, "approximated", "info", "/a", detail)
+    found = [one.verdict for one in judge([Fact(*fact, ("a",))], target, (loss,))]
+    assert found == ["kept" if kept else "approximated"]
+
+
+@pytest.mark.parametrize(
     ("fact", "loss", "target", "unplaced"),
     [
         (("seal", "c2VhbA=="), ("seal.dropped", ""), "openai-chat", True),
@@ -376,6 +401,12 @@ def test_a_hosted_use_in_a_history_is_kept_as_text_and_in_an_answer_is_not() -> 
         (("media", "file+1"), ("media.dropped", "document"), "anthropic", True),
         (("tool.hosted", "web_search"), ("tool.hosted.dropped", "web_search"), "anthropic", False),
         (("tool.hosted", "files"), ("tool.hosted.dropped", "file_search"), "anthropic", True),
+        (("id", "r1"), ("id.dropped", "r1"), "ollama", True),
+        (("id", "r1"), ("id.dropped", "r1"), "anthropic", False),
+        (("setting.effort", "none"), ("effort.approximated", "none is sent as MINIMAL"), "gemini", True),
+        (("citation.title", "t"), ("hosted.mapped", "of the pages only the addresses have a place"), "gemini", False),
+        (("tool.hosted.option", "3"), ("tool.hosted.option.dropped", "max_uses"), "gemini", True),
+        (("tool.hosted.option", "3"), ("tool.hosted.option.dropped", "max_uses"), "anthropic", False),
     ],
 )
 def test_a_fact_has_a_place_unless_the_list_says_otherwise(

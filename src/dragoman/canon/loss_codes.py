@@ -192,7 +192,7 @@ CODES: dict[str, Code] = {
         "A history with thinking of claude-fable-5-1, sent back to it by an openai-responses client.",
     ),
     "seal.dummy": _i(
-        "warning",
+        "info",
         "The target demands a seal that does not exist; its documented dummy was written.",
         "A history from openai-chat sent to gemini-3: the first call of each open step.",
     ),

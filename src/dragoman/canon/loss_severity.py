@@ -68,8 +68,10 @@ _PADDING = frozenset({"obfuscation", "padding", "p"})
 _TIMES = re.compile(r"(?:^|_)(?:time|duration|latency|timings?|ms|sec|per_second)$|^time_|^latency_")
 """Durations and speeds."""
 _FIGURES = frozenset({"usage", "usageMetadata"})
-_NEWS = frozenset({"context_management", "background", "input", "phase", "conversation"})
+_NEWS = frozenset({"context_management", "background", "input", "phase", "conversation", "container"})
 """Fields about the request or the next request. A client of another dialect never asked for them."""
+_SIDE_NOTES: tuple[Path, ...] = (("url_citation",), ("stop_details",))
+"""Objects of an answer whose main content crosses: the address of a citation, the words of a refusal."""
 _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 
 
@@ -87,4 +89,6 @@ def field_severity(at: Path, name: str, value: bytes, *, quiet: bool, answer: bo
         return "info" if quiet or name == "phase" else "warning"
     if name in _PADDING or value in _EMPTY or _TIMES.search(name):
         return None
+    if at[-1:] in _SIDE_NOTES:
+        return "info"
     return "info" if quiet or name in _NEWS or not _FIGURES.isdisjoint(at) else "warning"

@@ -68,6 +68,11 @@ def word(value: Any, name: str) -> str:
     return found if type(found) is str else ""
 
 
+def numbered_objects(value: Any) -> list[tuple[int, dict[str, Any]]]:
+    """The objects of a list, with their numbers in it; [] for another value."""
+    return [(i, one) for i, one in enumerate(value) if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def objects(value: Any) -> list[dict[str, Any]]:
     """The objects in a list."""
     return [one for one in value if type(one) is dict] if type(value) is list else []

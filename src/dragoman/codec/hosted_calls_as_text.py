@@ -153,6 +153,8 @@ def _pages(result: HostedResult | None) -> str:
 
 def _page(page: Citation) -> str:
     named = f"- {page.title} {page.url}" if page.title else f"- {page.url}"
+    if page.age:
+        named += f" ({page.age})"
     return f"{named}\n{page.quote}" if page.quote else named
 
 

@@ -19,7 +19,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -149,7 +149,7 @@ class Admitter(Generic[T]):
                 try:
                     return self._decode(body), unknown, spelled
                 except msgspec.ValidationError as misfit:
-                    cut = _cut_misfit(body, misfit, unknown, base) if self._lenient else None
+                    cut = _cut_misfit(body, misfit, unknown, spelled, base) if self._lenient else None
                     if cut is None:
                         # If the removed field is required, the error about its value is more helpful than "missing".
                         cause = before if before is not None and "missing required" in str(misfit) else misfit
@@ -329,11 +329,19 @@ def _plain_string(raw: Raw | None) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, base: Path) -> bytes | None:
+def _cut_misfit(
+    body: bytes,
+    misfit: msgspec.ValidationError,
+    unknown: Indexed[dict[str, Raw]],
+    spelled: Indexed[str | int],
+    base: Path,
+) -> bytes | None:
     """`body` without the field whose value has the wrong type; None if the field cannot be cut out. A list loses its
-    nulls only, because a null says nothing."""
+    nulls only, because a null has no meaning."""
     steps = _steps(str(misfit))
     if len(steps) > 1 and isinstance(steps[-1], int) and "..." not in steps and _at(body, steps) == _NULL:
+        items = _array(_at(body, steps[:-1]))
+        _renumber(unknown, spelled, base + steps[:-1], [i for i, item in enumerate(items) if item != _NULL])
         return _changed(body, steps[:-1], _without_nulls)
     while steps and not isinstance(steps[-1], str):
         steps = steps[:-1]
@@ -343,6 +351,26 @@ def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, 
     key = str(steps[-1])
     unknown.setdefault(base + path, {})[key] = _at(body, steps)
     return _without(body, path, key)
+
+
+def _renumber(unknown: Indexed[dict[str, Raw]], spelled: Indexed[str | int], at: Path, left: Sequence[int]) -> None:
+    """Adapt the paths below the list at `at`, of whose items only those with the numbers `left` remain. `spelled` gets
+    the former numbers, so that a loss names the place in the document."""
+    now = {before: i for i, before in enumerate(left)}
+    _move_paths(unknown, at, now)
+    _move_paths(spelled, at, now)
+    for i, before in enumerate(left):
+        if i != before:
+            spelled[(*at, i)] = spelled[(*at, str(i))] = before  # some readers name an item as a field of its list
+
+
+def _move_paths(found: Indexed[V], at: Path, now: Mapping[int, int]) -> None:
+    depth = len(at)
+    below = [path for path in found if len(path) > depth and path[:depth] == at]
+    moved = [(path, found.pop(path)) for path in below]
+    for path, value in moved:
+        number = path[depth]
+        found[(*at, now.get(number, number) if isinstance(number, int) else number, *path[depth + 1 :])] = value
 
 
 def _at(body: bytes | Raw, path: Path) -> Raw:

@@ -61,9 +61,10 @@ def test_figures_and_costs_of_an_answer_are_info() -> None:
 
 def test_an_unknown_field_of_a_request_is_a_wish() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi", "prefix": False}], "queue_time": 3, "p": 0.5}
-    found = losses(body, "openai-chat", "gemini")
-    assert found["/queue_time"].severity == found["/p"].severity == "warning"
-    assert "/messages/0/prefix" not in found
+    for target in ("gemini", "openrouter"):
+        found = losses(body, "openai-chat", target)
+        assert found["/queue_time"].severity == found["/p"].severity == "warning"
+        assert "/messages/0/prefix" not in found
 
 
 def test_a_part_that_the_user_gave_is_an_error() -> None:
@@ -91,3 +92,35 @@ def test_where_to_run_means_nothing_elsewhere_but_what_a_host_may_keep_does(wish
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "provider": wish}
     for target in ("anthropic", "openai-chat"):
         assert losses(body, "openrouter", target)["/provider"].severity == severity
+
+
+def test_notes_beside_the_content_of_an_answer_are_info() -> None:
+    details = {"type": "refusal", "category": "bio", "explanation": "No."}
+    body = {"id": "m", "content": [], "stop_reason": "refusal", "stop_details": details, "container": {"id": "c"}}
+    done = dragoman.translate_response(body, source="anthropic", target="openai-chat")
+    found = {loss.path: loss.severity for loss in done.losses}
+    assert found["/stop_details/category"] == found["/container"] == "info"
+    cited = {"type": "url_citation", "url_citation": {"url": "https://a.example", "title": "A", "content": "words"}}
+    message = {"role": "assistant", "content": "Hi", "annotations": [cited]}
+    answer = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    done = dragoman.translate_response(answer, source="openai-chat", target="openai-responses")
+    assert {loss.path: loss.severity for loss in done.losses}[
+        "/choices/0/message/annotations/0/url_citation/content"
+    ] == "info"
+    metadata = {"urlMetadata": [{"retrievedUrl": "https://a.example"}, {"urlRetrievalStatus": "ERROR"}]}
+    candidate = {"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP", "urlContextMetadata": metadata}
+    done = dragoman.translate_response({"candidates": [candidate]}, source="gemini", target="openai-chat")
+    assert {loss.path: loss.severity for loss in done.losses}[
+        "/candidates/0/urlContextMetadata/urlMetadata/1"
+    ] == "info"
+
+
+def test_a_seal_that_never_existed_is_info_and_an_image_on_a_server_is_an_error() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    asked = [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [call]}]
+    body = {"model": "m", "messages": [*asked, {"role": "tool", "tool_call_id": "c1", "content": "r"}]}
+    sent = dragoman.translate_request(body, source="openai-chat", target="gemini", model="gemini-3-flash")
+    assert [loss.severity for loss in sent.losses if loss.code == "seal.dummy"] == ["info"]
+    items = [{"role": "user", "content": "a"}, {"type": "image_generation_call", "id": "ig_1"}]
+    found = losses({"model": "m", "input": items}, "openai-responses", "anthropic")
+    assert (found["/input/1"].code, found["/input/1"].severity) == ("state.dropped", "error")

@@ -98,6 +98,11 @@ def spelled_whole(text: str) -> list[str]:
     return out
 
 
+def without_halves(text: bytes) -> bytes:
+    """JSON text of a frame with U+FFFD for each marked half of a character."""
+    return _STAND_INS.sub("\ufffd", text.decode()).encode() if b"\xf4\x8d" in text else text
+
+
 def _stand_in(found: re.Match[bytes]) -> bytes:
     if found[1] is None:
         return found[0]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, arguments_object, members, objects, word
+from ...codec.hosted_calls import arguments, arguments_object, members, numbered_objects, word
 from ...codec.hosted_calls_as_text import came_back, files, program, stdout
 from ...context import Context
 
@@ -47,7 +47,7 @@ def read_output(content: Any, at: Path) -> Output:
     if "return_code" in content:
         output, code = word(content, "stdout"), content["return_code"]
         parts: list[Part] = [Text(output, at=(*at, "stdout"))] if output else []
-        for i, one in enumerate(objects(content.get("content"))):
+        for i, one in numbered_objects(content.get("content")):
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
         return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
@@ -65,7 +65,7 @@ def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
     """The result of an MCP tool."""
     if isinstance(content, str):
         return (Text(content, at=at),) if content else ()
-    found = [(i, word(block, "text")) for i, block in enumerate(objects(content))]
+    found = [(i, word(block, "text")) for i, block in numbered_objects(content)]
     return tuple([Text(words, at=(*at, i, "text")) for i, words in found if words])
 
 

@@ -257,8 +257,9 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
         more = {name: field for name, field in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
         if more:
             context.keep(at, more)
-    mark = block.cache_control
-    return Text(text, cache=None if mark is None else mark.ttl or "", extra=marked(None, BLOCK, value), at=at)
+    mark = json_text.plain(own["cache_control"]) if "cache_control" in own else None
+    cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
+    return Text(text, cache=cache, extra=marked(None, BLOCK, value), at=at)
 
 
 def _found_tool(value: Raw) -> str:

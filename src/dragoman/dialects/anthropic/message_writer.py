@@ -339,6 +339,8 @@ class BlockWriter:
             if not part.text and not self.own:
                 if part.citations:
                     context.lose("citation.dropped", part.at, "of a text without words")
+                if part.cache is not None:
+                    context.lose("cache.dropped", part.at, "on an empty text")
                 return None
             block = self._own_block(part)
             if block is not None:

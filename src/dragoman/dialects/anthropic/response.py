@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Opaque, Text, ToolCall
+from ...canon.parts import Opaque, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
@@ -67,7 +67,7 @@ _FIGURE = re.compile(rb":(?!\s*0\s*[,}])")
 
 def read_response(body: bytes, context: Context) -> Response:
     """Read an answer into canon."""
-    answer, unknown, _ = admit_answer(body)
+    answer, unknown, context.spelled = admit_answer(body)
     parts = read_content(answer.content, ("content",), context, unknown, answer.model or "")
     usage = read_usage(answer.usage, ("usage",), context, unknown) if answer.usage is not None else None
     stop = None
@@ -76,6 +76,9 @@ def read_response(body: bytes, context: Context) -> Response:
     if stop is None or (stop.reason == "stop" and parts and type(parts[-1]) is not Text):
         called = any(type(part) is ToolCall for part in parts)
         stop = read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, context)
+        refusal = explanation(answer.stop_reason, answer.stop_details, context)
+        if refusal is not None:
+            parts.append(refusal)
     more = carried(answer, wire.ANSWER_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
     return Response(tuple(parts), stop, answer.id or "", answer.model or "", None, usage, (), extra)
@@ -90,19 +93,46 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
     reason = _REASONS.get(word or "", "unknown")
     fields: dict[str, Raw] = {}
     detail = ""
+    detail_at: Path = ()
     if details and details != NULL:
         fields["stop_details"] = details
         value = json_text.plain(details)
-        if isinstance(value, dict):
-            detail = str(value.get("explanation") or value.get("category") or "")
-        context.keep((), dict(fields))
+        if _explains(reason, value):
+            rest = {name: raw for name, raw in json_text.fields(details).items() if name not in ("type", "explanation")}
+            if rest:
+                context.keep(("stop_details",), rest)
+            if context.target in _OWN_FIELD:
+                detail, detail_at = value["explanation"], _EXPLANATION
+        else:
+            detail = str(value.get("explanation") or value.get("category") or "") if isinstance(value, dict) else ""
+            context.keep((), dict(fields))
     own = word if word is not None and (reason == "unknown" or word != _WORDS[reason]) else ""
     if own:
         fields["stop_reason"] = json_text.raw(own)
     if called and reason in ("stop", "unknown"):
         reason = "tool_calls"
     at = _SEQUENCE if sequence is not None else ("stop_reason",) if own else ()
-    return Stop(reason, sequence, detail, {wire.NAME: fields} if fields else None, at, own)
+    return Stop(reason, sequence, detail, {wire.NAME: fields} if fields else None, at, own, detail_at)
+
+
+_EXPLANATION: Path = ("stop_details", "explanation")
+_OWN_FIELD = frozenset({wire.NAME, "gemini", "code-assist"})
+"""Dialects with a field for the words about a stop: `stop_details` here, `finishMessage` of Gemini."""
+
+
+def _explains(reason: str, details: Any) -> bool:
+    """Whether the details of a stop hold the words of a refusal."""
+    return reason == "refusal" and isinstance(details, dict) and bool(details.get("explanation"))
+
+
+def explanation(word: str | None, details: Raw, context: Context) -> Text | None:
+    """The words of a refusal as a part, for dialects in which they are a part of the answer (`refusal`, openai 3.49.0,
+    2026-11). Without them, the client gets an empty answer.
+    """
+    if not details or details == NULL or context.target in _OWN_FIELD:
+        return None
+    value = json_text.plain(details)
+    return Text(str(value["explanation"]), True, at=_EXPLANATION) if _explains(word or "", value) else None
 
 
 def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown: Unknown) -> Usage:

@@ -217,7 +217,7 @@ def _drop_foreign(settings: Settings, context: Context) -> None:
     # Messages has no seed, penalties, log probabilities, verbosity or `n` (anthropic 2.8.0, 2026-11).
     for name, value in given(settings, _FOREIGN):
         if name == "n":
-            if value > 1:
+            if value != 1:
                 context.lose("n.dropped", at.get("n", ()))
         elif value or name == "seed":
             context.lose(_FOREIGN_CODES.get(name, "sampling.dropped"), at.get(name, ()), name)

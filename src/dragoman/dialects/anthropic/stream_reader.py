@@ -29,7 +29,7 @@ from .compaction import compaction_delta, with_delta
 from .faults import fault_from
 from .hosted_calls import read_hosted
 from .message_reader import WRAPPED, read_block, read_citations, unwrapped
-from .response import read_response, read_stop, read_usage
+from .response import explanation, read_response, read_stop, read_usage
 from .wire_by_block_type import read_event, sort_out_block
 
 _FIGURES = Fields(*wire.Usage.__struct_fields__)
@@ -454,6 +454,10 @@ class StreamReader(FrameReader):
         if self._usage is not None:
             usage = read_usage(self._usage, ("message", "usage"), self._context, {})
         stop = read_stop(self._word, self._sequence, self._details, self._called, self._context)
+        refusal = explanation(self._word, self._details, self._context)
+        if refusal is not None:
+            empty = msgspec.structs.replace(refusal, text="")
+            events += (PartStart(self._next, empty), PartDelta(self._next, refusal.text), PartEnd(self._next))
         extra = self._context.keep((), self._extra) if self._extra else None
         events.append(Finish(stop, usage, extra=extra))
 

@@ -64,8 +64,8 @@ class StreamReader(gemini.StreamReader):
     def _take_figures(self, data: bytes) -> None:
         wrapped, unknown, _ = wire.admit_answer(data)
         self._note(wrapped, unknown)
-        if wrapped.response is not None:
-            self._usage = wrapped.response.usageMetadata or self._usage
+        if wrapped.response is not None and wrapped.response.usageMetadata is not None:
+            self._take_usage(wrapped.response.usageMetadata)
 
     def _note(self, wrapped: wire.Wrapped, unknown: Unknown) -> Unknown:
         """Keep the envelope's own fields, and return the unknown fields of the inner chunk."""

@@ -89,7 +89,7 @@ def _read_fetches(value: Any, at: Path, salt: str, context: Context) -> list[Opa
         if word(page, "retrievedUrl"):
             found += _read_fetch(page, (*at, "urlMetadata", i), f"{salt}fetch_{i}")
         else:
-            context.keep((*at, "urlMetadata"), {str(i): json_text.raw(page)})
+            context.lose("field.dropped", (*at, "urlMetadata", i), "a page without an address", "info")
     return found
 
 

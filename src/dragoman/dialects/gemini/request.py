@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.dialect_extras import carried, gather
+from ...codec.dialect_extras import carried, gather, restore
 from ...codec.format_and_system_fallbacks import with_system_as_user, with_taken_format
 from ...codec.request_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
@@ -91,7 +91,7 @@ class RequestReader:
             return
         self._after_model = False
         if role not in _USERS:
-            turns.append(Turn("user", (Opaque(wire.NAME, str(role), json_text.raw(content), at=at),), "", None, at))
+            turns.append(Turn("user", (_read_strange_role(content, at, context, unknown),), "", None, at))
             return
         parts = read_parts(content, at, ids, unknown)
         extra = gather(context, at, unknown) if unknown else None
@@ -113,6 +113,15 @@ class RequestReader:
     def finish(self, head: wire.GenerateRequest, turns: tuple[Turn, ...]) -> Request:
         """Read tools, settings and all other fields."""
         return _read_rest(head, turns, self._context, self._unknown)
+
+
+def _read_strange_role(content: wire.Content, at: Path, context: Context, unknown: Unknown) -> Opaque:
+    """A content whose role is unknown: it stays whole, with the fields that nobody knows."""
+    value = json_text.raw(content)
+    extra = gather(context, at, unknown) if unknown else None
+    if extra is not None:
+        value = json_text.raw(restore(json_text.plain(value), extra, context.source))
+    return Opaque(wire.NAME, str(content.role), value, at=at)
 
 
 def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:

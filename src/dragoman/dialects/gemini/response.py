@@ -13,7 +13,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
-from ...codec.dialect_extras import carried, gather
+from ...codec.dialect_extras import Fields, carried, gather
 from ...codec.failed_answer_endings import finer, in_order, lose_missing_call, lose_stop
 from ...codec.google_model_path_removal import bare
 from ...codec.wire_decoding import Admitted, Unknown
@@ -283,6 +283,34 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
         extra = with_field(extra, ABSENT, json_text.raw(absent))
     found = Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra, None if sums_up else total)
     return found if tier is None else service_tiers.with_tier(found, tier, ("usageMetadata", "serviceTier"))
+
+
+_SUMMANDS = Fields("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
+_COUNTS = Fields(*_SUMMANDS, "cachedContentTokenCount", *wire.USAGE_EXTRAS)
+
+
+def absent_counts(earlier: wire.UsageMetadata, later: wire.UsageMetadata) -> dict[str, Any]:
+    """The counts of an earlier chunk of a stream that a later one does not have."""
+    there, here = _COUNTS.values(earlier), _COUNTS.values(later)
+    return {
+        name: value
+        for name, value, other in zip(_COUNTS, there, here, strict=True)
+        if value is not None and value is not wire.NONE and (other is None or other is wire.NONE)
+    }
+
+
+def add_earlier_counts(usage: wire.UsageMetadata, earlier: dict[str, Any], context: Context) -> None:
+    """Add the counts of earlier chunks that the last chunk of a stream does not have. A count that does not fit the
+    last total is reported: the final chunk of a refused call has neither its thoughts nor its candidates.
+    """
+    for name, value in earlier.items():
+        if getattr(usage, name) not in (None, wire.NONE):
+            continue
+        counted = sum([count or 0 for count in _SUMMANDS.values(usage)])
+        if name in _SUMMANDS and usage.totalTokenCount is not None and counted + value > usage.totalTokenCount:
+            context.lose("usage.dropped", ("usageMetadata", name), f"{value}: the last chunk has a smaller total")
+        else:
+            setattr(usage, name, value)
 
 
 def write_response(response: Response, context: Context) -> bytes:

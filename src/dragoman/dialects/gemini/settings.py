@@ -247,7 +247,9 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
     _write_sampling(settings, config, context)
     thinking = _write_thinking(request, context)
     if settings.thoughts is not None:
-        if context.profile.thinks or not gates:
+        off = thinking.get("thinkingBudget") == 0 and context.source not in wire.KIN
+        # "include_thoughts is only enabled when thinking is enabled": 400 of Vertex AI (reported by users, 2025-05).
+        if (context.profile.thinks or not gates) and not (off and settings.thoughts):
             # Thoughts are returned on request only (google-genai 3.1.0, 2026-11).
             thinking["includeThoughts"] = settings.thoughts
         elif settings.thoughts:

@@ -8,6 +8,8 @@ the bytes ends the answer.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import Raw
 
@@ -31,7 +33,7 @@ from .grounding import METADATA, Places, read_citations, report
 from .hosted_calls import FETCHED, GROUNDING, read_metadata
 from .message import read_arguments, read_part, read_seal
 from .original_values import peek, with_field
-from .response import read_block, read_stop, read_time, read_usage, seed, version
+from .response import absent_counts, add_earlier_counts, read_block, read_stop, read_time, read_usage, seed, version
 from .stream_writer import StreamWriter
 from .streamed_calls import Pieces
 from .streamed_metadata import joined, report_replaced
@@ -126,6 +128,7 @@ class StreamReader(FrameReader):
         self._over = False
         self._continued = False  # the last chunk was only more of the open text
         self._usage: wire.UsageMetadata | None = None
+        self._earlier_counts: dict[str, Any] = {}  # counts that a later chunk does not have
         self._unknown: Unknown = {}
         self._last = wire.Answer()  # the latest fields outside the candidates
         self._scratch_candidate = wire.Candidate()  # scratch, to test whether a candidate or a part has only text
@@ -202,7 +205,15 @@ class StreamReader(FrameReader):
 
     def _take_figures(self, data: bytes) -> None:
         """Take the usage of a chunk whose text was already read."""
-        self._usage = _strict(data).usageMetadata or self._usage
+        usage = _strict(data).usageMetadata
+        if usage is not None:
+            self._take_usage(usage)
+
+    def _take_usage(self, usage: wire.UsageMetadata) -> None:
+        """Take the latest counts. Each chunk has the counts so far, so the last ones are valid."""
+        if self._usage is not None:
+            self._earlier_counts.update(absent_counts(self._usage, usage))
+        self._usage = usage
 
     def _fault(self, fault: Fault, events: list[Event]) -> None:
         if not self._over:
@@ -247,9 +258,8 @@ class StreamReader(FrameReader):
             for place, candidate in enumerate(chunk.candidates if not self._continued else ()):
                 if unknown or not self._more_words(candidate, events):
                     self._candidate(candidate, place, unknown, events)
-        # Each chunk has the figures so far, so the last ones count.
         if chunk.usageMetadata is not None:
-            self._usage = chunk.usageMetadata
+            self._take_usage(chunk.usageMetadata)
         if unknown and chunk.usageMetadata is not None:
             self._unknown = {at: unknown.pop(at) for at in list(unknown) if at[:1] == ("usageMetadata",)}
         if unknown or chunk.promptFeedback or chunk.modelStatus:
@@ -514,7 +524,10 @@ class StreamReader(FrameReader):
             events.append(Finish(stop, usage if last else None, answer.number, last, extra))
 
     def _read_usage(self) -> Usage | None:
-        return read_usage(self._usage, self._context, self._unknown) if self._usage is not None else None
+        if self._usage is None:
+            return None
+        add_earlier_counts(self._usage, self._earlier_counts, self._context)
+        return read_usage(self._usage, self._context, self._unknown)
 
     def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
         """The searches and fetches in the metadata, which is complete now."""

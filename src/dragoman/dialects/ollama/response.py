@@ -47,7 +47,7 @@ def read_response(body: bytes, context: Context) -> Response:
             if extra is not None:
                 extra = {wire.NAME: {f"message/{name}": value for name, value in extra[wire.NAME].items()}}
             return Response(tuple(parts), read_stop(None, parts, context), extra=extra)
-    answer, unknown, _ = wire.ANSWER.admit(body)
+    answer, unknown, context.spelled = wire.ANSWER.admit(body)
     message = answer.message
     parts = read_assistant(message, MESSAGE, Ids(context, seed(answer.created_at, context)), unknown)
     if message.tool_name is not None or message.tool_call_id is not None:

@@ -10,6 +10,7 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import carried
+from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
 from ...codec.settings_for_target import report_parallel
 from ...context import Context
@@ -34,6 +35,7 @@ _AT: dict[str, Path] = {
 }
 _LEVELS = ("low", "medium", "high", "max")
 _NO_OPTIONS = wire.Options()
+_NO_THOUGHTS = "the model does not think"
 
 
 def read_settings(request: wire.ChatRequest) -> Settings:
@@ -116,7 +118,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
         out["format"] = _write_format(settings.format, at.get("format", ()), context)
     # There is no tool_choice, no parallel switch, no `n` and no metadata (server sources, 2026-08).
     report_parallel(settings, context, tools="tools" in out)
-    if settings.n is not None and settings.n > 1:
+    if settings.n not in (None, 1):
         context.lose("n.dropped", at.get("n", ()))
     for value, name, code in (
         (settings.verbosity, "verbosity", "verbosity.dropped"),
@@ -171,11 +173,13 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
         if not off and (effort is not None or budget is not None):
             context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
         if thoughts:
-            context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+            context.lose("thoughts.dropped", settings.at.get("thoughts", ()), _NO_THOUGHTS)
         return None
     levels = profile.efforts or _LEVELS
     if off:
         if profile.thinking_off:
+            if thoughts:
+                context.lose("thoughts.dropped", settings.at.get("thoughts", ()), _NO_THOUGHTS)
             return False
         context.lose("effort.approximated", at, f"the model always thinks: none is sent as {levels[0]}")
         return levels[0]
@@ -201,6 +205,7 @@ def _takes(profile: Profile, think: bool | str | None) -> bool:
 
 
 def _write_format(shape: Format, at: Path, context: Context) -> Any:
-    if shape.name or shape.description:
-        context.lose("format.detail.dropped", at, "the schema's name and description")
+    # Ollama's own guide sends schemas of Pydantic, which have titles and descriptions (blog "Structured outputs",
+    # 2024-12).
+    shape = with_words(shape, at, context)
     return Raw(shape.schema) if shape.schema is not None else "json"

@@ -36,6 +36,7 @@ from .answer_images import FIELD as IMAGES
 from .answer_images import is_image, take_images, write_images
 from .audio_writer import is_sound, write_sounds
 from .cache_marks import takes_marks, written_mark
+from .executed_tools import take_executed
 from .hosted_calls import DETAIL
 from .reasoning_details import (
     FIELD,
@@ -224,6 +225,8 @@ def read_assistant(
         seal = None if request else thought_origin(field, context)
         parts.append(Reasoning(thought, seal=seal, extra=extra, at=at + (field,)))
     parts += details
+    if unknown:
+        parts += take_executed(unknown, at, salt, context)
     content = message.content
     notes = message.annotations
     if content and isinstance(content, str):
@@ -354,6 +357,8 @@ def _write_part(part: Part, context: Context) -> Any:
     out: dict[str, Any]
     if type(part) is Text:
         if not part.text:
+            if part.cache is not None:
+                context.lose("cache.dropped", part.at, "on an empty text")
             return None
         if part.citations:
             context.lose("citation.dropped", part.at)

@@ -76,7 +76,7 @@ def read_response(body: bytes, context: Context) -> Response:
 
 def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Response:
     """Read a decoded answer."""
-    answer, unknown, _ = admitted
+    answer, unknown, context.spelled = admitted
     answers = [_read_choice(choice, i, answer.id or "", context, unknown) for i, choice in enumerate(answer.choices)]
     # The choices of an answer may come in any order; `index` numbers them.
     answers = in_order(answers, [choice.index for choice in answer.choices])
@@ -235,6 +235,21 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
         total,
         tier,
     )
+
+
+def with_earlier_counts(usage: Usage, earlier: Usage) -> Usage:
+    """The counts of a later chunk of a stream, with those of an earlier one that the later one does not have."""
+    names = ("input", "output", "cache_read", "cache_write", "reasoning", "tier")
+    absent = {
+        name: getattr(earlier, name)
+        for name in names
+        if getattr(usage, name) is None and getattr(earlier, name) is not None
+    }
+    if earlier.extra is not None and earlier.extra != usage.extra:
+        absent["extra"] = {
+            dialect: {**fields, **(usage.extra or {}).get(dialect, {})} for dialect, fields in earlier.extra.items()
+        }
+    return msgspec.structs.replace(usage, **absent) if absent else usage
 
 
 def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:

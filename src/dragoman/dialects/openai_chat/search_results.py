@@ -1,14 +1,17 @@
-"""Reads the web searches of Chat hosts: the fields `search_results` and `citations` beside `choices`.
+"""Reads the web searches of Chat hosts: the fields `search_results`, `citations` and `web_search` beside `choices`.
 
 Perplexity fills both in every chunk (recorded 2025: `openai-chat-8a94592424d1`): `citations` has addresses, and `[2]`
-in the text refers to the second of them. For other dialects they are a hosted call with its result, and citations of
-the text. No host sends the search query. Neither field is written: OpenAI's schema of an answer lacks them (2026-11),
-and no host accepts them in a request. The cited pages cross as annotations.
+in the text refers to the second of them. z.ai and BigModel send the pages as `web_search`, with other names for the
+same members (zai-sdk 0.2.3, 2026-11); `[ref_2]` in the text refers to the page whose `refer` is "ref_2". For other
+dialects the fields are a hosted call with its result, and citations of the text. No host sends the search query. None
+of the fields is written: OpenAI's schema of an answer lacks them (2026-11), and no host accepts them in a request. The
+cited pages cross as annotations.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -16,12 +19,13 @@ from msgspec import Raw
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Text
 from ...codec import json_text
 from ...codec.call_ids import hashed
-from ...codec.hosted_calls import objects, word
+from ...codec.hosted_calls import numbered_objects, objects, word
 from ...context import Context
 from . import wire
 
-RESULTS, ADDRESSES = "search_results", "citations"
-_NUMBER = re.compile(r"\[(\d{1,3})\]")
+RESULTS, ADDRESSES, PAGES = "search_results", "citations", "web_search"
+_FIELDS = (RESULTS, ADDRESSES, PAGES)
+_NUMBER = re.compile(r"\[(?:ref_)?(\d{1,3})\]")
 
 
 class Search:
@@ -29,8 +33,8 @@ class Search:
 
     __slots__ = ("_cited", "_found", "_sources", "fields")
 
-    def __init__(self, results: Raw | None, addresses: Raw | None) -> None:
-        self.fields = results, addresses
+    def __init__(self, results: Raw | None, addresses: Raw | None, pages: Raw | None = None) -> None:
+        self.fields = results, addresses, pages
         """As they came."""
         found = json_text.plain(results) if results is not None else None
         listed = json_text.plain(addresses) if addresses is not None else None
@@ -38,6 +42,7 @@ class Search:
             Citation(word(page, "url"), word(page, "title"), word(page, "snippet"), age=word(page, "date"))
             for page in objects(found)
         ]
+        self._sources += _pages_of_zai(json_text.plain(pages)) if pages is not None else []
         known = {page.url: page for page in self._sources}
         urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
         self._cited = [known.get(url, Citation(url)) for url in urls] or self._sources
@@ -50,9 +55,11 @@ class Search:
     def parts(self, answer_id: str) -> tuple[Opaque, Opaque]:
         """The search as a hosted call with its result."""
         name = hashed(f"{answer_id}\x1fsearch", "search_")
-        call = HostedCall(wire.NAME, ADDRESSES, ELSEWHERE, "web_search", name, "web_search", "{}", at=(ADDRESSES,))
+        found = PAGES if self.fields[2] is not None else RESULTS
+        called = found if found == PAGES and self.fields[1] is None else ADDRESSES
+        call = HostedCall(wire.NAME, called, ELSEWHERE, "web_search", name, "web_search", "{}", at=(called,))
         sources = tuple(self._sources)
-        return call, HostedResult(wire.NAME, RESULTS, ELSEWHERE, "web_search", name, sources, at=(RESULTS,))
+        return call, HostedResult(wire.NAME, found, ELSEWHERE, "web_search", name, sources, at=(found,))
 
     def citations(self, text: str) -> tuple[Citation, ...]:
         """The citations of a text: a page for each number in brackets."""
@@ -69,15 +76,39 @@ def take_search(fields: dict[str, Raw], context: Context, before: Search | None 
     """The search in the fields of an answer, removed from them; None if there is none. Within this dialect the fields
     stay. `before`: the search of the last chunk, which most chunks repeat.
     """
-    if context.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
+    if context.target == wire.NAME or not any(name in fields for name in _FIELDS):
         return None
-    found = fields.get(RESULTS), fields.get(ADDRESSES)
+    found = fields.get(RESULTS), fields.get(ADDRESSES), fields.get(PAGES)
     search = before if before is not None and before.fields == found else Search(*found)
     if not search:
         return None
-    fields.pop(RESULTS, None)
-    fields.pop(ADDRESSES, None)
+    if search is not before and found[2] is not None:
+        _report_rest(json_text.plain(found[2]), context)
+    for name in _FIELDS:
+        fields.pop(name, None)
     return search
+
+
+_ZAI = {"link": "url", "title": "title", "content": "quote", "publish_date": "age"}
+
+
+def _pages_of_zai(listed: Any) -> list[Citation]:
+    """The pages in the order of their numbers in the text."""
+    pages = [page for page in objects(listed) if word(page, "link")]
+    pages.sort(key=lambda page: int(word(page, "refer").removeprefix("ref_") or 0) if _is_numbered(page) else 0)
+    return [Citation(**{own: word(page, name) for name, own in _ZAI.items()}) for page in pages]
+
+
+def _is_numbered(page: dict[str, Any]) -> bool:
+    return word(page, "refer").removeprefix("ref_").isdecimal()
+
+
+def _report_rest(listed: Any, context: Context) -> None:
+    """Report the members of z.ai's pages that no other dialect has: the name of the site, its icon, pictures."""
+    for i, page in numbered_objects(listed):
+        for name, value in page.items():
+            if name not in _ZAI and name != "refer" and value not in (None, "", []):
+                context.lose("field.dropped", (PAGES, i, name), severity="info")
 
 
 def with_search(parts: list[Part], search: Search, answer_id: str) -> list[Part]:

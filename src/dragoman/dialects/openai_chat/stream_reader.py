@@ -31,9 +31,10 @@ from ...errors import WireError
 from . import wire
 from .answer_images import take_images
 from .audio_reader import StreamedSound
+from .executed_tools import ExecutedTools
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
-from .response import TIER_AT, read_response, read_stop, read_usage
+from .response import TIER_AT, read_response, read_stop, read_usage, with_earlier_counts
 from .search_results import Search, take_search
 from .streamed_answer import Answer
 from .streamed_calls import Call, begins
@@ -73,6 +74,7 @@ class StreamReader(FrameReader):
         self._noted: set[tuple[Path, str]] = set()
         self._field = ""  # the host's field for thinking
         self._search: Search | None = None  # the search that the host ran
+        self._executed = ExecutedTools(context)
         self._late: Search | None = None  # a search that is reported at the end of the answer
         self._words_cited: list[str] = []  # the text that may cite its pages
         self._skips_numbers = False  # the open text has annotations, or began before the search was known
@@ -147,7 +149,8 @@ class StreamReader(FrameReader):
                 unknown[("usage",)] = unknown.pop(("choices", len(chunk.choices) - 1, "usage"), {})
         # Usage comes in a chunk of its own with empty choices (openai 3.49.0, 2026-11); some hosts send it earlier.
         if chunk.usage is not None:
-            self._usage = self._figures(chunk, unknown or {})
+            figures = self._figures(chunk, unknown or {})
+            self._usage = figures if self._usage is None else with_earlier_counts(figures, self._usage)
         if unknown:
             if () in unknown:
                 self._find_search(unknown[()], events)
@@ -189,12 +192,14 @@ class StreamReader(FrameReader):
         self._note((), _sent(chunk, _CHUNK_EXTRAS))
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
-        """Images that a delta brings."""
+        """Images, and uses of tools that the host ran, that a delta brings."""
         if self._context.target == wire.NAME:
             return
         for i, choice in enumerate(chunk.choices or ()):
-            for image in take_images(unknown, ("choices", i, "delta")):
-                self._whole_piece(self._answer(choice.index), image, events)
+            at: Path = ("choices", i, "delta")
+            executed = self._executed.take(unknown, at, self._id, streamed=choice.index)
+            for piece in (*executed, *take_images(unknown, at)):
+                self._whole_piece(self._answer(choice.index), piece, events)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
         """Read a search in a chunk (hosts repeat it in every chunk). Its parts come before the first text."""
@@ -594,6 +599,8 @@ class StreamReader(FrameReader):
             self._end(answer, events)
             if self._late is not None and not answer.number:
                 self._add_search(answer, self._late, events)
+            for part in self._executed.rest():
+                self._one_piece(answer, part, events)
             stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._context)
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))

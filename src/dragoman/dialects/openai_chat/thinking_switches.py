@@ -88,9 +88,18 @@ def read_switches(settings: Settings, unknown: Unknown) -> Settings:
             top["reasoning_effort"] = json_text.raw(found.requested)
         if found.effort not in (None, "none"):
             unknown.setdefault(("reasoning",), {})["effort"] = json_text.raw(found.effort)
+        if found.budget:
+            _leave(unknown, found.at["budget"], found.budget)
+    elif found.on and "none" in (found.requested, found.effort):
+        _leave(unknown, found.at["on"], True)
     if () in unknown and not top:
         del unknown[()]
     return _applied(settings, found)
+
+
+def _leave(unknown: Unknown, at: Path, value: Any) -> None:
+    """Put a value back among the unread fields."""
+    unknown.setdefault(at[:-1], {})[str(at[-1])] = json_text.raw(value)
 
 
 def _read(name: str, value: Raw, found: _Found) -> dict[str, Raw] | None:

@@ -68,9 +68,12 @@ def _write_result(result: ToolResult, moved: list[Part], context: Context) -> di
     if result.structured:
         # A result is text only (openai 3.49.0, 2026-11).
         context.lose("result.structured.as_text", result.at)
-    if result.cache is not None:
+    if result.cache is not None and not content:
+        # Anthropic refuses a mark on an empty text: "cache_control cannot be set for empty text blocks" (400, 2025).
+        context.lose("cache.dropped", result.at, "on an empty text")
+    elif result.cache is not None:
         mark = written_mark(result.cache, result.at, context)
-        content = _with_mark(content, mark) if mark else content
+        content = _with_mark(content, mark, result, context) if mark else content
     message = {"role": "tool", "tool_call_id": call_id, "content": content}
     return message if result.extra is None else restore(message, result.extra, wire.NAME)
 
@@ -89,10 +92,12 @@ def _orphan_head(result: ToolResult) -> str:
     return f"[result{of}{call}{', failed' if result.is_error else ''}]"
 
 
-def _with_mark(content: Any, mark: dict[str, Any]) -> Any:
-    """Content with a cache mark on its last part."""
+def _with_mark(content: Any, mark: dict[str, Any], result: ToolResult, context: Context) -> Any:
+    """Content with the cache mark of a result on its last part. The part's own mark stays."""
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    last = {**parts[-1], **mark}
+    last = {**mark, **parts[-1]}
+    if any(last[name] != value for name, value in mark.items()):
+        context.lose("cache.dropped", result.at, "the last part of the result has a mark with another ttl")
     return [*parts[:-1], last]
 
 

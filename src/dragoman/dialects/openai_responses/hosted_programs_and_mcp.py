@@ -25,6 +25,7 @@ from ...codec.hosted_calls import (
     is_other,
     mapped,
     members,
+    numbered_objects,
     objects,
     own_id,
     use_id,
@@ -120,7 +121,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
     call_id = own_id(_RUN_PREFIX, word(item, "id"))
     code_arguments = arguments(code=word(item, "code"), language="python")
     parts: list[Part] = []
-    for i, one in enumerate(objects(item.get("outputs"))):
+    for i, one in numbered_objects(item.get("outputs")):
         place = (*at, "outputs", i)
         if word(one, "logs"):
             parts.append(Text(word(one, "logs"), at=(*place, "logs")))
@@ -153,7 +154,7 @@ def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path)
     complaints: list[str] = []
     codes: list[int] = []
     timed_out = False
-    for i, one in enumerate(objects(item.get("output"))):
+    for i, one in numbered_objects(item.get("output")):
         if word(one, "stdout"):
             parts.append(Text(word(one, "stdout"), at=(*at, "output", i, "stdout")))
         complaints.append(word(one, "stderr"))

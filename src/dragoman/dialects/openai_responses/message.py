@@ -236,6 +236,8 @@ def _write_input_part(part: Part, context: Context, result: bool) -> Any:
     out: dict[str, Any]
     if type(part) is Text:
         if not part.text and context.source != wire.NAME:
+            if part.cache is not None:
+                context.lose("cache.dropped", part.at, "on an empty text")
             return None
         if part.refusal or part.citations:
             # User messages take input parts only, without refusals and citations (lint rule OAR-014).

@@ -313,11 +313,13 @@ def write_items(
 
 
 def _skip(text: Text, context: Context) -> None:
-    """Report the seal and the citations of an empty text."""
+    """Report the seal, the citations and the cache mark of an empty text."""
     if text.seal is not None:
         context.lose("seal.dropped", text.at)
     if text.citations:
         context.lose("citation.dropped", text.at)
+    if text.cache is not None:
+        context.lose("cache.dropped", text.at, "on an empty text")
 
 
 def _is_content(part: Part) -> bool:

@@ -253,8 +253,8 @@ def _read_other(item: wire.Item, at: Path, out: list[Part], added: list[Tool | H
     parts = read_other(item, at, context)
     part = parts[0] if parts else None
     if context.target != wire.NAME and isinstance(part, Opaque):
-        if part.kind == "item_reference":
-            # An item_reference names an item that OpenAI's server stores (openai 3.49.0, 2026-11).
+        if part.kind in ("item_reference", "image_generation_call"):
+            # Both name something that OpenAI's server stores: the call is a generated image without its bytes.
             context.lose("state.dropped", at, "an item that only its server holds")
             return
         if part.kind in _ADDS_TOOLS:

@@ -161,7 +161,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
             context.lose("sampling.dropped", at.get(name, ()), name)
     if settings.stop:
         context.lose("stop.dropped", at.get("stop", ()))
-    if settings.n is not None and settings.n > 1:
+    if settings.n not in (None, 1):
         context.lose("n.dropped", at.get("n", ()))
     if settings.logprobs or settings.top_logprobs is not None:
         _write_logprobs(settings, refused, out, context)

@@ -36,6 +36,7 @@ from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
 from .item_events import ANNOTATION, DONE, KINDS, PART_DONE, Item, PartEvents
 from .output_items import read_item
+from .repeated_items import FinishedItems
 from .response import answer_extra, read_figures, read_response, read_stop
 
 
@@ -94,6 +95,7 @@ class StreamReader(FrameReader):
         self._active: Item | None = None
         self._waiting: dict[int, Item] = {}
         self._done: set[int] = set()
+        self._finished = FinishedItems()
         self._names: set[bytes] = set()  # the ids of items that are done
         self._moved: dict[int, int] = {}  # output_index -> the place of another item
         self._later: list[Part] = []
@@ -154,6 +156,8 @@ class StreamReader(FrameReader):
                 self._echo = data.partition(_RESPONSE)[2]
             before = len(events)
             self._event(event, events)
+            if event.type == _ENDED:
+                self._finished.add(event.output_index, data)
             active = self._active
             if active is not None and active.continues_with(event) and not unknown:
                 return starts_part(events, before) or (len(events) == before + 1 and type(events[-1]) is PartDelta)
@@ -366,6 +370,9 @@ class StreamReader(FrameReader):
         if not isinstance(sent, wire.Answer):
             answer, unknown, _ = wire.ENDING.admit(sent or Raw(b"{}"))
         items = answer.output or ()
+        for place, item in enumerate(items):
+            if place in self._done:
+                self._finished.compare(place, item, self._context)
         if self._active is None:
             for place, item in enumerate(items):
                 if place not in self._done or bytes(memoryview(item)[:1]) != b"{":

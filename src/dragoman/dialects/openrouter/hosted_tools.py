@@ -8,18 +8,19 @@ Chat schema does not list it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Raw
 
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
 from ...codec.hosted_tools import IMAGES, Row, kinds, location, plain_options
+from ...context import Context
 from .wire import NAME
 
 PLUGINS = "plugins"
 DEFERRED_TOOLS = "deferred_tools"
 _PLUGIN = "plugin:"
+_NO_OPTIONS = frozenset({"id", "type", "enabled"})
 _SEARCH = {
     "max_uses": "max_uses",
     "max_results": "max_results",
@@ -114,7 +115,7 @@ HOSTED = (
             ),
             **location("user_location"),
         },
-        quiet=frozenset({"id", "type", "enabled"}),
+        quiet=_NO_OPTIONS,
     ),
     Row(
         NAME,
@@ -122,24 +123,30 @@ HOSTED = (
         _PLUGIN + "web-fetch",
         kinds(_PLUGIN + "web-fetch"),
         options=plain_options(_FETCH),
-        quiet=frozenset({"id"}),
+        quiet=_NO_OPTIONS,
     ),
 )
 
 
-def take_plugins(plugins: Raw) -> tuple[list[HostedTool], Raw | None]:
-    """The plugins for search and fetch as tools, and the field without them; None if the field is then empty."""
+def take_plugins(plugins: Raw, context: Context) -> tuple[list[HostedTool], Raw | None]:
+    """The plugins for search and fetch as tools, and the field if it is no list of plugins.
+
+    All other plugins are reported one by one. A plugin that is switched off is like an absent plugin elsewhere; its
+    options are reported.
+    """
     found = json_text.plain(plugins)
-    taken: list[HostedTool] = []
-    left: list[Any] = []
-    for i, plugin in enumerate(found if isinstance(found, list) else ()):
-        if not isinstance(plugin, dict) or plugin.get("id") not in ("web", "web-fetch"):
-            left.append(plugin)
-        elif plugin.get("enabled") is not False:
-            taken.append(HostedTool(NAME, _PLUGIN + plugin["id"], json_text.raw(plugin), (PLUGINS, i)))
-    if not isinstance(found, list) or len(left) == len(found):
+    if not isinstance(found, list) or not found:
         return [], plugins
-    return taken, json_text.raw(left) if left else None
+    taken: list[HostedTool] = []
+    for i, plugin in enumerate(found):
+        if isinstance(plugin, dict) and plugin.get("enabled") is False:
+            for name in [name for name in plugin if name not in _NO_OPTIONS]:
+                context.lose("field.dropped", (PLUGINS, i, name), "the plugin is switched off", "info")
+        elif isinstance(plugin, dict) and plugin.get("id") in ("web", "web-fetch"):
+            taken.append(HostedTool(NAME, _PLUGIN + plugin["id"], json_text.raw(plugin), (PLUGINS, i)))
+        else:
+            context.lose("field.dropped", (PLUGINS, i))
+    return taken, None
 
 
 def take_deferred_search(control: Raw) -> tuple[list[HostedTool], Raw | None]:

@@ -131,6 +131,9 @@ def _marked(part: Part, context: Context) -> Part:
     """The part with its cache mark in the extra, from which Chat's writer writes it."""
     if part.cache is None:
         return part
+    if type(part) is Text and not part.text:
+        context.lose("cache.dropped", part.at, "on an empty text")
+        return msgspec.structs.replace(part, cache=None)
     if MARK in (part.extra or {}).get(wire.CHAT, {}):
         return msgspec.structs.replace(part, cache=None)
     mark = json_text.raw(cache_mark(part.cache, part.at, context))
@@ -144,6 +147,8 @@ def _fitted_result(result: ToolResult, context: Context) -> ToolResult:
         changes["cache"] = None
         if parts[-1].cache is None:
             parts[-1] = msgspec.structs.replace(parts[-1], cache=result.cache)
+        elif parts[-1].cache != result.cache:
+            context.lose("cache.dropped", result.at, "the last part of the result has a mark with another ttl")
     for i, part in enumerate(parts):
         if type(part) is Media and context.binary != "summarise":
             parts[i] = _fitted_media(part, context, inside=True)

@@ -118,7 +118,7 @@ def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], co
     """The request of Chat's reader, with this dialect's fields outside of messages."""
     plugins: list[HostedTool] = []
     if request.plugins and context.target != wire.NAME:
-        plugins, left = take_plugins(request.plugins)
+        plugins, left = take_plugins(request.plugins, context)
         request.plugins = wire.NONE if left is None else left
     if request.deferred_tools and context.target != wire.NAME:
         search, left = take_deferred_search(request.deferred_tools)
@@ -127,7 +127,7 @@ def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], co
     fields = take_own(request, context)
     tools = own_tools(read.tools, context) + tuple(plugins)
     choice = own_choice(read.choice, context)
-    settings = read_settings(read.settings, request)
+    settings = read_settings(read.settings, request, context)
     extra = with_shared(wire.with_own(read.extra, fields), context.target, for_other(fields, context))
     return Request(turns, read.model, tools, choice, settings, read.stream, extra)
 

@@ -12,7 +12,7 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Request, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import NULL, carried
-from ...codec.reasoning_effort import wanted
+from ...codec.reasoning_effort import ORDER, wanted
 from ...context import Context
 from ..openai_chat.tools import lifetime
 from . import unknown_field_removal, wire
@@ -85,7 +85,7 @@ def with_image_wish(settings: Settings) -> Settings:
     return msgspec.structs.replace(settings, images=True, at={**settings.at, "images": ("modalities",)})
 
 
-def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
+def read_settings(settings: Settings, request: wire.ChatRequest, context: Context) -> Settings:
     """Chat's settings, with this dialect's other or additional values."""
     reasoning = request.reasoning
     if reasoning is None and request.include_reasoning is None and not request.cache_control:
@@ -93,12 +93,12 @@ def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
     at: dict[str, Path] = dict(settings.at)
     changes: dict[str, Any] = {}
     if reasoning is not None:
-        effort, budget = reasoning.effort, reasoning.max_tokens
-        if effort is None and budget is None and settings.effort is None:
+        effort, budget = _decided(reasoning, settings, context)
+        if effort is None and budget is None:
             if reasoning.enabled is False:
                 effort = "none"
                 at["effort"] = ("reasoning", "enabled")
-            elif reasoning.enabled:
+            elif reasoning.enabled and settings.effort is None:
                 budget = -1
                 at["budget"] = ("reasoning", "enabled")
         for name, value in (("effort", effort), ("budget", budget)):
@@ -113,6 +113,30 @@ def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
         changes["cache"] = lifetime(request.cache_control)
         at["cache"] = ("cache_control",)
     return msgspec.structs.replace(settings, at=at, **changes)
+
+
+def _decided(reasoning: wire.ReasoningConfig, settings: Settings, context: Context) -> tuple[str | None, int | None]:
+    """Effort and budget of the `reasoning` object. `enabled` decides, as for clients of Chat, if it turns thinking off
+    or if the effort is an unknown word; the other values are then reported. An effort of none overrules `enabled`.
+    """
+    effort, budget, on = reasoning.effort, reasoning.max_tokens, reasoning.enabled
+    if on is None or context.target == wire.NAME:
+        return effort, budget
+    if not on:
+        for value, at in (
+            (effort, _REASONING_PATHS["effort"]),
+            (budget, _REASONING_PATHS["budget"]),
+            (settings.effort if effort is None else None, settings.at.get("effort", ())),
+        ):
+            if value not in (None, 0, "none"):
+                context.lose("effort.dropped", at, "thinking is switched off")
+        return (effort if effort == "none" else None), None
+    if effort == "none" or (effort is None and settings.effort == "none"):
+        context.lose("field.dropped", ("reasoning", "enabled"), "the effort is none")
+    elif effort is not None and effort not in ORDER and effort not in context.profile.efforts:
+        context.lose("effort.dropped", _REASONING_PATHS["effort"], effort)
+        effort = None
+    return effort, budget
 
 
 def at_of(at: Mapping[str, Path], name: str) -> Path:
@@ -186,7 +210,7 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
         fields["cache_control"] = json_text.raw(cache_mark(settings.cache, at.get("cache", ()), context))
     if settings.n is not None:
         changes["n"] = None
-        if settings.n > 1:
+        if settings.n != 1:
             context.lose("n.dropped", at.get("n", ()), f"n: {settings.n}")
     if settings.user is not None and at.get("user") != ("user",):
         crossing_at = {**at, "user": ("user",)}

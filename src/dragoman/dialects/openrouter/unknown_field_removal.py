@@ -10,7 +10,6 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from ...canon.losses import Severity
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
@@ -105,9 +104,9 @@ def _known(
         first = name.partition("/")[0]
         if (name in names or first in whole) and not (name == "audio" and bytes(value) == b"null"):
             known_fields[name] = value
-        elif bytes(value) != b"null":
-            severity: Severity | None = "info" if name in _QUIET else None
-            context.lose("field.dropped", (*at, *name.split("/")), severity=severity)
+        else:
+            *below, last = name.split("/")
+            context.lose_field((*at, *below), last, value, frozenset({last}) if name in _QUIET else _NONE)
     if len(known_fields) == len(extra[wire.CHAT]):
         return extra
     left = {dialect: fields for dialect, fields in extra.items() if dialect != wire.CHAT}

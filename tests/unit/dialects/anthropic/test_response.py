@@ -95,10 +95,14 @@ def test_a_client_call_decides_where_the_word_is_weak() -> None:
 def test_stop_details_are_kept() -> None:
     details = {"type": "refusal", "category": "bio", "explanation": "no"}
     answer = _answer(stop_reason="refusal", stop_details=details)
-    response, lost = read_answer(answer)
-    assert response.stop == Stop("refusal", None, "no", {MESSAGES: {"stop_details": Raw(msgspec.json.encode(details))}})
-    assert lost == [("field.dropped", "/stop_details")]
+    own = {MESSAGES: {"stop_details": Raw(msgspec.json.encode(details))}}
+    at = ("stop_details", "explanation")
+    response, lost = read_answer(answer, MESSAGES)
+    assert response.stop == Stop("refusal", None, "no", own, detail_at=at)
     assert write_answer(response, MESSAGES) == (answer, [])
+    response, lost = read_answer(answer)
+    assert (response.stop, response.parts[-1]) == (Stop("refusal", extra=own), Text("no", True, at=at))
+    assert lost == [("field.dropped", "/stop_details/category")]
 
 
 @pytest.mark.parametrize("word", ["compaction", "whim"])

@@ -96,7 +96,7 @@ def test_images_of_a_history_cross_and_ids_alone_do_not() -> None:
     model = sent(ITEM).json()["contents"][1]
     assert model == {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
     named = sent({"type": "image_generation_call", "id": "ig_1"})
-    assert ("hosted.dropped", "/input/1") in {(loss.code, loss.path) for loss in named.losses}
+    assert ("state.dropped", "/input/1") in {(loss.code, loss.path) for loss in named.losses}
 
 
 def test_an_upstream_gets_an_item_of_four_fields() -> None:

@@ -32,7 +32,16 @@ def test_own_fields_come_back_and_are_reported_elsewhere() -> None:
     body = asked(USER, **own)
     assert again(body) == body
     for target in ("anthropic", "openai-chat"):
-        assert {path for code, path in read(body, target)[1] if code == "field.dropped"} == {f"/{name}" for name in own}
+        reported = {path for code, path in read(body, target)[1] if code == "field.dropped"}
+        assert reported == {f"/{name}" for name in own if name != "plugins"} | {"/plugins/0"}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])
+def test_options_of_a_plugin_that_is_switched_off_are_reported(target: str) -> None:
+    plugins = [{"id": "web", "enabled": False, "max_results": 3}, {"id": "web"}, {"id": "moderation", "enabled": False}]
+    request, losses = read(asked(USER, plugins=plugins), target)
+    assert [tool.at for tool in request.tools] == [("plugins", 1)]
+    assert [loss for loss in losses if loss[0] == "field.dropped"] == [("field.dropped", "/plugins/0/max_results")]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +55,10 @@ def test_own_fields_come_back_and_are_reported_elsewhere() -> None:
         ({"enabled": True}, None, -1, None),
         ({"enabled": False}, "none", None, None),
         ({"enabled": True, "effort": "low"}, "low", None, None),
+        ({"enabled": True, "effort": "gigantic"}, None, -1, None),
+        ({"enabled": False, "effort": "gigantic"}, "none", None, None),
+        ({"enabled": False, "max_tokens": 2000}, "none", None, None),
+        ({"enabled": True, "effort": "none"}, "none", None, None),
     ],
 )
 def test_the_reasoning_object_is_effort_budget_and_the_wish_to_see_thoughts(
