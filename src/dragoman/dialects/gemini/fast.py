@@ -28,6 +28,7 @@ from ...fast.plain_answers import (
     Named,
     Plain,
     PlainCall,
+    PlainSeals,
     Word,
     as_spelled,
     decodable,
@@ -122,6 +123,7 @@ _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls"
 _KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
 _CUT = ("MAX_TOKENS", 2)
 _NO_WORDS = Raw(b'""')
+_NO_SLOTS: dict[str, str] = {}
 _DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lru_cache(maxsize=64)(write_time)
 
@@ -134,21 +136,25 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         return None
     candidate, usage = answer.candidates[0], answer.usageMetadata
     text = thinking = NO_TEXT
-    thinking_seal: Seal | None = None
     calls: dict[str, PlainCall] = {}
-    seals: dict[str, Seal] | None = None
-    text_seal: Seal | None = None
+    seals: PlainSeals | None = None
     invented: tuple[Path, ...] = ()
     for place, part in enumerate(candidate.content.parts):
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
-        if signature is not None and (seal := _seal(signature)) is None:
-            return None
+        if signature is not None:
+            seal = _seal(signature)
+            if seal is None:
+                return None
+            if seals is None:
+                seals = PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
                 return None
-            thinking, thinking_seal = spelled, seal
+            thinking = spelled
+            if seals is not None:
+                seals.thought = seal
         elif call is not None and part.text is NULL:
             arguments = str(call.args, "utf-8")
             call_id = call.id
@@ -158,20 +164,19 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
-            if seal is not None:
-                if seals is None:
-                    seals = {call_id: seal}
-                else:
-                    seals[call_id] = seal
+            if seals is not None and seal is not None:
+                seals.calls[call_id] = seal
         elif not text and not calls and call is None:
             spelled = as_spelled(part.text)
             if not spelled:
                 return None
-            text, text_seal = spelled, seal
+            text = spelled
+            if seals is not None:
+                seals.text = seal
         else:
             return None
     cut = candidate.finishReason in _CUT
-    if calls and (cut or text_seal is not None):
+    if calls and (cut or (seals is not None and seals.text is not None)):
         return None
     if not (calls or text) or (cut and candidate.finishMessage is not None):
         return None
@@ -195,12 +200,10 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         read_time(answer.createTime) if answer.createTime is not None else None,
         tier,
         True,
-        _names_of_extras(candidate, usage, tier),
+        partial(_kept, candidate, usage),
+        invented,
+        thinking,
         seals,
-        text_seal=text_seal,
-        invented=invented,
-        thinking=thinking,
-        thinking_seal=thinking_seal,
     )
 
 
@@ -211,7 +214,7 @@ def _seal(signature: str) -> Seal | None:
     return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
 
 
-def _names_of_extras(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
+def _kept(candidate: _Candidate, usage: _Usage) -> Named:
     return _KINDS[
         candidate.safetyRatings in EMPTY_VALUES,
         candidate.avgLogprobs in EMPTY_VALUES,
@@ -222,13 +225,16 @@ def _names_of_extras(candidate: _Candidate, usage: _Usage, tier: str | None) -> 
         usage.responseTokenCount in EMPTY_VALUES,
         usage.responseTokensDetails in EMPTY_VALUES,
         usage.trafficType in EMPTY_VALUES,
-        not usage.serviceTier or tier is not None,
+        not usage.serviceTier or service_tiers.read(usage.serviceTier) is not None,
     ]
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    if plain.cache_write or plain.thoughts is not None or plain.thought is not None:
+    packed = plain.packed
+    if plain.cache_write:
+        return None
+    if packed is not None and (packed.before_calls is not None or packed.before_text is not None):
         return None
     parts = [_Part(plain.thinking, True)] if plain.thinking else []
     if plain.text:
@@ -236,12 +242,12 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     if plain.calls:
         if plain.parsed and not decodable(plain):
             return None
-        slots = plain.slots or {}
+        slots = packed.on_calls or _NO_SLOTS if packed is not None else _NO_SLOTS
         for call_id, call in plain.calls.items():
             called = _Call(id=call_id, name=call.name, args=Raw(call.arguments))
             parts.append(_Part(NULL, None, called, slots.get(call_id)))
-    elif plain.last_slot is not None:
-        parts.append(_Part(_NO_WORDS, thoughtSignature=plain.last_slot))
+    elif packed is not None and packed.on_last_text is not None:
+        parts.append(_Part(_NO_WORDS, thoughtSignature=packed.on_last_text))
     thought, read = plain.reasoning, plain.cache_read
     answer_tokens = plain.output - (thought or 0)
     if answer_tokens < 0:

@@ -24,8 +24,10 @@ from ...fast.plain_answers import (
     CallId,
     Exact,
     Kinds,
+    Named,
     Plain,
     PlainCall,
+    PlainSeals,
     Word,
     as_spelled,
     is_unknown_field,
@@ -208,9 +210,9 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     message, stop = choice.message, choice.finish_reason
     text, tool_calls = as_spelled(message.content), message.tool_calls
     calls: dict[str, PlainCall] = {}
-    thinking, seal = NO_TEXT, None
+    thinking, seals = NO_TEXT, None
     if message.reasoning_content is not NULL or message.reasoning is not NULL:
-        found, seal = _thinking(message.reasoning_content, message.reasoning)
+        found, seals = _thinking(message.reasoning_content, message.reasoning)
         if found is None:
             return None
         thinking = found
@@ -247,20 +249,29 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer.created,
         tier,
         False,
-        _KINDS[
-            choice.content_filter_results in EMPTY_VALUES,
-            choice.stop_reason in EMPTY_VALUES,
-            not prompt_details.text_tokens,
-            not completion_details.text_tokens,
-            not answer.service_tier or tier is not None,
-            answer.system_fingerprint in EMPTY_VALUES,
-            answer.prompt_filter_results in EMPTY_VALUES,
-            answer.timings in EMPTY_VALUES,
-        ],
-        thinking=thinking,
-        thinking_seal=seal,
+        partial(_kept, answer, unknown),
+        (),
+        thinking,
+        seals,
     )
-    return _with_unknown(plain, unknown) if unknown else plain
+    return plain if not unknown or _take_known(unknown, plain) else None
+
+
+def _kept(answer: _Answer, unknown: _Unknown) -> Named:
+    choice, usage = answer.choices[0], answer.usage
+    prompt_details = usage.prompt_tokens_details or _NO_PROMPT_DETAILS
+    completion_details = usage.completion_tokens_details or _NO_COMPLETION_DETAILS
+    kept = _KINDS[
+        choice.content_filter_results in EMPTY_VALUES,
+        choice.stop_reason in EMPTY_VALUES,
+        not prompt_details.text_tokens,
+        not completion_details.text_tokens,
+        not answer.service_tier or service_tiers.read(answer.service_tier) is not None,
+        answer.system_fingerprint in EMPTY_VALUES,
+        answer.prompt_filter_results in EMPTY_VALUES,
+        answer.timings in EMPTY_VALUES,
+    ]
+    return _with_unknown(kept, unknown) if unknown else kept
 
 
 _Unknown = tuple[tuple[Path, dict[str, Raw]], ...]
@@ -302,36 +313,40 @@ _MESSAGE_FIELDS, _CHOICE_FIELDS, _USAGE_FIELDS, _ANSWER_FIELDS = [
 ]
 
 
-def _with_unknown(plain: Plain, unknown: _Unknown) -> Plain | None:
-    """The answer with the figures among the unknown fields, and with the names of the other fields that are kept."""
-    extra_names = [*plain.kept]
-    above = extra_names.pop() if extra_names and extra_names[-1][0] == () else None
+def _take_known(unknown: _Unknown, plain: Plain) -> bool:
+    """Move figures and the service tier from the unknown fields to the answer. False: the answer has two tiers."""
     for at, fields in unknown:
         if at == _IN_USAGE:
             figures = plain.cache_read, plain.cache_write, plain.reasoning
             plain.cache_read, plain.cache_write, plain.reasoning = take_figures(fields, *figures)
-            if "service_tier" in fields:  # Mistral
-                tier = service_tiers.read(fields["service_tier"])
-                if tier is not None:
-                    if plain.tier is not None:
-                        return None
-                    plain.tier = tier
-                    del fields["service_tier"]
-        elif at == () and above is not None:
-            extra_names.append(above)
+            tier = service_tiers.read(fields["service_tier"]) if "service_tier" in fields else None  # Mistral
+            if tier is not None:
+                if plain.tier is not None:
+                    return False
+                plain.tier = tier
+                del fields["service_tier"]
+    return True
+
+
+def _with_unknown(kept: Named, unknown: _Unknown) -> Named:
+    """The names of the kept fields with those of the unknown ones."""
+    found = [*kept]
+    above = found.pop() if found and found[-1][0] == () else None
+    for at, fields in unknown:
+        if at == () and above is not None:
+            found.append(above)
             above = None
         names = names_of(fields)
         if names:
-            extra_names.append((at, names))
-    plain.kept = (*extra_names, above) if above is not None else tuple(extra_names)
-    return plain
+            found.append((at, names))
+    return (*found, above) if above is not None else tuple(found)
 
 
-_IN_REASONING = Seal(wire.NAME, "", "reasoning")
+_IN_REASONING = PlainSeals(thought=Seal(wire.NAME, "", "reasoning"))
 """Names the field in which the host accepts the thought (`thought_origin`)."""
 
 
-def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, Seal | None]:
+def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, PlainSeals | None]:
     """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
     have different texts.
     """
@@ -350,15 +365,13 @@ def _extra_content(packed: str) -> dict[str, Any]:
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    written_calls: list[_Called] | UnsetType = UNSET
-    calls = plain.calls
-    if plain.thought is not None:
+    calls, packed = plain.calls, plain.packed
+    if packed is not None and (packed.before_text is not None or packed.before_calls is not None):
         return None
+    written_calls: list[_Called] | UnsetType = UNSET
     if calls:
-        if plain.thoughts is not None:
-            return None
+        slots = packed.on_calls if packed is not None else None
         written_calls = []
-        slots = plain.slots
         for call_id, call in calls.items():
             shown = short_for_chat_client(call_id)
             if shown is None:
@@ -375,8 +388,9 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         UNSET if thought is None else _CompletionDetails(thought),
         plain.input + plain.output,
     )
-    listed = plain.listed
-    details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
+    details: list[dict[str, Any]] | UnsetType = UNSET
+    if packed is not None and packed.listed is not None:
+        details = [written_entry(one, i) for i, one in enumerate(packed.listed)]
     message = _WrittenMessage("assistant", plain.thinking or UNSET, plain.text or None, None, written_calls, details)
     choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created
