@@ -83,7 +83,7 @@ class Plain(Struct, gc=False):
     id: str
     model: str
     text: Raw
-    """The JSON string as sent. Empty: no text; then there are calls."""
+    """The JSON string as sent. Empty: no text; then there are calls, or the answer is cut."""
     calls: dict[str, PlainCall]
     """By id; ids are unique. `plain_calls` checks the letters of ids and names."""
     stop: Literal["stop", "tool_calls", "length"]
@@ -319,7 +319,7 @@ _packed_empty = small_cache(256)(packed_seals.pack)
 
 def _place_last(plain: Plain, packed: PackedSeals, seals: AnswerSeals) -> None:
     """Place the records of an answer without calls."""
-    if seals.plan.keeps_all:
+    if seals.plan.keeps_all and plain.text:
         seals.add_text(_text(plain.text))
     last = [packed_seals.pack(part.seal) for part in seals.finish() if part.seal is not None]
     if not last:

@@ -202,7 +202,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         else:
             return None
     stop = _STOPS[answer.stop_reason]
-    if not (stop == "tool_calls" if calls else text and stop != "tool_calls"):
+    if not (stop == "tool_calls" if calls else stop == "length" or (text and stop != "tool_calls")):
         return None
     usage = answer.usage
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens

@@ -178,7 +178,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     cut = candidate.finishReason in _CUT
     if calls and (cut or (seals is not None and seals.text is not None)):
         return None
-    if not (calls or text) or (cut and candidate.finishMessage is not None):
+    if not (calls or text or cut) or (cut and candidate.finishMessage is not None):
         return None
     thought = usage.thoughtsTokenCount
     # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11); the canon includes them.

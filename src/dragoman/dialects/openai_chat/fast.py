@@ -5,6 +5,7 @@ continued requests.
 from __future__ import annotations
 
 from functools import partial
+from operator import not_
 from typing import Any, Literal
 
 import msgspec
@@ -31,6 +32,7 @@ from ...fast.plain_answers import (
     Word,
     as_spelled,
     is_unknown_field,
+    joined,
     members,
     names_of,
     others,
@@ -41,7 +43,7 @@ from . import wire
 from .answer_images import FIELD as IMAGES
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter
-from .response import is_apart, take_figures
+from .response import COMPLETION_EXTRAS, PROMPT_EXTRAS, is_apart, take_figures
 from .search_results import ADDRESSES, RESULTS
 
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
@@ -58,6 +60,15 @@ class _Call(Exact, kw_only=True):
     index: int | None = None
 
 
+class _Repeated(Exact, kw_only=True):
+    """An entry of `reasoning_details` with a text alone."""
+
+    type: Literal["reasoning.text"]
+    text: Raw
+    format: Literal["unknown", ""] | None = None
+    index: int | None = None
+
+
 class _Message(Exact):
     role: Literal["assistant"] = "assistant"
     content: Raw = NULL
@@ -68,6 +79,8 @@ class _Message(Exact):
     function_call: None = None
     reasoning_content: Raw = NULL
     reasoning: Raw = NULL
+    reasoning_details: list[_Repeated] | None = None
+    name: None = None
 
 
 class _Choice(Exact, kw_only=True):
@@ -82,19 +95,19 @@ class _Choice(Exact, kw_only=True):
 class _PromptDetails(Exact):
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
-    audio_tokens: Literal[0] | None = None
-    image_tokens: Literal[0] | None = None
+    audio_tokens: int | None = None
+    image_tokens: int | None = None
     text_tokens: int | None = None
-    video_tokens: Literal[0] | None = None
+    video_tokens: int | None = None
 
 
 class _CompletionDetails(Exact):
     reasoning_tokens: int | None = None
-    audio_tokens: Literal[0] | None = None
-    image_tokens: Literal[0] | None = None
+    audio_tokens: int | None = None
+    image_tokens: int | None = None
     text_tokens: int | None = None
-    accepted_prediction_tokens: Literal[0] | None = None
-    rejected_prediction_tokens: Literal[0] | None = None
+    accepted_prediction_tokens: int | None = None
+    rejected_prediction_tokens: int | None = None
 
 
 class _Usage(Exact, kw_only=True):
@@ -190,8 +203,8 @@ _elements = msgspec.json.Decoder(list[Raw]).decode
 _NO_PROMPT_DETAILS, _NO_COMPLETION_DETAILS = _PromptDetails(), _CompletionDetails()
 _KINDS = Kinds(
     (("choices", 0), ("content_filter_results", "stop_reason")),
-    (("usage", "prompt_tokens_details"), ("text_tokens",)),
-    (("usage", "completion_tokens_details"), ("text_tokens",)),
+    (("usage", "prompt_tokens_details"), PROMPT_EXTRAS),
+    (("usage", "completion_tokens_details"), COMPLETION_EXTRAS),
     ((), wire.COMPLETION_EXTRAS),
 )
 
@@ -216,7 +229,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         if found is None:
             return None
         thinking = found
-    if text is None:
+    if text is None or (message.reasoning_details and not _repeats(message.reasoning_details, thinking)):
         return None
     if tool_calls:
         for call in tool_calls:
@@ -224,7 +237,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         if stop == "length" or len(calls) < len(tool_calls):
             return None
         stop = "tool_calls"  # with a forced choice some servers send `stop`
-    elif stop == "tool_calls" or not text:
+    elif stop == "tool_calls" or not (text or stop == "length"):
         return None
     prompt, output = usage.prompt_tokens, usage.completion_tokens
     prompt_details = usage.prompt_tokens_details or _NO_PROMPT_DETAILS
@@ -259,13 +272,11 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 def _kept(answer: _Answer, unknown: _Unknown) -> Named:
     choice, usage = answer.choices[0], answer.usage
-    prompt_details = usage.prompt_tokens_details or _NO_PROMPT_DETAILS
-    completion_details = usage.completion_tokens_details or _NO_COMPLETION_DETAILS
     kept = _KINDS[
         choice.content_filter_results in EMPTY_VALUES,
         choice.stop_reason in EMPTY_VALUES,
-        not prompt_details.text_tokens,
-        not completion_details.text_tokens,
+        *map(not_, PROMPT_EXTRAS.values(usage.prompt_tokens_details or _NO_PROMPT_DETAILS)),
+        *map(not_, COMPLETION_EXTRAS.values(usage.completion_tokens_details or _NO_COMPLETION_DETAILS)),
         not answer.service_tier or service_tiers.read(answer.service_tier) is not None,
         answer.system_fingerprint in EMPTY_VALUES,
         answer.prompt_filter_results in EMPTY_VALUES,
@@ -357,6 +368,10 @@ def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, PlainSeal
         return None, None
     text = as_spelled(other)
     return text, _IN_REASONING if text else None
+
+
+def _repeats(details: list[_Repeated], thinking: Raw) -> bool:
+    return joined([detail.text for detail in details], "") == thinking
 
 
 def _extra_content(packed: str) -> dict[str, Any]:

@@ -231,7 +231,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     usage = answer.usage
     prompt, output = usage.input_tokens, usage.output_tokens
     cut = answer.status == "incomplete"
-    if not (text or calls) or usage.total_tokens != prompt + output:
+    if not (text or calls or cut) or usage.total_tokens != prompt + output:
         return None
     if cut != (answer.incomplete_details is not None) or (cut and calls):
         return None
@@ -274,8 +274,8 @@ def _read_loose(body: bytes) -> tuple[Any, _Unknown] | None:
 def _kept(answer: Any, unknown: _Unknown | None) -> Named:
     items = answer.output
     own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
-    at = 1 if type(items[0]) is _Thought else 0
-    first = items[at]
+    at = 1 if items and type(items[0]) is _Thought else 0
+    first = items[at] if len(items) > at else None
     if type(first) is _Message and (first.phase or first.status == "incomplete"):
         # Only the first item, or the item after a thought, can be a message.
         sent = first.phase, first.id, first.status == "incomplete"
