@@ -67,7 +67,7 @@ _around_values = attrgetter(*_AROUND_NAMES)
 
 def read_response(body: bytes, context: Context) -> Response:
     """Read an answer into canon, or a list of items."""
-    answer, unknown, _ = wire.ANSWER.admit(body if b'"output":' in body and body[:1] == b"{" else _whole(body))
+    answer, unknown, _ = wire.admit_answer(body if b'"output":' in body and body[:1] == b"{" else _whole(body))
     if answer.output is None and answer.status is None and not answer.error:
         raise WireError(wire.NAME, "/output", "an array of items")
     parts: list[Part] = []
