@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -162,9 +163,9 @@ class Places:
 
     def whole(self) -> str:
         """The whole text."""
-        self.length()
-        self._measure()
         if len(self._pieces) > 1:
+            self.length()
+            self._measure()
             self._pieces[:] = ["".join(self._pieces)]
             self._counted = self._measured = 1
         return self._pieces[0] if self._pieces else ""
@@ -187,13 +188,16 @@ class Places:
         if self._searched > _SEARCHED:
             return -1
         place = self.whole().find(text)
-        self._searched += self._length if place < 0 else place
+        self._searched += self.length() if place < 0 else place
         return place
 
     def _characters(self, offset: int) -> int | None:
-        self._measure()
+        if self._measured < len(self._pieces):
+            self._measure()
         if not 0 <= offset <= self._bytes:
             return None
+        if not self._byte_ends:
+            return offset
         wide = bisect_right(self._byte_ends, offset)
         # The characters after the last wide one before the offset are ASCII, up to the next wide one.
         count = offset - self._byte_ends[wide - 1] + self._char_ends[wide - 1] if wide else offset
@@ -220,13 +224,13 @@ def place(texts: list[Text], citations: list[Citation], context: Context) -> lis
     ]
 
 
-_SOURCE = {"uri": None, "sourceUri": None, "title": None, "text": None}
-_PLACE = {"startIndex": None, "endIndex": None, "text": None}
-_CITED = {"startIndex": None, "endIndex": None, "uri": None, "title": None}
-_CHUNK: dict[str, Any] = dict.fromkeys(_SOURCES, _SOURCE)
-_SUPPORT: dict[str, Any] = {"segment": _PLACE, "groundingChunkIndices": None}
-_CITATIONS: dict[str, Any] = {"citations": _CITED, "citationSources": _CITED}
-"""The metadata fields that citations are made of."""
+_SOURCE = frozenset({"uri", "sourceUri", "title", "text"})
+_PLACE = frozenset({"startIndex", "endIndex", "text"})
+_CITED = frozenset({"startIndex", "endIndex", "uri", "title"})
+_CHUNK = dict.fromkeys(_SOURCES, _SOURCE)
+_SUPPORT = {"segment": _PLACE, "groundingChunkIndices": frozenset()}
+_CITATIONS = {"citations": _CITED, "citationSources": _CITED}
+"""The metadata fields that citations are made of, with the fields of the objects in them."""
 
 
 def report(
@@ -267,17 +271,28 @@ def _report_grounding(grounding: Grounding, places: Places, at: Path, context: C
             context.keep(at, {name: sent})
 
 
-def _report(value: Any, carried: Any, at: Path, context: Context) -> None:
+def _report(value: Any, carried: Mapping[str, frozenset[str]], at: Path, context: Context) -> None:
     if isinstance(value, list):
         for i, item in enumerate(value):
             _report(item, carried, (*at, i), context)
-    elif isinstance(value, dict) and carried is not None:
+    elif isinstance(value, dict):
         for name, inner in value.items():
             if name in carried:
-                if carried[name] is not None:
-                    _report(inner, carried[name], (*at, name), context)
+                _report_others(inner, carried[name], at, name, context)
             else:
                 context.keep(at, {name: json_text.raw(inner)})
+
+
+def _report_others(value: Any, known: frozenset[str], at: Path, name: str | int, context: Context) -> None:
+    """Keep the fields of an object, or of the objects in a list, that are not known."""
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            if isinstance(item, dict):
+                _report_others(item, known, (*at, name), i, context)
+    elif isinstance(value, dict) and not value.keys() <= known:
+        for other, inner in value.items():
+            if other not in known:
+                context.keep((*at, name), {other: json_text.raw(inner)})
 
 
 _NO_PLACE = frozenset({"type", "encrypted_index"})
