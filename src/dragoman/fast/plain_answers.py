@@ -16,6 +16,7 @@ from ..canon.loss_severity import EMPTY_VALUES
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_memory_budget import small_cache
+from ..codec.dialect_extras import Fields
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..seals.outbound import AnswerSeals, Plan
@@ -142,21 +143,13 @@ _QUOTE = ord('"')
 NO_TEXT = Raw()
 
 
-class Kinds(dict[tuple[bool, ...], Named]):
-    """A cache: which extra fields of an answer have a meaning -> the paths and names of these fields. Answers come in
-    few kinds, so each tuple is built once. The arguments are all such fields with their paths.
-    """
-
-    def __init__(self, *fields: tuple[Path, tuple[str, ...]]) -> None:
-        super().__init__()
-        self._fields = fields
-
-    def __missing__(self, silent: tuple[bool, ...]) -> Named:
-        places = [(at, name) for at, names in self._fields for name in names]
-        present = [place for place, quiet in zip(places, silent, strict=True) if not quiet]
-        named = [(at, tuple([name for where, name in present if where == at])) for at, _ in self._fields]
-        self[silent] = found = tuple([(at, names) for at, names in named if names])
-        return found
+def kept_in(at: Path, shape: Struct, fields: Fields) -> Named:
+    """The names of the fields with a meaning among `fields` of an object at `at`, as part of `Plain.kept`."""
+    values = fields.values(shape)
+    if not any(values):
+        return ()
+    names = tuple([name for name, value in zip(fields, values, strict=True) if value and value not in EMPTY_VALUES])
+    return ((at, names),) if names else ()
 
 
 def as_spelled(sent: Raw) -> Raw | None:

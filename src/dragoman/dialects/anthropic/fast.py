@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.loss_severity import EMPTY_VALUES
+from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
@@ -22,7 +23,6 @@ from ...fast.plain_answers import (
     NOT_PLAIN,
     CallId,
     Exact,
-    Kinds,
     Named,
     PackedSeals,
     Plain,
@@ -163,7 +163,8 @@ _STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
     "max_tokens": "length",
 }
 _WORDS = {stop: word for word, stop in _STOPS.items()}
-_KINDS = Kinds((("usage",), ("cache_creation", "inference_geo", "iterations")), ((), ("context_management",)))
+_IN_USAGE: Path = ("usage",)
+_AROUND: Named = (((), ("context_management",)),)
 _NO_PLACE = ("not_available", "standard")
 """Words that say nothing where the upstream says where it ran."""
 _NO_WORDS = Raw(b'""')
@@ -232,12 +233,15 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 def _kept(answer: _Answer) -> Named:
     usage = answer.usage
     cached = usage.cache_creation
-    return _KINDS[
-        cached is None or not (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens),
-        not usage.inference_geo or usage.inference_geo in _NO_PLACE,
-        usage.iterations in EMPTY_VALUES,
-        answer.context_management in EMPTY_VALUES,
-    ]
+    names: tuple[str, ...] = ()
+    if cached is not None and (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens):
+        names += ("cache_creation",)
+    if usage.inference_geo and usage.inference_geo not in _NO_PLACE:
+        names += ("inference_geo",)
+    if usage.iterations not in EMPTY_VALUES:
+        names += ("iterations",)
+    kept: Named = ((_IN_USAGE, names),) if names else ()
+    return kept if answer.context_management in EMPTY_VALUES else kept + _AROUND
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:

@@ -10,12 +10,11 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
-from ...codec.dialect_extras import NULL
+from ...codec.dialect_extras import NULL, Fields
 from ...codec.model_name_prefixes import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
@@ -24,7 +23,6 @@ from ...fast.plain_answers import (
     NOT_PLAIN,
     CallId,
     Exact,
-    Kinds,
     Named,
     Plain,
     PlainCall,
@@ -32,6 +30,7 @@ from ...fast.plain_answers import (
     Word,
     as_spelled,
     decodable,
+    kept_in,
 )
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
@@ -66,8 +65,8 @@ class _Candidate(Exact):
     """Clients generated from Google's definitions send the number of an enumeration value."""
     finishMessage: Literal["Model generated function call(s)."] | None = None
     index: int | None = None
-    safetyRatings: Raw = NULL
-    avgLogprobs: Raw = NULL
+    safetyRatings: Raw = wire.NONE
+    avgLogprobs: Raw = wire.NONE
 
 
 class _Usage(Exact, kw_only=True):
@@ -77,15 +76,15 @@ class _Usage(Exact, kw_only=True):
     cachedContentTokenCount: int | None = None
     candidatesTokenCount: int
     totalTokenCount: int | None = None
-    cacheTokensDetails: Raw = NULL
-    promptTokensDetails: Raw = NULL
-    candidatesTokensDetails: Raw = NULL
+    cacheTokensDetails: Raw = wire.NONE
+    promptTokensDetails: Raw = wire.NONE
+    candidatesTokensDetails: Raw = wire.NONE
     thoughtsTokenCount: int | None = None
     toolUsePromptTokenCount: None = None
-    toolUsePromptTokensDetails: Raw = NULL
-    responseTokenCount: Raw = NULL
-    responseTokensDetails: Raw = NULL
-    trafficType: Raw = NULL
+    toolUsePromptTokensDetails: Raw = wire.NONE
+    responseTokenCount: Raw = wire.NONE
+    responseTokensDetails: Raw = wire.NONE
+    trafficType: Raw = wire.NONE
     serviceTier: str | None = None
 
 
@@ -120,7 +119,9 @@ class _Answer(Exact):
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
-_KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
+_IN_CANDIDATE: Path = ("candidates", 0)
+_IN_USAGE: Path = ("usageMetadata",)
+_CANDIDATE_EXTRAS = Fields("safetyRatings", "avgLogprobs")
 _CUT = ("MAX_TOKENS", 2)
 _NO_WORDS = Raw(b'""')
 _NO_SLOTS: dict[str, str] = {}
@@ -186,6 +187,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if total is not None and total != prompt + output:
         return None
     tier = service_tiers.read(usage.serviceTier) if usage.serviceTier is not None else None
+    if tier is not None:
+        usage.serviceTier = None
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),
@@ -215,18 +218,10 @@ def _seal(signature: str) -> Seal | None:
 
 
 def _kept(candidate: _Candidate, usage: _Usage) -> Named:
-    return _KINDS[
-        candidate.safetyRatings in EMPTY_VALUES,
-        candidate.avgLogprobs in EMPTY_VALUES,
-        usage.promptTokensDetails in EMPTY_VALUES,
-        usage.candidatesTokensDetails in EMPTY_VALUES,
-        usage.cacheTokensDetails in EMPTY_VALUES,
-        usage.toolUsePromptTokensDetails in EMPTY_VALUES,
-        usage.responseTokenCount in EMPTY_VALUES,
-        usage.responseTokensDetails in EMPTY_VALUES,
-        usage.trafficType in EMPTY_VALUES,
-        not usage.serviceTier or service_tiers.read(usage.serviceTier) is not None,
-    ]
+    return (
+        *kept_in(_IN_CANDIDATE, candidate, _CANDIDATE_EXTRAS),
+        *kept_in(_IN_USAGE, usage, wire.USAGE_EXTRAS),
+    )
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:

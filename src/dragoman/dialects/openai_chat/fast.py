@@ -5,13 +5,11 @@ continued requests.
 from __future__ import annotations
 
 from functools import partial
-from operator import not_
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
@@ -24,7 +22,6 @@ from ...fast.plain_answers import (
     NOT_PLAIN,
     CallId,
     Exact,
-    Kinds,
     Named,
     Plain,
     PlainCall,
@@ -33,6 +30,7 @@ from ...fast.plain_answers import (
     as_spelled,
     is_unknown_field,
     joined,
+    kept_in,
     members,
     names_of,
     others,
@@ -88,8 +86,8 @@ class _Choice(Exact, kw_only=True):
     message: _Message
     logprobs: None = None
     finish_reason: Literal["stop", "tool_calls", "length"]
-    content_filter_results: Raw = NULL
-    stop_reason: Raw = NULL
+    content_filter_results: Raw = wire.NONE
+    stop_reason: Raw = wire.NONE
 
 
 class _PromptDetails(Exact):
@@ -126,9 +124,9 @@ class _Answer(Exact, kw_only=True):
     choices: tuple[_Choice]
     usage: _Usage
     service_tier: str | None = None
-    system_fingerprint: Raw = NULL
-    prompt_filter_results: Raw = NULL
-    timings: Raw = NULL
+    system_fingerprint: Raw = wire.NONE
+    prompt_filter_results: Raw = wire.NONE
+    timings: Raw = wire.NONE
 
 
 class _Cost(Struct, gc=False):
@@ -201,12 +199,6 @@ _decode = msgspec.json.Decoder(_Answer).decode
 _decode_loose = msgspec.json.Decoder(_LooseAnswer).decode
 _elements = msgspec.json.Decoder(list[Raw]).decode
 _NO_PROMPT_DETAILS, _NO_COMPLETION_DETAILS = _PromptDetails(), _CompletionDetails()
-_KINDS = Kinds(
-    (("choices", 0), ("content_filter_results", "stop_reason")),
-    (("usage", "prompt_tokens_details"), PROMPT_EXTRAS),
-    (("usage", "completion_tokens_details"), COMPLETION_EXTRAS),
-    ((), wire.COMPLETION_EXTRAS),
-)
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
@@ -248,6 +240,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if total != prompt + output or (thought is not None and thought > output):
         return None
     tier = service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
+    if tier is not None:
+        answer.service_tier = None
     plain = Plain(
         answer.id,
         answer.model,
@@ -272,16 +266,12 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 def _kept(answer: _Answer, unknown: _Unknown) -> Named:
     choice, usage = answer.choices[0], answer.usage
-    kept = _KINDS[
-        choice.content_filter_results in EMPTY_VALUES,
-        choice.stop_reason in EMPTY_VALUES,
-        *map(not_, PROMPT_EXTRAS.values(usage.prompt_tokens_details or _NO_PROMPT_DETAILS)),
-        *map(not_, COMPLETION_EXTRAS.values(usage.completion_tokens_details or _NO_COMPLETION_DETAILS)),
-        not answer.service_tier or service_tiers.read(answer.service_tier) is not None,
-        answer.system_fingerprint in EMPTY_VALUES,
-        answer.prompt_filter_results in EMPTY_VALUES,
-        answer.timings in EMPTY_VALUES,
-    ]
+    kept = (
+        *kept_in(_IN_CHOICE, choice, wire.CHOICE_EXTRAS),
+        *kept_in(_IN_PROMPT_DETAILS, usage.prompt_tokens_details or _NO_PROMPT_DETAILS, PROMPT_EXTRAS),
+        *kept_in(_IN_COMPLETION_DETAILS, usage.completion_tokens_details or _NO_COMPLETION_DETAILS, COMPLETION_EXTRAS),
+        *kept_in((), answer, wire.COMPLETION_EXTRAS),
+    )
     return _with_unknown(kept, unknown) if unknown else kept
 
 
@@ -289,6 +279,8 @@ _Unknown = tuple[tuple[Path, dict[str, Raw]], ...]
 _IN_CHOICE: Path = ("choices", 0)
 _IN_MESSAGE: Path = ("choices", 0, "message")
 _IN_USAGE: Path = ("usage",)
+_IN_PROMPT_DETAILS: Path = ("usage", "prompt_tokens_details")
+_IN_COMPLETION_DETAILS: Path = ("usage", "completion_tokens_details")
 _READ_ELSEWHERE = frozenset({"error", IMAGES, RESULTS, ADDRESSES, *wire.Message.__struct_fields__})
 """Fields that the full reader understands."""
 
