@@ -6,7 +6,7 @@ The module knows no dialect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +16,7 @@ from ..canon.loss_severity import EMPTY_VALUES
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_memory_budget import small_cache
+from ..codec.dialect_extras import Fields
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..seals.outbound import AnswerSeals, Plan
@@ -44,6 +45,34 @@ class PlainCall(Struct, gc=False):
     arguments: str
 
 
+class PlainSeals(Struct, gc=False):
+    """The seals of a plain answer, as read."""
+
+    calls: dict[str, Seal] = {}
+    """By call id."""
+    text: Seal | None = None
+    """The seal on the text; then there are no calls."""
+    thought: Seal | None = None
+    """The seal on the thought at the beginning."""
+
+
+class PackedSeals(Struct, gc=False):
+    """The packed seals of a plain answer, by the place where they are written."""
+
+    on_calls: dict[str, str] | None = None
+    """By call id."""
+    before_calls: dict[str, str] | None = None
+    """Each in a thought before its call, by call id."""
+    before_text: str | None = None
+    """In a thought before the text."""
+    on_thought: str | None = None
+    """On the thought at the beginning."""
+    on_last_text: str | None = None
+    """On an empty last text."""
+    listed: list[str] | None = None
+    """In a list beside the parts."""
+
+
 class Plain(Struct, gc=False):
     """A plain answer, as nearly all answers are: at most one thought, at most one text, then calls, without citations
     and other fields, complete or cut by its token limit.
@@ -55,7 +84,7 @@ class Plain(Struct, gc=False):
     id: str
     model: str
     text: Raw
-    """The JSON string as sent. Empty: no text; then there are calls."""
+    """The JSON string as sent. Empty: no text; then there are calls, or the answer is cut."""
     calls: dict[str, PlainCall]
     """By id; ids are unique. `plain_calls` checks the letters of ids and names."""
     stop: Literal["stop", "tool_calls", "length"]
@@ -71,32 +100,16 @@ class Plain(Struct, gc=False):
     """True: the arguments came as JSON objects, and their numbers are not checked. False: they came as text that
     `plain_calls` checks.
     """
-    kept: Named = ()
-    """The fields with a meaning that only the source's dialect knows. There are few different tuples, so they are
-    cached.
-    """
-    seals: dict[str, Seal] | None = None
-    """The seals on the calls, by call id. None: no call has one."""
-    slots: dict[str, str] | None = None
-    """The packed seals to write on the calls."""
-    thoughts: dict[str, str] | None = None
-    """The packed seals to write into thoughts before the calls."""
-    listed: list[str] | None = None
-    """The packed seals to write into a list beside the parts."""
-    text_seal: Seal | None = None
-    """The one on the text; then there are no calls."""
-    thought: str | None = None
-    """The packed seals to write into a thought before the text."""
+    kept: Callable[[], Named] = tuple
+    """Finds the fields with a meaning that only the source's dialect knows. Called when a caller reads the losses."""
     invented: tuple[Path, ...] = ()
     """Where the calls stand that came without an id, in the order of the calls."""
     thinking: Raw = Raw()
     """The JSON string of the thought at the beginning. Empty: no thought, or a thought without text."""
-    thinking_seal: Seal | None = None
-    """The one on this thought."""
-    signature: str | None = None
-    """The packed seal to write on this thought."""
-    last_slot: str | None = None
-    """The packed seals to write on an empty last text."""
+    seals: PlainSeals | None = None
+    """The seals as read. None: no part has one."""
+    packed: PackedSeals | None = None
+    """The seals to write. None: there are none."""
 
 
 NOT_PLAIN = (msgspec.DecodeError, RecursionError, UnicodeError)
@@ -130,21 +143,13 @@ _QUOTE = ord('"')
 NO_TEXT = Raw()
 
 
-class Kinds(dict[tuple[bool, ...], Named]):
-    """A cache: which extra fields of an answer have a meaning -> the paths and names of these fields. Answers come in
-    few kinds, so each tuple is built once. The arguments are all such fields with their paths.
-    """
-
-    def __init__(self, *fields: tuple[Path, tuple[str, ...]]) -> None:
-        super().__init__()
-        self._fields = fields
-
-    def __missing__(self, silent: tuple[bool, ...]) -> Named:
-        places = [(at, name) for at, names in self._fields for name in names]
-        present = [place for place, quiet in zip(places, silent, strict=True) if not quiet]
-        named = [(at, tuple([name for where, name in present if where == at])) for at, _ in self._fields]
-        self[silent] = found = tuple([(at, names) for at, names in named if names])
-        return found
+def kept_in(at: Path, shape: Struct, fields: Fields) -> Named:
+    """The names of the fields with a meaning among `fields` of an object at `at`, as part of `Plain.kept`."""
+    values = fields.values(shape)
+    if not any(values):
+        return ()
+    names = tuple([name for name, value in zip(fields, values, strict=True) if value and value not in EMPTY_VALUES])
+    return ((at, names),) if names else ()
 
 
 def as_spelled(sent: Raw) -> Raw | None:
@@ -215,30 +220,36 @@ def decodable(plain: Plain) -> bool:
 
 
 def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
-    """Place the seals on the calls of a plain answer. False: the answer needs more than packed seals, and the
-    full way.
-    """
+    """Place the seals of a plain answer. False: the answer needs more than packed seals, and the full way."""
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
+    read = plain.seals or _NO_SEALS
+    packed = plain.packed = PackedSeals()
     seals = AnswerSeals(plan, context, plain.model)
-    if (plain.thinking or plain.thinking_seal is not None) and not _place_thought_seal(
-        plain, plain.thinking_seal, seals
-    ):
+    if (plain.thinking or read.thought is not None) and not _place_thought_seal(plain, read.thought, packed, seals):
         return False
-    if plain.text_seal is not None:
-        return _place_text_seal(plain, plain.text_seal, seals)
-    if not plain.calls:
-        if plan.way != "thoughts":
-            _place_last(plain, seals)
-        return True
+    if read.text is not None:
+        return _place_text_seal(plain, read, packed, seals)
+    if plain.calls:
+        return _place_call_seals(plain, read, packed, seals)
+    if plan.way != "thoughts":
+        _place_last(plain, packed, seals)
+    return True
+
+
+_NO_SEALS = PlainSeals()
+
+
+def _place_call_seals(plain: Plain, read: PlainSeals, packed: PackedSeals, seals: AnswerSeals) -> bool:
+    plan = seals.plan
     waiting = seals.take_waiting()
     if plan.counts:
         seals.chars = length(plain.text)
-    way, sealed = plan.way, plain.seals or {}
-    packed: dict[str, str] = {}
+    way = plan.way
+    on_calls: dict[str, str] = {}
     listed: list[str] = []
     for place, (call_id, call) in enumerate(plain.calls.items()):
-        seal = sealed.get(call_id)
+        seal = read.calls.get(call_id)
         seals.calls = place
         record = seals.record("call", seal, call_id) if seal is not None else None
         if plan.vault is not None:
@@ -249,31 +260,31 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
             if way == "list":
                 listed += [packed_seals.pack_records((one,)) for one in before]
             elif way == "parts":
-                packed[call_id] = packed_seals.pack_records(before if record is None else (*before, record))
+                on_calls[call_id] = packed_seals.pack_records(before if record is None else (*before, record))
                 continue
         if seal is None or record is None:
             continue
         if way == "list":
             listed.append(packed_seals.pack_records((record,)))
         if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
-            packed[call_id] = listed[-1] if listed else packed_seals.pack_records((record,))
+            on_calls[call_id] = listed[-1] if listed else packed_seals.pack_records((record,))
         elif way == "id":
-            packed[call_id] = packed_seals.pack_id(call_id, (record,))
+            on_calls[call_id] = packed_seals.pack_id(call_id, (record,))
         elif way == "left":
             return False
     seals.store()
     if way == "id":
-        plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
+        plain.calls = {on_calls.get(call_id, call_id): call for call_id, call in plain.calls.items()}
     elif way == "thoughts":
-        if packed and plain.signature is not None and not plain.text and not _has_data(plain.thinking_seal):
+        if on_calls and packed.on_thought is not None and not plain.text and not _has_data(read.thought):
             # The first call stands directly after the thought.
-            plain.signature = packed.pop(next(iter(plain.calls)), plain.signature)
-        if packed or plain.signature is None:
-            plain.thoughts = packed
-    elif packed:
-        plain.slots = packed
+            packed.on_thought = on_calls.pop(next(iter(plain.calls)), packed.on_thought)
+        if on_calls or packed.on_thought is None:
+            packed.before_calls = on_calls
+    elif on_calls:
+        packed.on_calls = on_calls
     if listed:
-        plain.listed = listed
+        packed.listed = listed
     return True
 
 
@@ -281,15 +292,14 @@ def _has_data(seal: Seal | None) -> bool:
     return seal is not None and bool(seal.data)
 
 
-def _place_thought_seal(plain: Plain, seal: Seal | None, seals: AnswerSeals) -> bool:
+def _place_thought_seal(plain: Plain, seal: Seal | None, packed: PackedSeals, seals: AnswerSeals) -> bool:
     """Place the seal of the thought at the beginning: in the slot of the thought, or among the waiting records."""
     plan = seals.plan
     if plan.way not in ("thoughts", "list", "parts"):
         return False
     if plan.way == "thoughts":
-        plain.signature = (
-            _packed_empty(shown) if not (shown := seals.shown(seal, 0, 0)).data else packed_seals.pack(shown)
-        )
+        shown = seals.shown(seal, 0, 0)
+        packed.on_thought = packed_seals.pack(shown) if shown.data else _packed_empty(shown)
     elif plan.wanted or _has_data(seal):
         text = _text(plain.thinking) if plain.thinking else ""
         seals.wait(Reasoning(text), seal, text)
@@ -300,28 +310,30 @@ _packed_empty = small_cache(256)(packed_seals.pack)
 """A seal without data names only its upstream, so there are few."""
 
 
-def _place_last(plain: Plain, seals: AnswerSeals) -> None:
+def _place_last(plain: Plain, packed: PackedSeals, seals: AnswerSeals) -> None:
     """Place the records of an answer without calls."""
-    if seals.plan.keeps_all:
+    if seals.plan.keeps_all and plain.text:
         seals.add_text(_text(plain.text))
     last = [packed_seals.pack(part.seal) for part in seals.finish() if part.seal is not None]
     if not last:
         return
     if seals.plan.way == "list":
-        plain.listed = last
+        packed.listed = last
     else:
-        plain.last_slot = last[0]
+        packed.on_last_text = last[0]
 
 
-def _place_text_seal(plain: Plain, seal: Seal, seals: AnswerSeals) -> bool:
+def _place_text_seal(plain: Plain, read: PlainSeals, packed: PackedSeals, seals: AnswerSeals) -> bool:
     if seals.plan.way not in ("list", "thoughts", "vault"):
         return False
-    records, _ = seals.text(Text(_text(plain.text), seal=seal))
+    records, _ = seals.text(Text(_text(plain.text), seal=read.text))
     if records:
-        plain.thought = packed_seals.pack_records(records)
-        if plain.signature is not None and not _has_data(plain.thinking_seal):
-            plain.signature, plain.thought = plain.thought, None
+        carried = packed_seals.pack_records(records)
+        if packed.on_thought is not None and not _has_data(read.thought):
+            packed.on_thought = carried
+        else:
+            packed.before_text = carried
     last = [packed_seals.pack(part.seal) for part in seals.finish() if part.seal is not None]
     if last:
-        plain.listed = last
+        packed.listed = last
     return True

@@ -6,7 +6,7 @@ Only this module knows `dragoman.fast`; the rest of `translate` does not import 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from msgspec import Raw, Struct
 
@@ -111,7 +111,7 @@ def _plain_response(
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
         return None
     source, target = context.source, context.target
-    if plain.seals is not None or plain.text_seal is not None or plain.thinking or plain.thinking_seal is not None:
+    if plain.seals is not None or plain.thinking:
         plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
         if plan is not None and plan.way == "vault":
             context = answer_context(source, target, answers, created)
@@ -123,14 +123,18 @@ def _plain_response(
         out = write(plain, answers.asked, created, answers.request)
     if out is None:
         return None
-    losses = _dropped(source, plain.kept, plain.invented) if plain.kept or plain.invented else ()
+    losses = partial(_losses, source, plain)
     if tolerance is not None:
-        check_losses(losses, tolerance)
+        check_losses(losses(), tolerance)
     return Translation(out, source, target, losses)
 
 
+def _losses(source: str, plain: Plain) -> tuple[Loss, ...]:
+    return _dropped(source, plain.kept(), plain.invented)
+
+
 @small_cache(256)  # answers of an upstream repeat the same fields
-def _dropped(source: str, fields: Named, invented: tuple[Path, ...] = ()) -> tuple[Loss, ...]:
+def _dropped(source: str, fields: Named, invented: tuple[Path, ...]) -> tuple[Loss, ...]:
     context = Context(source, "", ends=get(source).ends)
     for at in invented:
         context.lose("call.id.invented", at)

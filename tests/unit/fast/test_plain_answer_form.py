@@ -9,14 +9,15 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.loss_severity import EMPTY_VALUES, field_severity
+from dragoman.codec.dialect_extras import Fields
 from dragoman.fast.plain_answer_form import (
     NO_TEXT,
     CallId,
-    Kinds,
     Plain,
     PlainCall,
     as_spelled,
     decodable,
+    kept_in,
     length,
     plain_calls,
 )
@@ -82,14 +83,17 @@ def test_values_are_empty_whose_absence_is_no_loss(value: Any) -> None:
     assert (Raw(sent) not in EMPTY_VALUES) == lost
 
 
-def test_the_kinds_of_answers_name_the_fields_that_say_something() -> None:
-    kinds = Kinds((("a", 0), ("x", "y")), ((), ("z",)))
-    assert kinds[True, True, True] == ()
-    assert kinds[False, True, True] == ((("a", 0), ("x",)),)
-    assert kinds[False, False, False] == ((("a", 0), ("x", "y")), ((), ("z",)))
-    assert kinds[True, True, False] == (((), ("z",)),)
-    assert kinds[False, True, True] is kinds[False, True, True], "each is put together once"
-    assert len(kinds) == 4
+class _Shape(msgspec.Struct):
+    x: Raw = Raw()
+    y: Raw = Raw()
+    z: int | None = None
+
+
+def test_fields_with_a_meaning_are_named_in_their_order() -> None:
+    fields = Fields("z", "y", "x")
+    assert kept_in(("a", 0), _Shape(), fields) == ()
+    assert kept_in(("a", 0), _Shape(Raw(b"null"), Raw(b"[]"), 0), fields) == ()
+    assert kept_in(("a", 0), _Shape(Raw(b"0"), Raw(b"{}"), 3), fields) == ((("a", 0), ("z", "x")),)
 
 
 @pytest.mark.parametrize(

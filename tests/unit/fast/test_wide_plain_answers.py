@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -39,12 +39,13 @@ def anthropic(**fields: Any) -> dict[str, Any]:
     return {**head, "content": [{"type": "text", "text": "Hi"}], "usage": usage, **fields}
 
 
-def gemini(reason: int) -> dict[str, Any]:
-    candidate = {"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": reason}
+def gemini(reason: int, parts: Sequence[dict[str, Any]] = ({"text": "Hi"},)) -> dict[str, Any]:
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": reason}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 3, "totalTokenCount": 8}
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m", "responseId": "r"}
 
 
+DETAILS = [{"type": "reasoning.text", "text": text, "format": "unknown", "index": 0} for text in ("One. ", "Two.")]
 CUT = {**MESSAGE, "status": "incomplete"}
 WIDE = {
     "usage of xAI": ("openai-responses", responses(usage={**USAGE, "num_sources_used": 0, "cost_in_usd_ticks": 4})),
@@ -61,6 +62,31 @@ WIDE = {
             "stop",
             {**CHAT_USAGE, "total_tokens": 18, "completion_tokens_details": {"reasoning_tokens": 10}},
         ),
+    ),
+    "a thought that is repeated in details": (
+        "openai-chat",
+        chat({"content": "Hi", "reasoning": "One. Two.", "reasoning_details": DETAILS}, "stop", CHAT_USAGE),
+    ),
+    "a message without a name": ("openai-chat", chat({"content": "Hi", "name": None}, "stop", CHAT_USAGE)),
+    "figures of sounds and pictures": (
+        "openai-chat",
+        chat(
+            {"content": "Hi"},
+            "stop",
+            {
+                **CHAT_USAGE,
+                "prompt_tokens_details": {"audio_tokens": 1, "image_tokens": 2, "video_tokens": 3},
+                "completion_tokens_details": {"rejected_prediction_tokens": 1},
+            },
+        ),
+    ),
+    "cut before the first word": ("openai-chat", chat({"content": ""}, "length", CHAT_USAGE)),
+    "cut in a thought": ("openai-chat", chat({"content": None, "reasoning_content": "So"}, "length", CHAT_USAGE)),
+    "Messages cut before the first word": ("anthropic", anthropic(content=[], stop_reason="max_tokens")),
+    "Gemini cut before the first word": ("gemini", gemini(2, [])),
+    "Responses cut before the first word": (
+        "openai-responses",
+        responses(status="incomplete", incomplete_details={"reason": "max_output_tokens"}, output=[]),
     ),
     "iterations": ("anthropic", anthropic(context_management={"applied_edits": []})),
     "a number for STOP": ("gemini", gemini(1)),
@@ -89,3 +115,12 @@ def test_the_short_way_gives_the_same_as_the_long_way(name: str, target: str) ->
     long = dragoman.translate_response(body, source=source, target=target)
     assert short is not None
     assert (short.body, short.losses) == (long.body, long.losses)
+
+
+def test_details_that_say_more_than_the_thought_take_the_long_way() -> None:
+    for details in ([{**DETAILS[0], "signature": "c2Vh"}], DETAILS[:1], [*DETAILS, {"type": "reasoning.encrypted"}]):
+        message = {"content": "Hi", "reasoning": "One. Two.", "reasoning_details": details}
+        body = json.dumps(chat(message, "stop", CHAT_USAGE)).encode()
+        way = with_fast_shortcuts._short_way("openai-chat", "anthropic")
+        assert way is not None
+        assert way.read(body, 0, None) is None

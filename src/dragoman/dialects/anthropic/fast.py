@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.loss_severity import EMPTY_VALUES
-from ...canon.parts import Seal
+from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
@@ -23,9 +23,11 @@ from ...fast.plain_answer_form import (
     NOT_PLAIN,
     CallId,
     Exact,
-    Kinds,
+    Named,
+    PackedSeals,
     Plain,
     PlainCall,
+    PlainSeals,
     Word,
     as_spelled,
     decodable,
@@ -161,7 +163,8 @@ _STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
     "max_tokens": "length",
 }
 _WORDS = {stop: word for word, stop in _STOPS.items()}
-_KINDS = Kinds((("usage",), ("cache_creation", "inference_geo", "iterations")), ((), ("context_management",)))
+_IN_USAGE: Path = ("usage",)
+_AROUND: Named = (((), ("context_management",)),)
 _NO_PLACE = ("not_available", "standard")
 """Words that say nothing where the upstream says where it ran."""
 _NO_WORDS = Raw(b'""')
@@ -174,7 +177,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     except NOT_PLAIN:
         return None
     text = thinking = NO_TEXT
-    seal: Seal | None = None
+    seals: PlainSeals | None = None
     calls: dict[str, PlainCall] = {}
     blocks = answer.content
     if blocks and type(blocks[0]) is _Thinking:
@@ -184,7 +187,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             return None
         thinking = found
         if first.signature:
-            seal = origin(first.signature, NAME, "", answer.model)
+            seals = PlainSeals(thought=origin(first.signature, NAME, "", answer.model))
         del blocks[0]
     for block in blocks:
         if type(block) is _Call:
@@ -200,11 +203,11 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         else:
             return None
     stop = _STOPS[answer.stop_reason]
-    if not (stop == "tool_calls" if calls else text and stop != "tool_calls"):
+    if not (stop == "tool_calls" if calls else stop == "length" or (text and stop != "tool_calls")):
         return None
     usage = answer.usage
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-    details, cached = usage.output_tokens_details, usage.cache_creation
+    details = usage.output_tokens_details
     return Plain(
         answer.id,
         answer.model,
@@ -220,32 +223,40 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         None,
         usage.service_tier,
         True,
-        _KINDS[
-            cached is None or not (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens),
-            not usage.inference_geo or usage.inference_geo in _NO_PLACE,
-            usage.iterations in EMPTY_VALUES,
-            answer.context_management in EMPTY_VALUES,
-        ],
-        thinking=thinking,
-        thinking_seal=seal,
+        partial(_kept, answer),
+        (),
+        thinking,
+        seals,
     )
+
+
+def _kept(answer: _Answer) -> Named:
+    usage = answer.usage
+    cached = usage.cache_creation
+    names: tuple[str, ...] = ()
+    if cached is not None and (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens):
+        names += ("cache_creation",)
+    if usage.inference_geo and usage.inference_geo not in _NO_PLACE:
+        names += ("inference_geo",)
+    if usage.iterations not in EMPTY_VALUES:
+        names += ("iterations",)
+    kept: Named = ((_IN_USAGE, names),) if names else ()
+    return kept if answer.context_management in EMPTY_VALUES else kept + _AROUND
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    content: list[Any] = [_WrittenText(plain.text)] if plain.text else []
-    if plain.thought is not None:
-        content.insert(0, _Sealed(_NO_WORDS, plain.thought))
-    if plain.signature is not None:
-        content.insert(0, _Sealed(plain.thinking or _NO_WORDS, plain.signature))
-    if plain.calls:
-        if plain.slots is not None or (plain.parsed and not decodable(plain)):
-            return None
-        if plain.thoughts is None:
-            for call_id, call in plain.calls.items():
-                content.append(_Called(call_id, call.name, Raw(call.arguments)))
-        else:
-            _write_sealed(plain.calls, plain.thoughts, content)
+    packed = plain.packed
+    if plain.parsed and plain.calls and not decodable(plain):
+        return None
+    if packed is None:
+        content: list[Any] = [_WrittenText(plain.text)] if plain.text else []
+        for call_id, call in plain.calls.items():
+            content.append(_Called(call_id, call.name, Raw(call.arguments)))
+    elif packed.on_calls is not None:
+        return None
+    else:
+        content = _sealed_content(plain, packed)
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     fresh = plain.input - (read or 0) - (written or 0)
     if fresh < 0:
@@ -263,12 +274,21 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
 
 
-def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
-    """Write the calls, each after the thought that carries its seal."""
-    for call_id, call in calls.items():
+def _sealed_content(plain: Plain, packed: PackedSeals) -> list[Any]:
+    """The thought, the text and the calls, each after the thought that carries its seal."""
+    content: list[Any] = []
+    if packed.on_thought is not None:
+        content.append(_Sealed(plain.thinking or _NO_WORDS, packed.on_thought))
+    if packed.before_text is not None:
+        content.append(_Sealed(_NO_WORDS, packed.before_text))
+    if plain.text:
+        content.append(_WrittenText(plain.text))
+    thoughts = packed.before_calls or {}
+    for call_id, call in plain.calls.items():
         if call_id in thoughts:
             content.append(_Sealed(_NO_WORDS, thoughts[call_id]))
         content.append(_Called(call_id, call.name, Raw(call.arguments)))
+    return content
 
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')

@@ -10,12 +10,11 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
-from ...codec.dialect_extras import NULL
+from ...codec.dialect_extras import NULL, Fields
 from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
@@ -24,13 +23,14 @@ from ...fast.plain_answer_form import (
     NOT_PLAIN,
     CallId,
     Exact,
-    Kinds,
     Named,
     Plain,
     PlainCall,
+    PlainSeals,
     Word,
     as_spelled,
     decodable,
+    kept_in,
 )
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
@@ -65,8 +65,8 @@ class _Candidate(Exact):
     """Clients generated from Google's definitions send the number of an enumeration value."""
     finishMessage: Literal["Model generated function call(s)."] | None = None
     index: int | None = None
-    safetyRatings: Raw = NULL
-    avgLogprobs: Raw = NULL
+    safetyRatings: Raw = wire.NONE
+    avgLogprobs: Raw = wire.NONE
 
 
 class _Usage(Exact, kw_only=True):
@@ -76,15 +76,15 @@ class _Usage(Exact, kw_only=True):
     cachedContentTokenCount: int | None = None
     candidatesTokenCount: int
     totalTokenCount: int | None = None
-    cacheTokensDetails: Raw = NULL
-    promptTokensDetails: Raw = NULL
-    candidatesTokensDetails: Raw = NULL
+    cacheTokensDetails: Raw = wire.NONE
+    promptTokensDetails: Raw = wire.NONE
+    candidatesTokensDetails: Raw = wire.NONE
     thoughtsTokenCount: int | None = None
     toolUsePromptTokenCount: None = None
-    toolUsePromptTokensDetails: Raw = NULL
-    responseTokenCount: Raw = NULL
-    responseTokensDetails: Raw = NULL
-    trafficType: Raw = NULL
+    toolUsePromptTokensDetails: Raw = wire.NONE
+    responseTokenCount: Raw = wire.NONE
+    responseTokensDetails: Raw = wire.NONE
+    trafficType: Raw = wire.NONE
     serviceTier: str | None = None
 
 
@@ -119,9 +119,12 @@ class _Answer(Exact):
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
-_KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
+_IN_CANDIDATE: Path = ("candidates", 0)
+_IN_USAGE: Path = ("usageMetadata",)
+_CANDIDATE_EXTRAS = Fields("safetyRatings", "avgLogprobs")
 _CUT = ("MAX_TOKENS", 2)
 _NO_WORDS = Raw(b'""')
+_NO_SLOTS: dict[str, str] = {}
 _DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lru_cache(maxsize=64)(write_time)
 
@@ -134,21 +137,25 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         return None
     candidate, usage = answer.candidates[0], answer.usageMetadata
     text = thinking = NO_TEXT
-    thinking_seal: Seal | None = None
     calls: dict[str, PlainCall] = {}
-    seals: dict[str, Seal] | None = None
-    text_seal: Seal | None = None
+    seals: PlainSeals | None = None
     invented: tuple[Path, ...] = ()
     for place, part in enumerate(candidate.content.parts):
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
-        if signature is not None and (seal := _seal(signature)) is None:
-            return None
+        if signature is not None:
+            seal = _seal(signature)
+            if seal is None:
+                return None
+            if seals is None:
+                seals = PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
                 return None
-            thinking, thinking_seal = spelled, seal
+            thinking = spelled
+            if seals is not None:
+                seals.thought = seal
         elif call is not None and part.text is NULL:
             arguments = str(call.args, "utf-8")
             call_id = call.id
@@ -158,22 +165,21 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
-            if seal is not None:
-                if seals is None:
-                    seals = {call_id: seal}
-                else:
-                    seals[call_id] = seal
+            if seals is not None and seal is not None:
+                seals.calls[call_id] = seal
         elif not text and not calls and call is None:
             spelled = as_spelled(part.text)
             if not spelled:
                 return None
-            text, text_seal = spelled, seal
+            text = spelled
+            if seals is not None:
+                seals.text = seal
         else:
             return None
     cut = candidate.finishReason in _CUT
-    if calls and (cut or text_seal is not None):
+    if calls and (cut or (seals is not None and seals.text is not None)):
         return None
-    if not (calls or text) or (cut and candidate.finishMessage is not None):
+    if not (calls or text or cut) or (cut and candidate.finishMessage is not None):
         return None
     thought = usage.thoughtsTokenCount
     # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11); the canon includes them.
@@ -181,6 +187,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if total is not None and total != prompt + output:
         return None
     tier = service_tiers.read(usage.serviceTier) if usage.serviceTier is not None else None
+    if tier is not None:
+        usage.serviceTier = None
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),
@@ -195,12 +203,10 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         read_time(answer.createTime) if answer.createTime is not None else None,
         tier,
         True,
-        _names_of_extras(candidate, usage, tier),
+        partial(_kept, candidate, usage),
+        invented,
+        thinking,
         seals,
-        text_seal=text_seal,
-        invented=invented,
-        thinking=thinking,
-        thinking_seal=thinking_seal,
     )
 
 
@@ -211,24 +217,19 @@ def _seal(signature: str) -> Seal | None:
     return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
 
 
-def _names_of_extras(candidate: _Candidate, usage: _Usage, tier: str | None) -> Named:
-    return _KINDS[
-        candidate.safetyRatings in EMPTY_VALUES,
-        candidate.avgLogprobs in EMPTY_VALUES,
-        usage.promptTokensDetails in EMPTY_VALUES,
-        usage.candidatesTokensDetails in EMPTY_VALUES,
-        usage.cacheTokensDetails in EMPTY_VALUES,
-        usage.toolUsePromptTokensDetails in EMPTY_VALUES,
-        usage.responseTokenCount in EMPTY_VALUES,
-        usage.responseTokensDetails in EMPTY_VALUES,
-        usage.trafficType in EMPTY_VALUES,
-        not usage.serviceTier or tier is not None,
-    ]
+def _kept(candidate: _Candidate, usage: _Usage) -> Named:
+    return (
+        *kept_in(_IN_CANDIDATE, candidate, _CANDIDATE_EXTRAS),
+        *kept_in(_IN_USAGE, usage, wire.USAGE_EXTRAS),
+    )
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    if plain.cache_write or plain.thoughts is not None or plain.thought is not None:
+    packed = plain.packed
+    if plain.cache_write:
+        return None
+    if packed is not None and (packed.before_calls is not None or packed.before_text is not None):
         return None
     parts = [_Part(plain.thinking, True)] if plain.thinking else []
     if plain.text:
@@ -236,12 +237,12 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     if plain.calls:
         if plain.parsed and not decodable(plain):
             return None
-        slots = plain.slots or {}
+        slots = packed.on_calls or _NO_SLOTS if packed is not None else _NO_SLOTS
         for call_id, call in plain.calls.items():
             called = _Call(id=call_id, name=call.name, args=Raw(call.arguments))
             parts.append(_Part(NULL, None, called, slots.get(call_id)))
-    elif plain.last_slot is not None:
-        parts.append(_Part(_NO_WORDS, thoughtSignature=plain.last_slot))
+    elif packed is not None and packed.on_last_text is not None:
+        parts.append(_Part(_NO_WORDS, thoughtSignature=packed.on_last_text))
     thought, read = plain.reasoning, plain.cache_read
     answer_tokens = plain.output - (thought or 0)
     if answer_tokens < 0:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Citation, Path, Text
@@ -26,19 +28,64 @@ PAGES = _SOURCES[:2]
 """Sources that a search found: each has an address and a title."""
 
 
+Span = tuple[int | None, int | None]
+"""The first and the last character of a cited text; None if unknown."""
+
+
+class Grounding:
+    """The `groundingMetadata` of a candidate, decoded once. Members that only this dialect has stay raw: the HTML of
+    `searchEntryPoint` is most of the metadata.
+    """
+
+    __slots__ = ("_placed", "chunks", "members", "queries", "supports")
+
+    def __init__(self, sent: Raw) -> None:
+        self.members = _members(sent)
+        self.chunks = self._list("groundingChunks")
+        self.supports = self._list("groundingSupports")
+        self.queries = [one for one in self._list("webSearchQueries") if isinstance(one, str)]
+        self._placed: list[Span] | None = None
+
+    def _list(self, name: str) -> list[Any]:
+        found = peek(self.members[name]) if name in self.members else None
+        return found if isinstance(found, list) else []
+
+    def spans(self, places: Places) -> list[Span]:
+        """The span of each support in the text."""
+        if self._placed is None:
+            segments = [_segment(support) for support in self.supports]
+            self._placed = [
+                places.span(one.get("startIndex", 0), one.get("endIndex"), one.get("text")) for one in segments
+            ]
+        return self._placed
+
+
+def _members(sent: Raw) -> dict[str, Raw]:
+    try:
+        return json_text.fields(sent)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def _segment(support: Any) -> dict[str, Any]:
+    segment = support.get("segment") if isinstance(support, dict) else None
+    return segment if isinstance(segment, dict) else {}
+
+
 def read_citations(grounding: Raw, citation: Raw, places: Places) -> list[Citation]:
     """All citations, with positions in the whole text; without a position if the metadata gives none that fits."""
+    return citations_of(Grounding(grounding) if grounding else None, citation, places)
+
+
+def citations_of(grounding: Grounding | None, citation: Raw, places: Places) -> list[Citation]:
+    """The same, of decoded metadata."""
     found: list[Citation] = []
-    if grounding:
-        value = peek(grounding)
-        chunks = [_source(chunk) for chunk in _list(value, "groundingChunks")]
-        for support in _list(value, "groundingSupports"):
-            segment = support.get("segment") if isinstance(support, dict) else None
-            segment = segment if isinstance(segment, dict) else {}
-            start, end = places.span(segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text"))
+    if grounding is not None:
+        sources = [_source(chunk) for chunk in grounding.chunks]
+        for support, span in zip(grounding.supports, grounding.spans(places), strict=True):
             for number in _list(support, "groundingChunkIndices"):
-                if isinstance(number, int) and 0 <= number < len(chunks):
-                    found.append(Citation(*chunks[number], start, end))
+                if isinstance(number, int) and 0 <= number < len(sources):
+                    found.append(Citation(*sources[number], *span))
     if citation:
         value = peek(citation)
         for cited in [*_list(value, "citations"), *_list(value, "citationSources")]:
@@ -116,14 +163,14 @@ class Places:
 
     def whole(self) -> str:
         """The whole text."""
-        self.length()
-        self._measure()
         if len(self._pieces) > 1:
+            self.length()
+            self._measure()
             self._pieces[:] = ["".join(self._pieces)]
             self._counted = self._measured = 1
         return self._pieces[0] if self._pieces else ""
 
-    def span(self, start: Any, end: Any, text: Any) -> tuple[int | None, int | None]:
+    def span(self, start: Any, end: Any, text: Any) -> Span:
         """The first and the last character of a segment. If the numbers do not fit, the segment's own text decides."""
         if isinstance(start, int) and isinstance(end, int):
             first, last = self._characters(start), self._characters(end)
@@ -141,13 +188,16 @@ class Places:
         if self._searched > _SEARCHED:
             return -1
         place = self.whole().find(text)
-        self._searched += self._length if place < 0 else place
+        self._searched += self.length() if place < 0 else place
         return place
 
     def _characters(self, offset: int) -> int | None:
-        self._measure()
+        if self._measured < len(self._pieces):
+            self._measure()
         if not 0 <= offset <= self._bytes:
             return None
+        if not self._byte_ends:
+            return offset
         wide = bisect_right(self._byte_ends, offset)
         # The characters after the last wide one before the offset are ASCII, up to the next wide one.
         count = offset - self._byte_ends[wide - 1] + self._char_ends[wide - 1] if wide else offset
@@ -174,65 +224,75 @@ def place(texts: list[Text], citations: list[Citation], context: Context) -> lis
     ]
 
 
-_SOURCE = {"uri": None, "sourceUri": None, "title": None, "text": None}
-_PLACE = {"startIndex": None, "endIndex": None, "text": None}
-_CITED = {"startIndex": None, "endIndex": None, "uri": None, "title": None}
-_CARRIED: dict[str, Any] = {
-    "groundingMetadata": {
-        "groundingChunks": dict.fromkeys(_SOURCES, _SOURCE),
-        "groundingSupports": {"segment": _PLACE, "groundingChunkIndices": None},
-    },
-    "citationMetadata": {"citations": _CITED, "citationSources": _CITED},
-}
-"""The metadata fields that citations are made of."""
+_SOURCE = frozenset({"uri", "sourceUri", "title", "text"})
+_PLACE = frozenset({"startIndex", "endIndex", "text"})
+_CITED = frozenset({"startIndex", "endIndex", "uri", "title"})
+_CHUNK = dict.fromkeys(_SOURCES, _SOURCE)
+_SUPPORT = {"segment": _PLACE, "groundingChunkIndices": frozenset()}
+_CITATIONS = {"citations": _CITED, "citationSources": _CITED}
+"""The metadata fields that citations are made of, with the fields of the objects in them."""
 
 
-def report(candidate: Any, places: Places, at: Path, context: Context, *, searched: bool) -> None:
+def report(
+    candidate: Any, places: Places, at: Path, context: Context, *, searched: bool, grounding: Grounding | None = None
+) -> None:
     """Keep the metadata that no citation holds. The metadata itself is an extra of the answer, whole. `searched`:
-    queries and pages belong to a hosted call and its result.
+    queries and pages belong to a hosted call and its result. `grounding`: the decoded metadata, if it is at hand.
     """
-    grounding, citation = METADATA
     if not places.length():
         # There is no text that could be cited.
         context.keep(at, carried(candidate, METADATA) or {})
         return
     if candidate.groundingMetadata:
-        value = peek(candidate.groundingMetadata)
-        supports = _list(value, "groundingSupports")
-        indices = [_list(support, "groundingChunkIndices") for support in supports]
-        used = {number for each in indices for number in each if isinstance(number, int)}
-        for i, chunk in enumerate(_list(value, "groundingChunks")):
-            if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
-                # A source that supports no text is no citation.
-                fields = {name: json_text.raw(inner) for name, inner in chunk.items()}
-                context.keep((*at, grounding, "groundingChunks", i), fields)
-                chunk.clear()
-        for i, support in enumerate(supports):
-            segment = support.get("segment") if isinstance(support, dict) else None
-            if not isinstance(segment, dict):
-                continue
-            words = _word(segment, "text")
-            if words and places.span(segment.get("startIndex", 0), segment.get("endIndex"), words)[0] is None:
-                unplaced = {"text": json_text.raw(words)}
-                context.keep((*at, grounding, "groundingSupports", i, "segment"), unplaced)
-        if searched:
-            value.pop("webSearchQueries")
-        _report(value, _CARRIED[grounding], (*at, grounding), context)
+        found = grounding or Grounding(candidate.groundingMetadata)
+        _report_grounding(found, places, (*at, METADATA[0]), context, searched=searched)
     if candidate.citationMetadata:
-        _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), context)
+        _report(peek(candidate.citationMetadata), _CITATIONS, (*at, METADATA[1]), context)
 
 
-def _report(value: Any, carried: Any, at: Path, context: Context) -> None:
+def _report_grounding(grounding: Grounding, places: Places, at: Path, context: Context, *, searched: bool) -> None:
+    indices = [_list(support, "groundingChunkIndices") for support in grounding.supports]
+    used = {number for each in indices for number in each if isinstance(number, int)}
+    for i, chunk in enumerate(grounding.chunks):
+        if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
+            # A source that supports no text is no citation.
+            context.keep((*at, "groundingChunks", i), {name: json_text.raw(inner) for name, inner in chunk.items()})
+            chunk.clear()
+    for i, (support, span) in enumerate(zip(grounding.supports, grounding.spans(places), strict=True)):
+        words = _word(_segment(support), "text")
+        if words and span[0] is None:
+            context.keep((*at, "groundingSupports", i, "segment"), {"text": json_text.raw(words)})
+    for name, sent in grounding.members.items():
+        if name == "groundingChunks":
+            _report(grounding.chunks or peek(sent), _CHUNK, (*at, name), context)
+        elif name == "groundingSupports":
+            _report(grounding.supports or peek(sent), _SUPPORT, (*at, name), context)
+        elif name != "webSearchQueries" or not searched:
+            context.keep(at, {name: sent})
+
+
+def _report(value: Any, carried: Mapping[str, frozenset[str]], at: Path, context: Context) -> None:
     if isinstance(value, list):
         for i, item in enumerate(value):
             _report(item, carried, (*at, i), context)
-    elif isinstance(value, dict) and carried is not None:
+    elif isinstance(value, dict):
         for name, inner in value.items():
             if name in carried:
-                if carried[name] is not None:
-                    _report(inner, carried[name], (*at, name), context)
+                _report_others(inner, carried[name], at, name, context)
             else:
                 context.keep(at, {name: json_text.raw(inner)})
+
+
+def _report_others(value: Any, known: frozenset[str], at: Path, name: str | int, context: Context) -> None:
+    """Keep the fields of an object, or of the objects in a list, that are not known."""
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            if isinstance(item, dict):
+                _report_others(item, known, (*at, name), i, context)
+    elif isinstance(value, dict) and not value.keys() <= known:
+        for other, inner in value.items():
+            if other not in known:
+                context.keep((*at, name), {other: json_text.raw(inner)})
 
 
 _NO_PLACE = frozenset({"type", "encrypted_index"})

@@ -31,7 +31,7 @@ from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
-from .grounding import PAGES
+from .grounding import PAGES, Grounding
 from .hosted_tool_parts import CALL, RESPONSE, read_tool_part, write_use
 from .original_values import peek
 
@@ -50,23 +50,27 @@ def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids
     """The searches and fetches in the metadata of a candidate, for another dialect. `parts`: the parts of the
     candidate, which may already hold its searches.
     """
+    return uses_in(Grounding(grounding) if grounding else None, fetched, parts, at, ids)
+
+
+def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Path, ids: Ids) -> list[Opaque]:
+    """The same, of decoded metadata."""
     found: list[Opaque] = []
     if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
     salt = ids.of_search(int(at[1]))
     if grounding and not any(type(part) is HostedCall and part.family == "web_search" for part in parts):
-        found += _read_search(peek(grounding), (*at, GROUNDING), salt)
+        found += _read_search(grounding, (*at, GROUNDING), salt)
     if fetched:
         found += _read_fetches(peek(fetched), (*at, FETCHED), salt, ids.context)
     return found
 
 
-def _read_search(value: Any, at: Path, salt: str) -> list[Opaque]:
-    queries = value.get("webSearchQueries") if isinstance(value, dict) else None
-    queries = [one for one in queries if isinstance(one, str)] if isinstance(queries, list) else []
+def _read_search(grounding: Grounding, at: Path, salt: str) -> list[Opaque]:
+    queries = grounding.queries
     if not queries:
         return []
-    found = [chunk.get(name) for chunk in objects(value.get("groundingChunks")) for name in PAGES if name in chunk]
+    found = [chunk.get(name) for chunk in objects(grounding.chunks) for name in PAGES if name in chunk]
     sources = tuple([Citation(word(page, "uri"), word(page, "title")) for page in objects(found)])
     name = f"{salt}search"
     args = arguments(query=queries[0], queries=queries if len(queries) > 1 else None)

@@ -21,9 +21,9 @@ from ...context import Context
 from ...errors import WireError
 from . import wire
 from .call_pairing import Ids
-from .grounding import METADATA, Places, place, read_citations, report, write_grounding
+from .grounding import METADATA, Grounding, Places, citations_of, place, report, write_grounding
 from .history_writer import write_contents
-from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, read_metadata, write_metadata
+from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, uses_in, write_metadata
 from .message import read_parts, write_part
 from .original_values import ABSENT, own, peek, put_back, with_field
 
@@ -153,11 +153,17 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     content = candidate.content
     parts = read_parts(content, ("candidates", place_, "content"), ids, unknown) if content is not None else []
     fields: dict[str, Raw] = {}
-    uses = read_metadata(candidate.groundingMetadata, candidate.urlContextMetadata, parts, at, ids)
-    if candidate.groundingMetadata or candidate.citationMetadata:
-        places = Places([part.text for part in parts if type(part) is Text])
-        parts = _cited(candidate, parts, places, context)
-        report(candidate, places, at, context, searched=any(part.kind == GROUNDING for part in uses))
+    grounding = Grounding(candidate.groundingMetadata) if candidate.groundingMetadata else None
+    uses = uses_in(grounding, candidate.urlContextMetadata, parts, at, ids)
+    if grounding is not None or candidate.citationMetadata:
+        texts = [part for part in parts if type(part) is Text]
+        places = Places([text.text for text in texts])
+        found = citations_of(grounding, candidate.citationMetadata, places)
+        if texts and found:
+            hung = iter(place(texts, found, context))
+            parts = [next(hung) if type(part) is Text else part for part in parts]
+        searched = any(part.kind == GROUNDING for part in uses)
+        report(candidate, places, at, context, searched=searched, grounding=grounding)
         fields |= carried(candidate, METADATA) or {}
     extras = carried(candidate, wire.CANDIDATE_EXTRAS)
     if uses:
@@ -170,15 +176,6 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
         fields[ABSENT] = _ABSENT[candidate.index is None, content is None]
     stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, context)
     return Alternative(tuple(parts), stop, {wire.NAME: fields} if fields else None)
-
-
-def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, context: Context) -> list[Part]:
-    texts = [part for part in parts if type(part) is Text]
-    found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, places)
-    if not texts or not found:
-        return parts
-    hung = iter(place(texts, found, context))
-    return [next(hung) if type(part) is Text else part for part in parts]
 
 
 _STOPPED, _CALLED = Stop("stop"), Stop("tool_calls")

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
@@ -23,12 +22,15 @@ from ...fast.plain_answer_form import (
     NOT_PLAIN,
     CallId,
     Exact,
-    Kinds,
+    Named,
     Plain,
     PlainCall,
+    PlainSeals,
     Word,
     as_spelled,
     is_unknown_field,
+    joined,
+    kept_in,
     members,
     names_of,
     others,
@@ -39,7 +41,7 @@ from . import wire
 from .answer_images import FIELD as IMAGES
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter
-from .response import is_apart, take_figures
+from .response import COMPLETION_EXTRAS, PROMPT_EXTRAS, is_apart, take_figures
 from .search_results import ADDRESSES, RESULTS
 
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
@@ -56,6 +58,15 @@ class _Call(Exact, kw_only=True):
     index: int | None = None
 
 
+class _Repeated(Exact, kw_only=True):
+    """An entry of `reasoning_details` with a text alone."""
+
+    type: Literal["reasoning.text"]
+    text: Raw
+    format: Literal["unknown", ""] | None = None
+    index: int | None = None
+
+
 class _Message(Exact):
     role: Literal["assistant"] = "assistant"
     content: Raw = NULL
@@ -66,6 +77,8 @@ class _Message(Exact):
     function_call: None = None
     reasoning_content: Raw = NULL
     reasoning: Raw = NULL
+    reasoning_details: list[_Repeated] | None = None
+    name: None = None
 
 
 class _Choice(Exact, kw_only=True):
@@ -73,26 +86,26 @@ class _Choice(Exact, kw_only=True):
     message: _Message
     logprobs: None = None
     finish_reason: Literal["stop", "tool_calls", "length"]
-    content_filter_results: Raw = NULL
-    stop_reason: Raw = NULL
+    content_filter_results: Raw = wire.NONE
+    stop_reason: Raw = wire.NONE
 
 
 class _PromptDetails(Exact):
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
-    audio_tokens: Literal[0] | None = None
-    image_tokens: Literal[0] | None = None
+    audio_tokens: int | None = None
+    image_tokens: int | None = None
     text_tokens: int | None = None
-    video_tokens: Literal[0] | None = None
+    video_tokens: int | None = None
 
 
 class _CompletionDetails(Exact):
     reasoning_tokens: int | None = None
-    audio_tokens: Literal[0] | None = None
-    image_tokens: Literal[0] | None = None
+    audio_tokens: int | None = None
+    image_tokens: int | None = None
     text_tokens: int | None = None
-    accepted_prediction_tokens: Literal[0] | None = None
-    rejected_prediction_tokens: Literal[0] | None = None
+    accepted_prediction_tokens: int | None = None
+    rejected_prediction_tokens: int | None = None
 
 
 class _Usage(Exact, kw_only=True):
@@ -111,9 +124,9 @@ class _Answer(Exact, kw_only=True):
     choices: tuple[_Choice]
     usage: _Usage
     service_tier: str | None = None
-    system_fingerprint: Raw = NULL
-    prompt_filter_results: Raw = NULL
-    timings: Raw = NULL
+    system_fingerprint: Raw = wire.NONE
+    prompt_filter_results: Raw = wire.NONE
+    timings: Raw = wire.NONE
 
 
 class _Cost(Struct, gc=False):
@@ -186,12 +199,6 @@ _decode = msgspec.json.Decoder(_Answer).decode
 _decode_loose = msgspec.json.Decoder(_LooseAnswer).decode
 _elements = msgspec.json.Decoder(list[Raw]).decode
 _NO_PROMPT_DETAILS, _NO_COMPLETION_DETAILS = _PromptDetails(), _CompletionDetails()
-_KINDS = Kinds(
-    (("choices", 0), ("content_filter_results", "stop_reason")),
-    (("usage", "prompt_tokens_details"), ("text_tokens",)),
-    (("usage", "completion_tokens_details"), ("text_tokens",)),
-    ((), wire.COMPLETION_EXTRAS),
-)
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
@@ -208,13 +215,13 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     message, stop = choice.message, choice.finish_reason
     text, tool_calls = as_spelled(message.content), message.tool_calls
     calls: dict[str, PlainCall] = {}
-    thinking, seal = NO_TEXT, None
+    thinking, seals = NO_TEXT, None
     if message.reasoning_content is not NULL or message.reasoning is not NULL:
-        found, seal = _thinking(message.reasoning_content, message.reasoning)
+        found, seals = _thinking(message.reasoning_content, message.reasoning)
         if found is None:
             return None
         thinking = found
-    if text is None:
+    if text is None or (message.reasoning_details and not _repeats(message.reasoning_details, thinking)):
         return None
     if tool_calls:
         for call in tool_calls:
@@ -222,7 +229,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         if stop == "length" or len(calls) < len(tool_calls):
             return None
         stop = "tool_calls"  # with a forced choice some servers send `stop`
-    elif stop == "tool_calls" or not text:
+    elif stop == "tool_calls" or not (text or stop == "length"):
         return None
     prompt, output = usage.prompt_tokens, usage.completion_tokens
     prompt_details = usage.prompt_tokens_details or _NO_PROMPT_DETAILS
@@ -233,6 +240,8 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if total != prompt + output or (thought is not None and thought > output):
         return None
     tier = service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
+    if tier is not None:
+        answer.service_tier = None
     plain = Plain(
         answer.id,
         answer.model,
@@ -247,26 +256,31 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer.created,
         tier,
         False,
-        _KINDS[
-            choice.content_filter_results in EMPTY_VALUES,
-            choice.stop_reason in EMPTY_VALUES,
-            not prompt_details.text_tokens,
-            not completion_details.text_tokens,
-            not answer.service_tier or tier is not None,
-            answer.system_fingerprint in EMPTY_VALUES,
-            answer.prompt_filter_results in EMPTY_VALUES,
-            answer.timings in EMPTY_VALUES,
-        ],
-        thinking=thinking,
-        thinking_seal=seal,
+        partial(_kept, answer, unknown),
+        (),
+        thinking,
+        seals,
     )
-    return _with_unknown(plain, unknown) if unknown else plain
+    return plain if not unknown or _take_known(unknown, plain) else None
+
+
+def _kept(answer: _Answer, unknown: _Unknown) -> Named:
+    choice, usage = answer.choices[0], answer.usage
+    kept = (
+        *kept_in(_IN_CHOICE, choice, wire.CHOICE_EXTRAS),
+        *kept_in(_IN_PROMPT_DETAILS, usage.prompt_tokens_details or _NO_PROMPT_DETAILS, PROMPT_EXTRAS),
+        *kept_in(_IN_COMPLETION_DETAILS, usage.completion_tokens_details or _NO_COMPLETION_DETAILS, COMPLETION_EXTRAS),
+        *kept_in((), answer, wire.COMPLETION_EXTRAS),
+    )
+    return _with_unknown(kept, unknown) if unknown else kept
 
 
 _Unknown = tuple[tuple[Path, dict[str, Raw]], ...]
 _IN_CHOICE: Path = ("choices", 0)
 _IN_MESSAGE: Path = ("choices", 0, "message")
 _IN_USAGE: Path = ("usage",)
+_IN_PROMPT_DETAILS: Path = ("usage", "prompt_tokens_details")
+_IN_COMPLETION_DETAILS: Path = ("usage", "completion_tokens_details")
 _READ_ELSEWHERE = frozenset({"error", IMAGES, RESULTS, ADDRESSES, *wire.Message.__struct_fields__})
 """Fields that the full reader understands."""
 
@@ -302,36 +316,40 @@ _MESSAGE_FIELDS, _CHOICE_FIELDS, _USAGE_FIELDS, _ANSWER_FIELDS = [
 ]
 
 
-def _with_unknown(plain: Plain, unknown: _Unknown) -> Plain | None:
-    """The answer with the figures among the unknown fields, and with the names of the other fields that are kept."""
-    extra_names = [*plain.kept]
-    above = extra_names.pop() if extra_names and extra_names[-1][0] == () else None
+def _take_known(unknown: _Unknown, plain: Plain) -> bool:
+    """Move figures and the service tier from the unknown fields to the answer. False: the answer has two tiers."""
     for at, fields in unknown:
         if at == _IN_USAGE:
             figures = plain.cache_read, plain.cache_write, plain.reasoning
             plain.cache_read, plain.cache_write, plain.reasoning = take_figures(fields, *figures)
-            if "service_tier" in fields:  # Mistral
-                tier = service_tiers.read(fields["service_tier"])
-                if tier is not None:
-                    if plain.tier is not None:
-                        return None
-                    plain.tier = tier
-                    del fields["service_tier"]
-        elif at == () and above is not None:
-            extra_names.append(above)
+            tier = service_tiers.read(fields["service_tier"]) if "service_tier" in fields else None  # Mistral
+            if tier is not None:
+                if plain.tier is not None:
+                    return False
+                plain.tier = tier
+                del fields["service_tier"]
+    return True
+
+
+def _with_unknown(kept: Named, unknown: _Unknown) -> Named:
+    """The names of the kept fields with those of the unknown ones."""
+    found = [*kept]
+    above = found.pop() if found and found[-1][0] == () else None
+    for at, fields in unknown:
+        if at == () and above is not None:
+            found.append(above)
             above = None
         names = names_of(fields)
         if names:
-            extra_names.append((at, names))
-    plain.kept = (*extra_names, above) if above is not None else tuple(extra_names)
-    return plain
+            found.append((at, names))
+    return (*found, above) if above is not None else tuple(found)
 
 
-_IN_REASONING = Seal(wire.NAME, "", "reasoning")
+_IN_REASONING = PlainSeals(thought=Seal(wire.NAME, "", "reasoning"))
 """Names the field in which the host accepts the thought (`thought_origin`)."""
 
 
-def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, Seal | None]:
+def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, PlainSeals | None]:
     """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
     have different texts.
     """
@@ -344,21 +362,23 @@ def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, Seal | No
     return text, _IN_REASONING if text else None
 
 
+def _repeats(details: list[_Repeated], thinking: Raw) -> bool:
+    return joined([detail.text for detail in details], "") == thinking
+
+
 def _extra_content(packed: str) -> dict[str, Any]:
     return {"google": {"thought_signature": packed}}
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
-    written_calls: list[_Called] | UnsetType = UNSET
-    calls = plain.calls
-    if plain.thought is not None:
+    calls, packed = plain.calls, plain.packed
+    if packed is not None and (packed.before_text is not None or packed.before_calls is not None):
         return None
+    written_calls: list[_Called] | UnsetType = UNSET
     if calls:
-        if plain.thoughts is not None:
-            return None
+        slots = packed.on_calls if packed is not None else None
         written_calls = []
-        slots = plain.slots
         for call_id, call in calls.items():
             shown = short_for_chat_client(call_id)
             if shown is None:
@@ -375,8 +395,9 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         UNSET if thought is None else _CompletionDetails(thought),
         plain.input + plain.output,
     )
-    listed = plain.listed
-    details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
+    details: list[dict[str, Any]] | UnsetType = UNSET
+    if packed is not None and packed.listed is not None:
+        details = [written_entry(one, i) for i, one in enumerate(packed.listed)]
     message = _WrittenMessage("assistant", plain.thinking or UNSET, plain.text or None, None, written_calls, details)
     choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
@@ -199,11 +198,10 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     """Token counts. Names of other hosts for the same figures are read for other dialects."""
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
-    if prompt is not None and any(_more_of_prompt(prompt)):
-        more |= {f"prompt_tokens_details/{name}": json_text.raw(value) for name, value in _nonzero(prompt, _PROMPT)}
-    if completion is not None and any(_more_of_completion(completion)):
-        counts = _nonzero(completion, _COMPLETION_DETAILS)
-        more |= {f"completion_tokens_details/{name}": json_text.raw(value) for name, value in counts}
+    if prompt is not None and (counts := carried(prompt, PROMPT_EXTRAS)):
+        more |= {f"prompt_tokens_details/{name}": json_text.raw(value) for name, value in counts.items()}
+    if completion is not None and (counts := carried(completion, COMPLETION_EXTRAS)):
+        more |= {f"completion_tokens_details/{name}": json_text.raw(value) for name, value in counts.items()}
     output = usage.completion_tokens
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
@@ -299,14 +297,9 @@ def _other_word(fields: dict[str, Raw], names: tuple[str, ...], count: int | Non
     return count
 
 
-_PROMPT = ("audio_tokens", "image_tokens", "text_tokens", "video_tokens")
-_COMPLETION_DETAILS = (*_PROMPT[:3], "accepted_prediction_tokens", "rejected_prediction_tokens")
-_more_of_prompt = attrgetter(*_PROMPT)
-_more_of_completion = attrgetter(*_COMPLETION_DETAILS)
-
-
-def _nonzero(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
-    return [(name, value) for name in names if (value := getattr(details, name))]
+PROMPT_EXTRAS = Fields("audio_tokens", "image_tokens", "text_tokens", "video_tokens")
+COMPLETION_EXTRAS = Fields(*PROMPT_EXTRAS[:3], "accepted_prediction_tokens", "rejected_prediction_tokens")
+"""Figures that only this dialect has."""
 
 
 def write_response(response: Response, context: Context) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Path, Seal
+from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
@@ -25,8 +25,10 @@ from ...fast.plain_answer_form import (
     CallId,
     Exact,
     Named,
+    PackedSeals,
     Plain,
     PlainCall,
+    PlainSeals,
     Word,
     as_spelled,
     is_unknown_field,
@@ -202,7 +204,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             return None
         answer, unknown = loose
     text = thinking = NO_TEXT
-    seal: Seal | None = None
+    seals: PlainSeals | None = None
     calls: dict[str, PlainCall] = {}
     items = answer.output
     if len(items) > _MANY:
@@ -218,7 +220,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
                 return None
             thinking = found
             if item.encrypted_content:
-                seal = origin(item.encrypted_content, wire.NAME)
+                seals = PlainSeals(thought=origin(item.encrypted_content, wire.NAME))
         elif not text and not calls:
             spelled = as_spelled(item.content[0].text)
             if not spelled:
@@ -229,7 +231,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     usage = answer.usage
     prompt, output = usage.input_tokens, usage.output_tokens
     cut = answer.status == "incomplete"
-    if not (text or calls) or usage.total_tokens != prompt + output:
+    if not (text or calls or cut) or usage.total_tokens != prompt + output:
         return None
     if cut != (answer.incomplete_details is not None) or (cut and calls):
         return None
@@ -251,9 +253,10 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         int(answer.created_at) if answer.created_at is not None else None,
         tier,
         False,
-        _own_field_names(answer, unknown),
-        thinking=thinking,
-        thinking_seal=seal,
+        partial(_kept, answer, unknown),
+        (),
+        thinking,
+        seals,
     )
 
 
@@ -268,11 +271,11 @@ def _read_loose(body: bytes) -> tuple[Any, _Unknown] | None:
     return answer, (names_of(others(usage, _USAGE_FIELDS)), names_of(others(around, _ANSWER_FIELDS)))
 
 
-def _own_field_names(answer: Any, unknown: _Unknown | None) -> Named:
+def _kept(answer: Any, unknown: _Unknown | None) -> Named:
     items = answer.output
     own: Iterable[tuple[Path, tuple[str, ...]]] = compress(_OWN_IDS, _ids(items))
-    at = 1 if type(items[0]) is _Thought else 0
-    first = items[at]
+    at = 1 if items and type(items[0]) is _Thought else 0
+    first = items[at] if len(items) > at else None
     if type(first) is _Message and (first.phase or first.status == "incomplete"):
         # Only the first item, or the item after a thought, can be a message.
         sent = first.phase, first.id, first.status == "incomplete"
@@ -298,21 +301,15 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         return None
     shown = in_form(plain.id, RESPONSES)
     stem = hashed(shown, "")
-    output: list[Any] = []
-    if plain.signature is not None:
-        summary: tuple[()] | tuple[_Summary] = ()
-        if plain.thinking:
-            summary = (_Summary(type="summary_text", text=plain.thinking),)
-        output.append(_Sealed(f"{MADE_HERE}{stem}000", "reasoning", summary, plain.signature))
-    if plain.thought is not None:
-        output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), plain.thought))
+    packed = plain.packed
+    output: list[Any] = _thoughts(plain, packed, stem) if packed is not None else []
     if plain.text:
         text = _WrittenText("output_text", plain.text, (), ())
         output.append(_WrittenMessage(f"msg_{stem}{_PLACES[len(output)]}", "message", status, "assistant", (text,)))
     if plain.calls:
-        if plain.slots is not None or len(plain.calls) > _MANY:
+        if len(plain.calls) > _MANY or (packed is not None and packed.on_calls is not None):
             return None
-        thoughts = plain.thoughts
+        thoughts = packed.before_calls if packed is not None else None
         for call_id, call in plain.calls.items():
             name = call.name
             if name == SEARCH or called_tool(name, answers) is not None:
@@ -332,6 +329,19 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     if plain.stop == "length":
         return filled({**msgspec.structs.asdict(out), "incomplete_details": _CUT}, answers)
     return completed(out, answers)
+
+
+def _thoughts(plain: Plain, packed: PackedSeals, stem: str) -> list[Any]:
+    """The thought of an answer, and the thought that carries the seal of the text."""
+    output: list[Any] = []
+    if packed.on_thought is not None:
+        summary: tuple[()] | tuple[_Summary] = ()
+        if plain.thinking:
+            summary = (_Summary(type="summary_text", text=plain.thinking),)
+        output.append(_Sealed(f"{MADE_HERE}{stem}000", "reasoning", summary, packed.on_thought))
+    if packed.before_text is not None:
+        output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), packed.before_text))
+    return output
 
 
 repeated = partial(RepeatedFrame, (b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)

@@ -69,7 +69,7 @@ def read_response(body: bytes, context: Context) -> Response:
     """Read an answer into canon, or a list of items."""
     if b'"output":' not in body or body[:1] != b"{":
         body = _whole(body)
-    answer, unknown, context.spelled = wire.ANSWER.admit(body)
+    answer, unknown, context.spelled = wire.admit_answer(body)
     if answer.output is None and answer.status is None and not answer.error:
         raise WireError(wire.NAME, "/output", "an array of items")
     parts: list[Part] = []

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ...codec import json_text
 from ...codec.dialect_extras import Fields
-from ...codec.wire_decoding import Admitter
+from ...codec.wire_decoding import STRANGE, Admitted, Admitter
 from . import NAME as NAME
 
 NONE = Raw()
@@ -424,6 +425,51 @@ ITEM = Admitter[Item](NAME, Item, lenient=True)
 PART = Admitter[ContentPart](NAME, ContentPart, lenient=True)
 ANNOTATION = Admitter[Annotation](NAME, Annotation, lenient=True)
 EVENT = Admitter[StreamEvent](NAME, StreamEvent, lenient=True)
+
+_exact_answer = msgspec.json.Decoder(Answer).decode
+_exact_around: Any = msgspec.json.Decoder(LAST_ANSWER).decode
+_exact_item = msgspec.json.Decoder(Item).decode
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def admit_answer(body: bytes) -> Admitted[Answer]:
+    """Decode an answer, strictly if possible."""
+    try:
+        return _exact_answer(body), {}, {}
+    except _REFUSED as refusal:
+        answer = _item_by_item(body)
+        return (answer, {}, {}) if answer is not None else ANSWER.admit_refused(body, refusal)
+
+
+def _item_by_item(body: bytes) -> Answer | None:
+    """An answer with items of the server's own tools, whose fields `Item` lacks: these items stay whole. None if
+    anything else is unknown, too.
+    """
+    try:
+        answer = _exact_around(body)
+        items = [_whole_or_exact(value) for value in answer.output or ()]
+    except _REFUSED:
+        return None
+    if not all(map(_is_simple, items)):
+        return None
+    answer.output = items
+    return answer  # type: ignore[no-any-return]
+
+
+def _whole_or_exact(value: Raw) -> Item:
+    kind = json_text.kind(value)
+    return _exact_item(value) if not kind or kind in Item.__kinds__ else Item(STRANGE, strange=value)
+
+
+def _is_simple(item: Item) -> bool:
+    """Whether all parts of an item are of known kinds."""
+    for parts in (item.content, item.output, item.summary):
+        for part in parts if type(parts) is list else ():
+            if part.type not in ContentPart.__kinds__:
+                return False
+            if not all(note.type in Annotation.__kinds__ for note in part.annotations or ()):
+                return False
+    return True
 
 
 class AnswerHead(Struct):

@@ -35,10 +35,10 @@ MAX_REFUSALS = 30
 """Lines per minute about requests that were refused before an exchange began."""
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _AGENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}(?=[/ ]|\Z)")
-_COUNT = re.compile(
-    rb'"(prompt_tokens|completion_tokens|input_tokens|output_tokens|cache_creation_input_tokens|cache_read_input_tokens'
-    rb'|promptTokenCount|candidatesTokenCount|thoughtsTokenCount|prompt_eval_count|eval_count)"\s*:\s*(\d{1,15})'
-)
+_GIVEN = re.compile(rb'"(prompt_tokens|input_tokens|promptTokenCount|prompt_eval_count)"\s*:\s*(\d{1,15})')
+_CACHED = re.compile(rb'"(cache_(?:creation|read)_input_tokens)"\s*:\s*(\d{1,15})')
+_MADE = re.compile(rb'"(completion_tokens|output_tokens|candidatesTokenCount|eval_count)"\s*:\s*(\d{1,15})')
+_THOUGHT = re.compile(rb'"thoughtsTokenCount"\s*:\s*(\d{1,15})')
 
 
 class Entry(msgspec.Struct):
@@ -231,28 +231,28 @@ def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
         return None, None
     if isinstance(answer, Recording):
         head, tail = answer.parts()
-        found = _counts((tail or head)[-LOOKED:])
-        if b"input_tokens" not in found and head.startswith(b"event: message_start"):
-            found = {**_counts(head[:LOOKED]), **found}  # Messages streams may count the input only at their beginning.
-    else:
-        found = _counts(answer[-LOOKED:])
-    if not found:
-        return None, None
-    get = found.get
-    given = get(b"prompt_tokens") or get(b"promptTokenCount") or get(b"prompt_eval_count")
-    made = get(b"completion_tokens") or get(b"output_tokens") or get(b"candidatesTokenCount") or get(b"eval_count")
-    if given is None and (fresh := get(b"input_tokens")) is not None:
-        cached = int(get(b"cache_read_input_tokens", 0)) + int(get(b"cache_creation_input_tokens", 0))
-        return int(fresh) + cached, None if made is None else int(made)
-    thought = int(get(b"thoughtsTokenCount", 0))
-    return None if given is None else int(given), None if made is None else int(made) + thought
+        given, made = _counts((tail or head)[-LOOKED:])
+        if given is None and head.startswith(b"event: message_start"):
+            given, early = _counts(head[:LOOKED])  # Messages streams may count the input only at their beginning.
+            made = early if made is None else made
+        return given, made
+    return _counts(answer[-LOOKED:])
 
 
-def _counts(ending: bytes) -> dict[bytes, bytes]:
-    """The counts in the last usage of some bytes, as written. Of several with one name the first counts."""
+def _counts(ending: bytes) -> tuple[int | None, int | None]:
+    """The tokens in and out in the last usage of some bytes. Of several with one name the first counts."""
     at = ending.rfind(b'"usage')
     if at < 0:
         at = ending.rfind(b'"prompt_eval_count"')
         if at < 0:
-            return {}
-    return dict(_COUNT.findall(ending, at)[::-1])
+            return None, None
+    given, made = _GIVEN.search(ending, at), _MADE.search(ending, at)
+    tokens_in = int(given[2]) if given else None
+    if given and given[1] == b"input_tokens" and ending.find(b"_input_tokens", at) >= 0:
+        # Messages counts cached tokens apart (anthropic 2.8.0, 2026-11).
+        tokens_in = int(given[2]) + sum(map(int, dict(_CACHED.findall(ending, at)[::-1]).values()))
+    tokens_out = int(made[2]) if made else None
+    if made and made[1] == b"candidatesTokenCount" and (thought := _THOUGHT.search(ending, at)):
+        # Gemini counts thoughts apart (google-genai 3.1.0, 2026-11).
+        tokens_out = int(made[2]) + int(thought[1])
+    return tokens_in, tokens_out

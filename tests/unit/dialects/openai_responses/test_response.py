@@ -27,6 +27,7 @@ from dragoman.canon import (
 from dragoman.canon.response import StopReason
 from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
+from dragoman.dialects.openai_responses import wire
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
 from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, context, lost, read
@@ -414,3 +415,25 @@ def test_the_continuation_of_a_tool_turn() -> None:
         {"type": "function_call_output", "call_id": "c", "output": "ok"},
         {"type": "custom_tool_call_output", "call_id": "p", "output": "done"},
     ]
+
+
+_LISTING = {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "docs", "tools": [{"name": "ask"}]}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [message({"type": "output_text", "text": "Hi", "annotations": []})],
+        [{"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "So"}]}],
+        [message({"type": "output_text", "text": "Hi", "colour": "red"})],
+        [message({"type": "output_video", "text": "Hi"})],
+        [message({"type": "output_text", "text": "Hi", "annotations": [{"type": "footnote", "title": "a"}]})],
+        [{"role": "assistant", "content": "Hi"}, {"type": 5}],
+    ],
+)
+def test_items_of_unknown_kinds_are_read_as_the_tolerant_way_reads_them(others: list[Any]) -> None:
+    body = msgspec.json.encode(answer([_LISTING, *others]))
+    (found, unknown, _), (expected, others_unknown, _) = wire.admit_answer(body), wire.ANSWER.admit(body)
+    assert (msgspec.json.encode(found), unknown) == (msgspec.json.encode(expected), others_unknown)
+    assert found.output is not None
+    assert bytes(found.output[0].strange) == msgspec.json.encode(_LISTING)
