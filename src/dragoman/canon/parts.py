@@ -7,6 +7,7 @@ frozen trees and cannot form a cycle, so the garbage collector need not track th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, final
 
 import msgspec
@@ -85,7 +86,7 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
     top_logprobs: list[Token] = []
 
 
-def plain_text(parts: tuple[Part, ...]) -> str | None:
+def plain_text(parts: Sequence[Part]) -> str | None:
     """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are; so
     writers try this first.
     """

@@ -175,15 +175,15 @@ def _continues(thread: Raw) -> bool:
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
     """Read a user message: results become a separate tool turn, in the order of the wire."""
-    results = bool(parts) and type(parts[0]) is ToolResult
-    if len(parts) > 1:
-        begin = 0
-        for i, part in enumerate(parts):
-            if (type(part) is ToolResult) is not results:
-                _add_user(tuple(parts[begin:i]), results, at, extra, turns)
-                begin, extra, results = i, None, not results
-        parts = parts[begin:]
-    _add_user(tuple(parts), results, at, extra, turns)
+    if ToolResult not in map(type, parts):
+        turns.append(Turn("user", tuple(parts), "", extra, at))
+        return
+    results, begin = type(parts[0]) is ToolResult, 0
+    for i, part in enumerate(parts):
+        if (type(part) is ToolResult) is not results:
+            _add_user(tuple(parts[begin:i]), results, at, extra, turns)
+            begin, extra, results = i, None, not results
+    _add_user(tuple(parts[begin:]), results, at, extra, turns)
 
 
 def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | None, turns: list[Turn]) -> None:
