@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Raw
@@ -244,8 +245,12 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         limit = capped(limit, settings.at.get("max_tokens", ()), context, streamed=request.stream is True)
     if limit is not None:
         config["maxOutputTokens"] = limit
-    _write_sampling(settings, config, context)
-    thinking = _write_thinking(request, context)
+    sampling = given(settings, _SAMPLING)
+    if sampling or settings.stop:
+        _write_sampling(settings, sampling, config, context)
+    thinking: dict[str, Any] = {}
+    if settings.effort is not None or settings.budget is not None:
+        thinking = _write_thinking(request, context)
     if settings.thoughts is not None:
         if context.profile.thinks or not gates:
             # Thoughts are returned on request only (google-genai 3.1.0, 2026-11).
@@ -274,7 +279,8 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         elif settings.metadata:
             context.lose("metadata.dropped", settings.at.get("metadata", ()))
     # Gemini has no switch against parallel calls (google-genai 3.1.0, 2026-11).
-    report_parallel(settings, context, tools="tools" in out)
+    if settings.parallel is not None:
+        report_parallel(settings, context, tools="tools" in out)
     # Gemini has no verbosity, no user id and no cache marks (google-genai 3.1.0, 2026-11).
     if settings.verbosity is not None:
         context.lose("verbosity.dropped", settings.at.get("verbosity", ()))
@@ -286,10 +292,12 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         context.lose("cache.dropped", settings.at.get("cache", ()))
 
 
-def _write_sampling(settings: Settings, config: dict[str, Any], context: Context) -> None:
+def _write_sampling(
+    settings: Settings, sampling: Iterable[tuple[str, Any]], config: dict[str, Any], context: Context
+) -> None:
     at = settings.at
     gates = context.gates(wire.NAME)
-    for name, value in given(settings, _SAMPLING):
+    for name, value in sampling:
         # temperature, topP and topK are deprecated for Gemini 3 and ignored by Gemini 4 (reported by one user, 2026).
         if name in ("temperature", "top_p", "top_k"):
             if gates and not context.profile.sampling:
@@ -322,8 +330,6 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     """
     settings = request.settings
     effort, budget = settings.effort, settings.budget
-    if effort is None and budget is None:
-        return {}
     profile = context.profile
     at = settings.at.get("effort" if effort is not None else "budget", ())
     known = profile.thinking_levels or profile.thinking_budget or (context.gated and not profile.thinks)
