@@ -84,7 +84,7 @@ class History:
         found: list[Any] = []
         for turn in turns:
             found += self._system_prompt(turn)
-        self._marks = self.writer.marks.count
+        self._marks = len(self.writer.marks.marked)
         return found
 
     def end(self, turns: tuple[Turn, ...]) -> None:
@@ -117,7 +117,7 @@ class History:
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The messages except the last one, which may grow, and the state of the writer, which holds the last one."""
-        if self._open or self._twins or not self._final or self.writer.marks.count != self._marks:
+        if self._open or self._twins or not self._final or len(self.writer.marks.marked) != self._marks:
             return None
         if not self.messages or self._first_role() == "assistant":
             return None

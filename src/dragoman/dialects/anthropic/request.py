@@ -263,7 +263,7 @@ class RequestWriter:
         # A leading system turn goes to the top-level `system`: a system message must never be the first (docs,
         # 2026-10).
         self._system = self._history.system(lead)
-        self._unmarked = marks.none and "cache_control" not in out
+        self._unmarked = not marks.marked and "cache_control" not in out
         self.resumable = turns is self.turns
         self.turns = turns
 
@@ -329,7 +329,9 @@ class RequestWriter:
     def close(self) -> None:
         """Remove surplus cache marks."""
         # At most four breakpoints are accepted, and the automatic one counts (docs "Prompt caching", 2026-10).
-        self._blocks.marks.cap(automatic="cache_control" in self._out)
+        marks = self._blocks.marks
+        if marks.marked:
+            marks.cap(automatic="cache_control" in self._out)
 
     def wrapped(self, body: bytes) -> bytes:
         """The body unchanged."""
