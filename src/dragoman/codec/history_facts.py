@@ -29,12 +29,15 @@ class HistoryFacts(Struct, frozen=True, gc=False, eq=False):
     """
     alternates: bool = True
     """User and assistant alternate throughout."""
-    ordinary: bool = True
-    """No preparation stage has work to do: no foreign seals, no open calls, results next to their calls, unique call
-    ids. (Role alternation is a separate flag, `alternates`.)
-    """
     shows_media: bool = False
     """An assistant turn holds media."""
+
+    @property
+    def ordinary(self) -> bool:
+        """No preparation stage has work to do: no foreign seals, no open calls, results next to their calls, unique
+        call ids. (Role alternation is a separate flag, `alternates`.)
+        """
+        return self.open_calls == () and self.arranged and not self.foreign_seals and self.calls is not None
 
 
 _LONG = 64
@@ -144,8 +147,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
             calls = None
         foreign = foreign or max(map(len, call_ids + answered)) > _LONG
     open_calls = tuple(waiting) if fine else None
-    ordinary = open_calls == () and arranged and not foreign and calls is not None
-    return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, ordinary, shows_media)
+    return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, shows_media)
 
 
 def _sealed(part: Part) -> bool:

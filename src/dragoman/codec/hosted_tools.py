@@ -154,7 +154,7 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
     takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
     """
     for tool in tools:
-        if type(tool) is HostedTool or tool.deferred:  # type: ignore[union-attr]
+        if type(tool) is HostedTool or tool.deferred:
             break
     else:
         return tools

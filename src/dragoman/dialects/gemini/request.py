@@ -98,14 +98,8 @@ class RequestReader:
             return
         parts = read_parts(content, at, ids, unknown)
         extra = gather(context, at, unknown) if unknown else None
-        results = 0
-        for part in parts:
-            if type(part) is ToolResult:
-                results += 1
-        if not results:
+        if ToolResult not in map(type, parts):
             turns.append(Turn("user", tuple(parts), "", extra, at))
-        elif results == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
-            turns.append(Turn("tool", tuple(parts), "", extra, at))
         else:
             _split_results(parts, turns, extra, at)
 
@@ -150,7 +144,10 @@ def _read_extras(
     if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
         more = carried(request, wire.REQUEST_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
-    reported, silent = settings_extras(request, context)
+    reported: dict[Path, Raw] = {}
+    silent: dict[Path, Raw] = {}
+    if request.generationConfig is not None or request.serviceTier is not None:
+        reported, silent = settings_extras(request, context)
     if detailed:
         reported.pop(("generationConfig", "mediaResolution"), None)
     config = request.toolConfig
@@ -203,7 +200,7 @@ def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at
     """A content with results: tool turns and user turns, in wire order. The results of one step are one turn."""
     run: list[Part] = []
     for part in parts:
-        if run and isinstance(part, ToolResult) != isinstance(run[0], ToolResult):
+        if run and (type(part) is ToolResult) is not (type(run[0]) is ToolResult):
             _add_run(run, turns, extra, at)
             run, extra = [], None
         run.append(part)
@@ -211,7 +208,7 @@ def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at
 
 
 def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) -> None:
-    if not isinstance(run[0], ToolResult):
+    if type(run[0]) is not ToolResult:
         turns.append(Turn("user", tuple(run), "", extra, at))
     elif turns and turns[-1].role == "tool" and extra is None:
         before = turns.pop()
@@ -354,7 +351,7 @@ def _write_system(system: tuple[Turn, ...], context: Context) -> dict[str, Any] 
         if turn.name:
             context.lose("name.dropped", turn.at)
         for part in turn.parts:
-            if isinstance(part, Text) or context.source == wire.NAME:
+            if type(part) is Text or context.source == wire.NAME:
                 written = write_part(part, context, request=True)
                 if written is not None:
                     parts.append(written)

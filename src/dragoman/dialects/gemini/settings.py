@@ -93,11 +93,14 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
         for name in ("include_thoughts", "thinking_budget", "thinking_level"):
             if getattr(thinking, name) is not None:
                 context.spelled[(_CONFIG, "thinkingConfig", wire.Thinking.__alias__[name])] = name
-    shape = _read_format(config, context)
+    shape = None
+    if config.responseMimeType is not None or config.responseSchema or config.responseJsonSchema:
+        shape = _read_format(config, context)
     at = _AT
     if shape is None:
-        shape = _read_text_format(config, context)[0]
-        at = _AT if shape is None else _AT_FORMAT
+        if config.responseFormat:
+            shape = _read_text_format(config, context)[0]
+            at = _AT if shape is None else _AT_FORMAT
     elif shape.schema is not None:
         at = _AT_JSON_SCHEMA if shape.extra is None else _AT_SCHEMA
     return Settings(
@@ -119,7 +122,7 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
         format=shape,
         metadata=request.labels,
         tier=tier,
-        images=_asks_for_images(config, context) or None,
+        images=True if config.responseModalities and _asks_for_images(config, context) else None,
         at=at,
     )
 

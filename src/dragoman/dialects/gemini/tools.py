@@ -187,7 +187,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     out: list[Any] = []
     functions: list[Any] = []
     for tool in tools:
-        if isinstance(tool, HostedTool):
+        if type(tool) is HostedTool:
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
             else:
