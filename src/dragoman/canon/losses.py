@@ -58,41 +58,35 @@ class Noted(Struct, gc=False):
     spelled: Loss | None = None
 
 
-class Losses(Struct, eq=False):
-    """The append-only log of one translation. The same code at the same path is recorded once, even if many stream
-    events repeat it.
+class Losses(dict[tuple[str, Path], Noted]):
+    """The append-only log of one translation: records by code and path. The same code at the same path is recorded
+    once, even if many stream events repeat it.
 
     A Loss is made of a record only on request: most translations have losses, and few callers read them all.
     """
 
-    _noted: dict[tuple[str, Path], Noted] = {}
-    _spelled: tuple[Loss, ...] = ()
+    __slots__ = ()
 
     def add(self, code: str, path: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Record a loss once for each code and path. Raises KeyError for an unregistered code."""
         key = (code, path)
-        if key not in self._noted:
+        if key not in self:
             if code not in CODES:
                 raise KeyError(code)
-            self._noted[key] = Noted(code, path, detail, severity)
-
-    def __len__(self) -> int:
-        return len(self._noted)
+            self[key] = Noted(code, path, detail, severity)
 
     def noted(self) -> tuple[Noted, ...]:
         """The records so far."""
-        return tuple(self._noted.values())
+        return tuple(self.values())
 
     def replay(self, noted: tuple[Noted, ...]) -> None:
         """Record losses of an earlier translation again."""
         for one in noted:
-            self._noted.setdefault((one.code, one.path), one)
+            self.setdefault((one.code, one.path), one)
 
     def all(self) -> tuple[Loss, ...]:
         """All losses so far, in the order in which they were recorded."""
-        if len(self._spelled) < len(self._noted):
-            self._spelled = tuple([one.spelled or _spell(one) for one in self._noted.values()])
-        return self._spelled
+        return tuple([one.spelled or _spell(one) for one in self.values()])
 
 
 def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:

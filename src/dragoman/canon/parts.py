@@ -7,6 +7,7 @@ frozen trees and cannot form a cycle, so the garbage collector need not track th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, final
 
 import msgspec
@@ -85,16 +86,15 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
     top_logprobs: list[Token] = []
 
 
-def plain_text(parts: tuple[Part, ...]) -> str | None:
+def plain_text(parts: Sequence[Part]) -> str | None:
     """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are; so
     writers try this first.
     """
-    if len(parts) != 1:
-        return None
-    only = parts[0]
-    if type(only) is not Text or only.refusal or only.citations or only.seal is not None:
-        return None
-    return only.text if only.cache is None and only.extra is None else None
+    if len(parts) == 1:
+        only = parts[0]
+        if type(only) is Text and only.extra is None and only.cache is None and only.seal is None:
+            return None if only.refusal or only.citations else only.text
+    return None
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, final
 
 from msgspec import Raw, Struct
 
@@ -16,6 +16,7 @@ class Grammar(Struct, frozen=True, gc=False):
     definition: str
 
 
+@final
 class Tool(Struct, frozen=True, gc=False, tag_field="tool", tag="tool"):
     """A declared function. With `custom`: a tool that takes free text."""
 
@@ -36,6 +37,7 @@ class Tool(Struct, frozen=True, gc=False, tag_field="tool", tag="tool"):
     """The path of the schema, relative to `at`."""
 
 
+@final
 class HostedTool(Struct, frozen=True, gc=False, tag_field="tool", tag="hosted"):
     """A tool that the upstream runs itself, kept whole under the type word of its dialect."""
 

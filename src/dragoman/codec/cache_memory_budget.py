@@ -128,10 +128,17 @@ class Memory(Generic[K, V]):
 
     def put(self, key: K, value: V, size: int) -> None:
         """Store a value of about `size` bytes."""
-        if size > _BUDGET.largest:
+        budget = _BUDGET
+        if size > budget.largest:
             return
-        grew(size - self._sizes.get(key, 0))
-        self._sizes[key] = size
+        sizes = self._sizes
+        young = budget.young + size
+        if young > budget.half or key in sizes:
+            grew(size - sizes.get(key, 0))
+            sizes = self._sizes  # other tables, if the caches have aged
+        else:
+            budget.young = young
+        sizes[key] = size
         self.young[key] = value
 
     def age(self) -> None:

@@ -106,8 +106,9 @@ def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], 
 
 def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str, Any]:
     """Restore a dialect's own extra fields in the object that it writes. A field that is already written stays."""
-    if extra is not None:
-        for name, value in extra.get(dialect, {}).items():
+    fields = extra.get(dialect) if extra is not None else None
+    if fields is not None:
+        for name, value in fields.items():
             if "/" not in name:
                 out.setdefault(name.replace("~1", "/").replace("~0", "~"), value)
             else:

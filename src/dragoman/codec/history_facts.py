@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..canon.history_requirements import HistoryRequirements
-from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
+from ..canon.parts import OPAQUES, Media, Part, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..context import Context
 from .packed_seals import MARK_BYTES
@@ -29,12 +29,15 @@ class HistoryFacts(Struct, frozen=True, gc=False, eq=False):
     """
     alternates: bool = True
     """User and assistant alternate throughout."""
-    ordinary: bool = True
-    """No preparation stage has work to do: no foreign seals, no open calls, results next to their calls, unique call
-    ids. (Role alternation is a separate flag, `alternates`.)
-    """
     shows_media: bool = False
     """An assistant turn holds media."""
+
+    @property
+    def ordinary(self) -> bool:
+        """No preparation stage has work to do: no foreign seals, no open calls, results next to their calls, unique
+        call ids. (Role alternation is a separate flag, `alternates`.)
+        """
+        return self.open_calls == () and self.arranged and not self.foreign_seals and self.calls is not None
 
 
 _LONG = 64
@@ -69,11 +72,14 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
     """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
     foreign, shows_media, arranged, alternates = past.foreign_seals, past.shows_media, past.arranged, past.alternates
-    fine, waiting = True, list[str]()
+    fine = True
+    waiting: list[str] = []
     before, last, new = _NOBODY, "", turns
     if begin:
         before, new = turns[begin - 1], turns[begin:]
         last, fine, waiting = before.role, past.open_calls is not None, [*(past.open_calls or ())]
+        if last == "tool":
+            last = "user"
         if not fine and last == "assistant":
             waiting = [part.id for part in before.parts if type(part) is ToolCall]
     call_ids: list[str] = []
@@ -96,21 +102,22 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
                 fine = False
             answered += result_ids
             waiting = []
+            role = "user"
         else:
             if waiting or not parts:
                 fine = False
-                if waiting and role == last == "assistant":
+            if role == last:  # after results, `last` is "user": both are the same side of the conversation
+                if waiting and role == "assistant":
                     arranged = False  # neighbouring turns that are one step
-            if role == last or (last == "tool" and role == "user"):
                 at = before.at[:2]
                 if not at or turn.at[:2] != at:
                     alternates = False
             for part in parts:
                 if type(part) is Text:
-                    if waiting or not part.text:
-                        fine = False
                     if part.seal is not None:
                         foreign = True
+                    if waiting or not part.text:
+                        fine = False
                 elif type(part) is ToolCall:
                     waiting.append(part.id)
                     call_ids.append(part.id)
@@ -128,7 +135,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
         fine = False
         call_ids += [part.id for part in others if type(part) is ToolCall]
         answered += [part.call_id for part in others if type(part) is ToolResult]
-        opaque = opaque or any(isinstance(part, Opaque) for part in others)
+        opaque = opaque or not OPAQUES.isdisjoint(map(type, others))
         foreign = foreign or any(map(_sealed, others))
     if call_ids or answered:
         found = frozenset(call_ids)
@@ -140,9 +147,8 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
             calls = None
         foreign = foreign or max(map(len, call_ids + answered)) > _LONG
     open_calls = tuple(waiting) if fine else None
-    ordinary = open_calls == () and arranged and not foreign and calls is not None
-    return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, ordinary, shows_media)
+    return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, shows_media)
 
 
 def _sealed(part: Part) -> bool:
-    return part.seal is not None or (isinstance(part, Opaque) and MARK_BYTES in bytes(part.value))
+    return part.seal is not None or (type(part) in OPAQUES and MARK_BYTES in bytes(part.value))  # type: ignore[attr-defined]

@@ -154,17 +154,17 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
     takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
     """
     for tool in tools:
-        if type(tool) is HostedTool or tool.deferred:  # type: ignore[union-attr]
+        if type(tool) is HostedTool or tool.deferred:
             break
     else:
         return tools
     own = {row.dialect for row in target} | {context.target}
-    names = {tool.name for tool in tools if isinstance(tool, Tool)}
+    names = {tool.name for tool in tools if type(tool) is Tool}
     alone = not context.profile.hosted_beside_functions and bool(names)
     out: list[Tool | HostedTool] = []
     offered = _Offered(tools, source, context)
     for tool in tools:
-        if isinstance(tool, Tool) or (tool.dialect in own and not alone):
+        if type(tool) is not HostedTool or (tool.dialect in own and not alone):
             out.append(tool)
         else:
             out.extend(_crossed(tool, offered, source, () if alone else target, names, context))
@@ -173,7 +173,7 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
 
 def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
     for row in rows:
-        if row.kinds.fullmatch(kind):
+        if row.kind == kind or row.kinds.fullmatch(kind):
             return row
     return None
 
@@ -286,8 +286,9 @@ def _crossed(
 def _drop(tool: HostedTool, offered: _Offered, context: Context) -> None:
     """Report a dropped tool, and the fields of the request that were read as its options."""
     context.lose("tool.hosted.dropped", tool.at, tool.kind)
-    for at, name in offered.options_elsewhere.get(tool.at, ()):
-        context.lose("tool.hosted.option.dropped", at, name)
+    if context.moved:
+        for at, name in offered.options_elsewhere.get(tool.at, ()):
+            context.lose("tool.hosted.option.dropped", at, name)
 
 
 def _is_free(row: Row, names: set[str]) -> bool:
@@ -322,7 +323,7 @@ def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
 def _wish(value: Any, at: Path, row: Row) -> _Wish:
     members = value if isinstance(value, dict) else {}
     options: dict[str, tuple[Path, Any]] = {name: (at, setting) for name, setting in row.implied.items()}
-    if not members:
+    if members.keys() <= row.quiet:
         return _Wish(row.family, options, [])
     known: set[Path] = set()
     for name, option in row.options.items():
@@ -424,7 +425,7 @@ def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
 
 def _loaded(tools: Tools, target: tuple[Row, ...], context: Context) -> Tools:
     """The tools, with deferred tools sent in full unless the target's upstream can search for tools."""
-    if not any(isinstance(tool, Tool) and tool.deferred for tool in tools):
+    if not [tool for tool in tools if type(tool) is Tool and tool.deferred]:
         return tools
     search = _found(target, "tool_search", context)
     if search is None:

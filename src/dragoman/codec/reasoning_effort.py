@@ -78,7 +78,7 @@ def wanted(settings: Settings, context: Context) -> str | None:
     """The effort word for a target with words: the requested word, one made from the budget, or the nearest word that
     the model takes.
     """
-    requested = wish(settings) if settings.effort is not None or settings.budget is not None else None
+    requested = wish(settings)
     if requested is None:
         return None
     profile = context.profile

@@ -19,10 +19,12 @@ from . import json_text
 
 def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """The system turns before all other turns."""
-    for count, turn in enumerate(turns):
+    count = 0
+    for turn in turns:
         if turn.role not in SYSTEM_ROLES:
-            return turns[:count] if count else ()
-    return turns
+            break
+        count += 1
+    return turns[:count]
 
 
 def same_items(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:

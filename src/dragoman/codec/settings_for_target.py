@@ -15,12 +15,7 @@ def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()
     values = names.values(settings)
     if values.count(None) == len(values):
         return ()
-    found = []
-    for name in names:
-        value = getattr(settings, name)
-        if value is not None:
-            found.append((name, value))
-    return found
+    return [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
 
 
 def report_parallel(settings: Settings, context: Context, *, tools: bool) -> None:

@@ -17,7 +17,7 @@ from ..canon.tools import HostedTool, Tool
 from ..context import Context
 from ..facts.profile import Profile
 from . import json_text
-from .cache_memory_budget import Memory, largest
+from .cache_memory_budget import Memory
 
 Tools = tuple[Tool | HostedTool, ...]
 
@@ -63,7 +63,7 @@ class ToolMemo:
     def read(self, document: Raw, context: Context) -> Tools:
         """The tools in a raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
-        if len(body) > MAX_BYTES or not largest():
+        if len(body) > MAX_BYTES:
             return self._read(body, context)
         key = (context.target, body)
         tools = self._known_read.get(key)
@@ -81,15 +81,14 @@ class ToolMemo:
         known = self._known_written.get(key)
         if known is not None:
             return self._write(tools, context) if known[0] is None else known[0]
-        if not largest():
-            return self._write(tools, context)
         plain = context.target == self._dialect and context.host is None and not _renames(context)
         tried = context if plain else Context(context.source, self._dialect, profile=profile, gated=context.gated)
         losses, tried.losses = tried.losses, Losses()
         written = self._write(tools, tried)
         noted, tried.losses = tried.losses, losses
-        losses.replay(noted.noted())
-        clean = None if len(noted) or _renames(tried) else json_text.raw(written)
+        if noted:
+            losses.replay(noted.noted())
+        clean = None if noted or _renames(tried) else json_text.raw(written)
         size = len(clean) if clean is not None else _written_size(tools)
         self._known_written.put(key, (clean, tools, profile), size + _ENTRY_BYTES)
         if clean is not None:

@@ -158,7 +158,7 @@ def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
     """The tools that a choice can name: those with this name, else the first tool of a namespace with this name."""
     found: dict[str, Tool] = {}
     for tool in tools:
-        if isinstance(tool, Tool) and (tool.name not in found or (found[tool.name].namespace and not tool.namespace)):
+        if type(tool) is Tool and (tool.name not in found or (found[tool.name].namespace and not tool.namespace)):
             found[tool.name] = tool
     return found
 

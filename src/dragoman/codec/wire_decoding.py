@@ -130,13 +130,13 @@ class Admitter(Generic[T]):
         if body[:1] in b" \t\r\n":
             body = body.lstrip()
         shape = _shape(self._type)
-        unknown: Indexed[dict[str, Raw]] = Indexed()
-        spelled: Indexed[str | int] = Indexed()
         try:
             if self._simple is not None:
                 quick = self._with_few_cuts(body, shape, str(refusal), base, self._simple)
                 if quick is not None:
                     return quick
+            unknown: Indexed[dict[str, Raw]] = Indexed()
+            spelled: Indexed[str | int] = Indexed()
             try:
                 return self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled
             except msgspec.ValidationError:
@@ -174,10 +174,11 @@ class Admitter(Generic[T]):
                 return None  # the decoder met the first of two members with one name, and here the last counts
             if not found:
                 return None
-            for at, cut in found:
+            for at, cut in found if cuts else ():
                 # What is cut out of an inner object comes before what is cut out of the object around it.
                 outer = [i for i, (path, _) in enumerate(cuts) if at[: len(path)] == path]
                 cuts.insert(outer[0] if outer else len(cuts), (at, cut))
+            cuts = cuts or found
             try:
                 value = self._decode(body)
             except msgspec.ValidationError as again:
@@ -185,10 +186,7 @@ class Admitter(Generic[T]):
                 continue
             if not simple(value):
                 return None
-            unknown: Indexed[dict[str, Raw]] = Indexed()
-            for path, cut in cuts:
-                unknown[base + path] = cut
-            return value, unknown, {}
+            return value, {base + path: cut for path, cut in cuts}, {}
         return None
 
     def _error(self, refusal: Exception, base: Path, body: bytes) -> WireError:
@@ -284,6 +282,8 @@ def _divided(
     members: dict[str, Raw], known: frozenset[str], alias: Mapping[str, str], path: Path, spelled: Spelled
 ) -> tuple[dict[str, Raw], dict[str, Raw]]:
     """The members that a Struct knows, under its own names, and the others."""
+    if not alias:
+        return members, {key: members.pop(key) for key in [key for key in members if key not in known]}
     left: dict[str, Raw] = {}
     cut: dict[str, Raw] = {}
     for key, value in members.items():

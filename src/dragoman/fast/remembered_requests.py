@@ -30,6 +30,7 @@ from ..context import Context
 from ..dialect import Dialect, Fast
 from ..errors import WireError
 from ..seals.conversation_digest import ConversationDigest
+from . import enabled
 from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
 from .request_envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
 
@@ -97,7 +98,7 @@ class RequestMemory:
     ) -> Begun | None:
         """Read the request with the help of the memory; see `translate.request.RequestMemory`."""
         fast, written = reader.fast, writer.fast
-        if fast is None or written is None:
+        if fast is None or written is None or not enabled():
             return None
         if not _same_module(reader.read_request, fast.reader) or not _same_module(writer.write_request, written.writer):
             return None  # a plug-in copied the record of another dialect, with a reader or writer of its own

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
+from ..canon.parts import OPAQUES, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
 from ..canon.request import Request
 from ..canon.turns import Turn
 from ..codec import json_text, packed_seals
@@ -80,7 +80,8 @@ def restore_seals(
     """
     if port.vault is None:
         return _restored_from_client(request, port, context, history)
-    turns, out = request.turns, list[Turn]()
+    turns = request.turns
+    out: list[Turn] = []
     conversation = Conversation()
     before = Asked((port.pair, port.origin, port.skip, port.spare, port.same_account))
     known = history.asked if history is not None else None
@@ -112,7 +113,8 @@ def _restored_from_client(
     """The same without a vault: with the seals that the client brought."""
     if history is not None:
         history.asked = None
-    turns, out, asking = request.turns, list[Turn](), _Asking()
+    turns, asking = request.turns, _Asking()
+    out: list[Turn] = []
     for turn in turns:
         if not port.same_account and not any(map(_may_carry, turn.parts)):
             out.append(turn)
@@ -125,10 +127,13 @@ def _restored_from_client(
 
 def _may_carry(part: Part) -> bool:
     """Whether a part may carry a seal: in its own field, in a call id, or in a value that only its dialect knows."""
-    if part.seal is not None or isinstance(part, Opaque):
+    if part.seal is not None:
         return True
+    kind = type(part)
+    if kind is Text:
+        return False
     call_id = part.id if type(part) is ToolCall else part.call_id if type(part) is ToolResult else ""
-    return call_id.startswith(packed_seals.MARK)
+    return call_id.startswith(packed_seals.MARK) or kind in OPAQUES
 
 
 def _other_turn(turn: Turn, context: Context) -> Turn:

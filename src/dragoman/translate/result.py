@@ -60,7 +60,9 @@ class Translation(Struct, eq=False, weakref=True):
     def losses(self) -> tuple[Loss, ...]:
         """The meaning that was dropped, approximated or invented."""
         found = self._losses
-        return found() if callable(found) else found
+        if callable(found):
+            self._losses = found = found()
+        return found
 
     def json(self) -> Any:
         """The decoded body. Raises WireError if the body holds an unchanged value that no decoder accepts (a number
@@ -104,7 +106,7 @@ def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Sever
     found: tuple[Loss, ...] | Found = ()
     if context.kept and reader.name != writer.name and reader.name not in writer.kin:
         found = partial(_counted, context, reader.noise)
-    elif len(context.losses):
+    elif context.losses:
         found = context.losses.all
     if tolerance is not None:
         checked_tolerance(tolerance)

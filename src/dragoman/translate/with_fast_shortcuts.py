@@ -41,8 +41,7 @@ def translate_with(
     body: Body, options: Options, vault: Vault | None = None, client_model: str = "", known: Known | None = None
 ) -> Translation:
     """Translate a request (`translate.request.translate_with`). `known`: the result of `known_beginning`."""
-    memory = _MEMORY if fast.enabled() else None
-    return request.translate_with(body, options, vault, client_model, memory, known)
+    return request.translate_with(body, options, vault, client_model, _MEMORY, known)
 
 
 def answer_with(

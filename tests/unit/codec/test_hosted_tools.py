@@ -199,6 +199,7 @@ def test_many_dropped_tools_are_compared_with_all_others_once() -> None:
     """A request may offer thousands of hosted tools: the work for each must not grow with their number."""
     context = Context("here", "there")
     context.moved = _CountedMoves()
+    context.moved["tools", 50, "max_uses"] = ("max_tool_calls",)
     tools = tuple(
         [msgspec.structs.replace(_tool({"url": "https://x.example"}, "server"), at=("tools", i)) for i in range(50)]
     )

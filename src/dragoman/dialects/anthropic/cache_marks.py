@@ -18,31 +18,22 @@ _TTLS = {"": "", "5m": "5m", "1h": "1h", "30m": "5m", "12h": "1h", "24h": "1h"}
 class Marks:
     """The marks so far, in the order of the prompt: tools, system, messages."""
 
-    __slots__ = ("_context", "_marked")
+    __slots__ = ("_context", "marked")
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._marked: list[tuple[dict[str, Any], Path]] = []
-
-    @property
-    def count(self) -> int:
-        """The number of marks so far."""
-        return len(self._marked)
-
-    @property
-    def none(self) -> bool:
-        """Whether there is no mark so far."""
-        return not self._marked
+        self.marked: list[tuple[dict[str, Any], Path]] = []
+        """The marked blocks and tools, with their places."""
 
     def put(self, out: dict[str, Any], ttl: str, at: Path) -> None:
         """Mark a block or a tool."""
         out["cache_control"] = self.value(ttl, at)
-        self._marked.append((out, at))
+        self.marked.append((out, at))
 
     def found(self, out: dict[str, Any], at: Path) -> None:
         """Count a mark that is already there. null is no mark."""
         if out.get("cache_control", NULL) not in (None, NULL):
-            self._marked.append((out, at))
+            self.marked.append((out, at))
 
     def value(self, ttl: str, at: Path) -> dict[str, str]:
         """A mark with a lifetime that this dialect has."""
@@ -53,9 +44,9 @@ class Marks:
 
     def cap(self, automatic: bool) -> None:
         """Remove surplus marks, the first ones first: a later mark covers everything before it."""
-        spare = len(self._marked) - MOST + automatic
+        spare = len(self.marked) - MOST + automatic
         if spare > 0:
             # The earliest marks go: a later breakpoint covers everything before it (docs "Prompt caching", 2026-10).
-            for out, at in self._marked[:spare]:
+            for out, at in self.marked[:spare]:
                 del out["cache_control"]
                 self._context.lose("cache.dropped", at, f"more than {MOST} marks")

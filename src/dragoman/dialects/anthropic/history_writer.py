@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.call_ids import hashed
@@ -33,8 +33,10 @@ NO_RESULT = "No result was recorded for this call."
 _SYSTEM = ("system", "developer")
 
 
-def _content(blocks: list[Any]) -> str | list[Any]:
+def _content(blocks: str | list[Any]) -> str | list[Any]:
     """The content of a message with these blocks. One text without other fields is written as a string."""
+    if isinstance(blocks, str):
+        return blocks
     only = blocks[0]
     plain = len(blocks) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
     return str(only["text"]) if plain else blocks
@@ -82,7 +84,7 @@ class History:
         found: list[Any] = []
         for turn in turns:
             found += self._system_prompt(turn)
-        self._marks = self.writer.marks.count
+        self._marks = len(self.writer.marks.marked)
         return found
 
     def end(self, turns: tuple[Turn, ...]) -> None:
@@ -115,7 +117,7 @@ class History:
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The messages except the last one, which may grow, and the state of the writer, which holds the last one."""
-        if self._open or self._twins or not self._final or self.writer.marks.count != self._marks:
+        if self._open or self._twins or not self._final or len(self.writer.marks.marked) != self._marks:
             return None
         if not self.messages or self._first_role() == "assistant":
             return None
@@ -182,7 +184,7 @@ class History:
             self._context.lose("name.dropped", turn.at, turn.name)
         for part in turn.parts:
             # The top-level `system` takes text blocks only (anthropic 2.8.0, 2026-11).
-            if isinstance(part, Media):
+            if type(part) is Media:
                 self._context.lose("system.media.dropped", part.at, part.mime or part.kind)
                 continue
             block = self.writer.block(part)
@@ -196,7 +198,12 @@ class History:
             self._role = ""
             self.messages.append(first.value)
             return
-        self._place("user", self._blocks(turn.parts), turn, turn.at)
+        self._place("user", self._text(turn.parts) or self._blocks(turn.parts), turn, turn.at)
+
+    def _text(self, parts: Sequence[Part]) -> str:
+        """The text, if the parts are one text that becomes a block without other fields. Most turns are."""
+        text = plain_text(parts)
+        return "" if text is None or text.isspace() else text
 
     def _blocks(self, parts: tuple[Part, ...]) -> list[Any]:
         writer = self.writer
@@ -208,6 +215,10 @@ class History:
         return blocks
 
     def _assistant(self, parts: Sequence[Part], turn: Turn, at: Path) -> None:
+        text = self._text(parts)
+        if text:
+            self._place("assistant", text, turn, at)
+            return
         writer = self.writer
         blocks: list[Any] = []
         for part in parts:
@@ -342,8 +353,8 @@ class History:
         # A system message must follow a user turn, and an assistant turn or nothing may follow it (docs, 2026-10).
         return self._role == "user" and (following == len(turns) or turns[following].role == "assistant")
 
-    def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path) -> None:
-        """Add blocks to the last message if it has the same role, else begin a new message."""
+    def _place(self, role: str, blocks: str | list[Any], turn: Turn, at: Path) -> None:
+        """Add blocks, or a text alone, to the last message if it has the same role, else begin a new message."""
         if not blocks:
             # Messages must not be empty (lint rule ANT-017).
             if turn.role != "tool" and turn.parts:
@@ -354,7 +365,7 @@ class History:
         if self._role == role and (not self.writer.own or at[:2] == self._at[:2]):
             message = self.messages[-1]
             message["content"] = content = _blocks(message["content"])
-            content.extend(blocks)
+            content.extend(_blocks(blocks))
         else:
             if role == "assistant":
                 self._answered.clear()

@@ -175,15 +175,15 @@ def _continues(thread: Raw) -> bool:
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
     """Read a user message: results become a separate tool turn, in the order of the wire."""
-    results = bool(parts) and type(parts[0]) is ToolResult
-    if len(parts) > 1:
-        begin = 0
-        for i, part in enumerate(parts):
-            if (type(part) is ToolResult) is not results:
-                _add_user(tuple(parts[begin:i]), results, at, extra, turns)
-                begin, extra, results = i, None, not results
-        parts = parts[begin:]
-    _add_user(tuple(parts), results, at, extra, turns)
+    if ToolResult not in map(type, parts):
+        turns.append(Turn("user", tuple(parts), "", extra, at))
+        return
+    results, begin = type(parts[0]) is ToolResult, 0
+    for i, part in enumerate(parts):
+        if (type(part) is ToolResult) is not results:
+            _add_user(tuple(parts[begin:i]), results, at, extra, turns)
+            begin, extra, results = i, None, not results
+    _add_user(tuple(parts[begin:]), results, at, extra, turns)
 
 
 def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | None, turns: list[Turn]) -> None:
@@ -263,7 +263,7 @@ class RequestWriter:
         # A leading system turn goes to the top-level `system`: a system message must never be the first (docs,
         # 2026-10).
         self._system = self._history.system(lead)
-        self._unmarked = marks.none and "cache_control" not in out
+        self._unmarked = not marks.marked and "cache_control" not in out
         self.resumable = turns is self.turns
         self.turns = turns
 
@@ -329,7 +329,9 @@ class RequestWriter:
     def close(self) -> None:
         """Remove surplus cache marks."""
         # At most four breakpoints are accepted, and the automatic one counts (docs "Prompt caching", 2026-10).
-        self._blocks.marks.cap(automatic="cache_control" in self._out)
+        marks = self._blocks.marks
+        if marks.marked:
+            marks.cap(automatic="cache_control" in self._out)
 
     def wrapped(self, body: bytes) -> bytes:
         """The body unchanged."""

@@ -8,6 +8,7 @@ and the effort `none`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Raw
@@ -183,7 +184,9 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
     own = context.source == wire.NAME
     thinks = _write_thinking(request, out, context, own)
     _write_limit(settings, out, context)
-    _write_sampling(settings, out, context, thinks and context.gates(wire.NAME))
+    sampling = given(settings, _SAMPLING)
+    if sampling:
+        _write_sampling(settings, sampling, out, context, thinks and context.gates(wire.NAME))
     if settings.stop:
         # Anthropic refuses a stop sequence of white space only (400, reported by users).
         stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
@@ -209,11 +212,6 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
     if settings.cache is not None:
         # A top-level cache_control puts a breakpoint on the last cacheable block (docs "Prompt caching", 2026-10).
         out["cache_control"] = marks.value(settings.cache, at.get("cache", ()))
-    _drop_foreign(settings, context)
-
-
-def _drop_foreign(settings: Settings, context: Context) -> None:
-    at = settings.at
     # Messages has no seed, penalties, log probabilities, verbosity or `n` (anthropic 2.8.0, 2026-11).
     for name, value in given(settings, _FOREIGN):
         if name == "n":
@@ -246,16 +244,15 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
     out["max_tokens"] = limit
 
 
-def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, thinks: bool) -> None:
-    values = given(settings, _SAMPLING)
-    if not values:
-        return
+def _write_sampling(
+    settings: Settings, sampling: Iterable[tuple[str, Any]], out: dict[str, Any], context: Context, thinks: bool
+) -> None:
     at = settings.at
     own = context.source == wire.NAME
     gates = context.gates(wire.NAME)
     # Models from Opus 4.7 on, and version 2026-10-21, refuse temperature, top_p and top_k (docs, 2026-10).
-    sampling = context.profile.sampling or not gates
-    heat, mass = sampling and not thinks, sampling
+    accepted = context.profile.sampling or not gates
+    heat, mass = accepted and not thinks, accepted
     if thinks and settings.top_p is not None:
         mass = mass and settings.top_p >= _LEAST_THINKING_TOP_P
     both = heat and settings.temperature is not None and settings.top_p is not None
@@ -264,9 +261,9 @@ def _write_sampling(settings: Settings, out: dict[str, Any], context: Context, t
         # 4.1 to 4.6).
         heat = settings.temperature != 1
         mass = not heat
-    for name, value in values:
+    for name, value in sampling:
         # While the model thinks, temperature and top_k are refused (docs "Extended thinking", 2026-10).
-        taken = heat if name == "temperature" else mass if name == "top_p" else sampling and not thinks
+        taken = heat if name == "temperature" else mass if name == "top_p" else accepted and not thinks
         most = None if name == "top_k" else 1.0
         if not taken:
             if name == "top_k" or value != 1:  # 1 is the default

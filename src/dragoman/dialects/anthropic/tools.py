@@ -169,7 +169,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context, marks: Marks 
     out: list[Any] = []
     strict = 0
     for tool in tools:
-        if isinstance(tool, HostedTool):
+        if type(tool) is HostedTool:
             written = _hosted(tool, context, marks)
             if written is not None:
                 out.append(written)
@@ -230,7 +230,7 @@ MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 def write_offered(tools: tuple[Tool | HostedTool, ...], context: Context, marks: Marks) -> Any:
     """The `tools` value of a request, cached if no cache mark has to be counted."""
     for tool in tools:
-        if isinstance(tool, HostedTool) or tool.cache is not None:
+        if type(tool) is HostedTool or tool.cache is not None:
             return tools_to(tools, context, marks)
     return MEMO.write(tools, context)
 
@@ -263,7 +263,7 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
     wanted = {(tool.namespace, name) for name, tool in by_name(request.tools).items() if name in names}
     tools: list[Tool | HostedTool] = []
     for tool in request.tools:
-        if isinstance(tool, HostedTool) or (tool.namespace, tool.name) in wanted:
+        if type(tool) is HostedTool or (tool.namespace, tool.name) in wanted:
             tools.append(tool)
         else:
             context.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")

@@ -64,20 +64,20 @@ def read_parts(content: wire.Content, base: Path, ids: Ids, unknown: Unknown) ->
         if (
             unknown
             or type(part) is not wire.Part
-            or part.thought is not None
+            or part.thought
             or part.inlineData is not None
             or part.fileData is not None
         ):
             read_part(part, at, ids, unknown, out)
         elif part.text is not None:
             if call is None and result is None and part.thoughtSignature is None:
-                out.append(Text(part.text, at=at))
+                out.append(Text(part.text, extra=None if part.thought is None else _NO_THOUGHT, at=at))
             else:
                 read_part(part, at, ids, unknown, out)
         elif call is not None and result is None:
             out.append(_read_call(call, part, at, ids))
         elif result is not None and call is None and part.thoughtSignature is None:
-            out.append(read_result(result, at, ids))
+            out.append(read_result(result, at, ids, None, _flagged(part, None) if ids.home else None))
         else:
             read_part(part, at, ids, unknown, out)
     return out
@@ -219,19 +219,21 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
     slot = part.thoughtSignature
     seal = None
     if slot is not None:
-        if slot in DUMMIES:
-            extra = with_field(extra, "thoughtSignature", json_text.raw(slot))
-        else:
+        if slot not in DUMMIES:
             seal = read_seal(slot)
+        elif ids.home:
+            extra = with_field(extra, "thoughtSignature", json_text.raw(slot))
     # functionCall.id is optional on Gemini 2.5 and older (google-genai 3.1.0, 2026-11).
     if not call.id or part.thought is not None or call.partialArgs is not None or call.willContinue is not None:
-        extra = _read_call_extra(call, part, extra)
+        extra = _read_call_extra(call, part, extra, ids)
     out = ToolCall(call.id or ids.mint(at), call.name or "", arguments, seal=seal, extra=extra, at=at)
     ids.waiting.add(out)
     return out
 
 
-def _read_call_extra(call: wire.Call, part: wire.Part, extra: Extra | None) -> Extra | None:
+def _read_call_extra(call: wire.Call, part: wire.Part, extra: Extra | None, ids: Ids) -> Extra | None:
+    if not ids.home:
+        return extra if call.id else _NO_ID  # `Ids` pairs a call without an id with its result by this mark
     extra = _flagged(part, extra)
     if not call.id:
         extra = _NO_ID if extra is None else with_field(extra, ID, NULL)

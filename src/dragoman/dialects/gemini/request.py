@@ -31,6 +31,8 @@ from .validated_mode import strict_tools, write_mode
 
 # Old samples use the roles function and tool for results; `user` is the documented role (google-genai 3.1.0, 2026-11).
 _USERS = frozenset({"user", "function", "tool", "", None})
+_USERS_ROLE: Extra = {wire.NAME: {"role": Raw(b'"user"')}}
+"""The role that google-genai writes on every system instruction."""
 _INVENTED = "(the conversation begins)"
 
 
@@ -57,7 +59,7 @@ class RequestReader:
     def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
         self._context = context
         self._unknown: Unknown = {} if unknown is None else unknown
-        self._ids = Ids(context)
+        self._ids = Ids(context, home=context.target in wire.KIN)
         self._after_model = False  # the last content is the model's
         self.turns: list[Turn] = []
         self.resumable = True
@@ -66,7 +68,8 @@ class RequestReader:
         """Read `systemInstruction`, and contents that are one text."""
         if head.systemInstruction is not None:
             # systemInstruction is a field of its own, beside contents (google-genai 3.1.0, 2026-11).
-            self.turns.append(_read_system(head.systemInstruction, self._context, self._unknown))
+            self.turns.append(_read_system(head.systemInstruction, self._ids, self._unknown))
+            self._ids.waiting.clear()  # a call in the instruction gets no result
         if isinstance(head.contents, str):
             self.turns.append(Turn("user", (Text(head.contents, at=("contents",)),), "", None, ("contents",)))
 
@@ -95,14 +98,8 @@ class RequestReader:
             return
         parts = read_parts(content, at, ids, unknown)
         extra = gather(context, at, unknown) if unknown else None
-        results = 0
-        for part in parts:
-            if type(part) is ToolResult:
-                results += 1
-        if not results:
+        if ToolResult not in map(type, parts):
             turns.append(Turn("user", tuple(parts), "", extra, at))
-        elif results == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
-            turns.append(Turn("tool", tuple(parts), "", extra, at))
         else:
             _split_results(parts, turns, extra, at)
 
@@ -156,7 +153,10 @@ def _read_extras(
     if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
         more = carried(request, wire.REQUEST_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
-    reported, silent = settings_extras(request, context)
+    reported: dict[Path, Raw] = {}
+    silent: dict[Path, Raw] = {}
+    if request.generationConfig is not None or request.serviceTier is not None:
+        reported, silent = settings_extras(request, context)
     if detailed:
         reported.pop(("generationConfig", "mediaResolution"), None)
     config = request.toolConfig
@@ -170,9 +170,9 @@ def _read_extras(
             reported[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
     if request.cachedContent is not None or request.continuationToken is not None:
         _read_state(request, silent, context)
-    if reported or silent:
-        for at, value in reported.items():
-            context.keep(at[:-1], {str(at[-1]): value})
+    for at, value in reported.items():
+        context.keep(at[:-1], {str(at[-1]): value})
+    if context.target in wire.KIN:
         for at, value in {**reported, **silent}.items():
             extra = with_field(extra, "/".join([str(step) for step in at]), value)
     generation = request.generationConfig
@@ -192,13 +192,15 @@ def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], context:
                 context.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
 
 
-def _read_system(content: wire.Content | str, context: Context, unknown: Unknown) -> Turn:
+def _read_system(content: wire.Content | str, ids: Ids, unknown: Unknown) -> Turn:
     at: Path = ("systemInstruction",)
     if isinstance(content, str):
         return Turn("system", (Text(content, at=at),), "", None, at)
-    parts = read_parts(content, at, Ids(context), unknown)
-    extra = gather(context, at, unknown) if unknown else None
-    if content.role is not None:
+    parts = read_parts(content, at, ids, unknown)
+    extra = gather(ids.context, at, unknown) if unknown else None
+    if content.role == "user" and extra is None:
+        extra = _USERS_ROLE
+    elif content.role is not None:
         extra = with_field(extra, "role", json_text.raw(content.role))
     return Turn("system", tuple(parts), "", extra, at)
 
@@ -207,7 +209,7 @@ def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at
     """A content with results: tool turns and user turns, in wire order. The results of one step are one turn."""
     run: list[Part] = []
     for part in parts:
-        if run and isinstance(part, ToolResult) != isinstance(run[0], ToolResult):
+        if run and (type(part) is ToolResult) is not (type(run[0]) is ToolResult):
             _add_run(run, turns, extra, at)
             run, extra = [], None
         run.append(part)
@@ -215,7 +217,7 @@ def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at
 
 
 def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) -> None:
-    if not isinstance(run[0], ToolResult):
+    if type(run[0]) is not ToolResult:
         turns.append(Turn("user", tuple(run), "", extra, at))
     elif turns and turns[-1].role == "tool" and extra is None:
         before = turns.pop()
@@ -358,7 +360,7 @@ def _write_system(system: tuple[Turn, ...], context: Context) -> dict[str, Any] 
         if turn.name:
             context.lose("name.dropped", turn.at)
         for part in turn.parts:
-            if isinstance(part, Text) or context.source == wire.NAME:
+            if type(part) is Text or context.source == wire.NAME:
                 written = write_part(part, context, request=True)
                 if written is not None:
                     parts.append(written)

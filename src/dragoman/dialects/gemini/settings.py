@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Raw
@@ -92,11 +93,14 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
         for name in ("include_thoughts", "thinking_budget", "thinking_level"):
             if getattr(thinking, name) is not None:
                 context.spelled[(_CONFIG, "thinkingConfig", wire.Thinking.__alias__[name])] = name
-    shape = _read_format(config, context)
+    shape = None
+    if config.responseMimeType is not None or config.responseSchema or config.responseJsonSchema:
+        shape = _read_format(config, context)
     at = _AT
     if shape is None:
-        shape = _read_text_format(config, context)[0]
-        at = _AT if shape is None else _AT_FORMAT
+        if config.responseFormat:
+            shape = _read_text_format(config, context)[0]
+            at = _AT if shape is None else _AT_FORMAT
     elif shape.schema is not None:
         at = _AT_JSON_SCHEMA if shape.extra is None else _AT_SCHEMA
     return Settings(
@@ -118,7 +122,7 @@ def read_settings(request: wire.GenerateRequest, context: Context) -> Settings:
         format=shape,
         metadata=request.labels,
         tier=tier,
-        images=_asks_for_images(config, context) or None,
+        images=True if config.responseModalities and _asks_for_images(config, context) else None,
         at=at,
     )
 
@@ -244,8 +248,12 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         limit = capped(limit, settings.at.get("max_tokens", ()), context, streamed=request.stream is True)
     if limit is not None:
         config["maxOutputTokens"] = limit
-    _write_sampling(settings, config, context)
-    thinking = _write_thinking(request, context)
+    sampling = given(settings, _SAMPLING)
+    if sampling or settings.stop:
+        _write_sampling(settings, sampling, config, context)
+    thinking: dict[str, Any] = {}
+    if settings.effort is not None or settings.budget is not None:
+        thinking = _write_thinking(request, context)
     if settings.thoughts is not None:
         off = thinking.get("thinkingBudget") == 0 and context.source not in wire.KIN
         # "include_thoughts is only enabled when thinking is enabled": 400 of Vertex AI (reported by users, 2025-05).
@@ -276,7 +284,8 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         elif settings.metadata:
             context.lose("metadata.dropped", settings.at.get("metadata", ()))
     # Gemini has no switch against parallel calls (google-genai 3.1.0, 2026-11).
-    report_parallel(settings, context, tools="tools" in out)
+    if settings.parallel is not None:
+        report_parallel(settings, context, tools="tools" in out)
     # Gemini has no verbosity, no user id and no cache marks (google-genai 3.1.0, 2026-11).
     if settings.verbosity is not None:
         context.lose("verbosity.dropped", settings.at.get("verbosity", ()))
@@ -288,10 +297,12 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
         context.lose("cache.dropped", settings.at.get("cache", ()))
 
 
-def _write_sampling(settings: Settings, config: dict[str, Any], context: Context) -> None:
+def _write_sampling(
+    settings: Settings, sampling: Iterable[tuple[str, Any]], config: dict[str, Any], context: Context
+) -> None:
     at = settings.at
     gates = context.gates(wire.NAME)
-    for name, value in given(settings, _SAMPLING):
+    for name, value in sampling:
         # temperature, topP and topK are deprecated for Gemini 3 and ignored by Gemini 4 (reported by one user, 2026).
         if name in ("temperature", "top_p", "top_k"):
             if gates and not context.profile.sampling:
@@ -324,8 +335,6 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     """
     settings = request.settings
     effort, budget = settings.effort, settings.budget
-    if effort is None and budget is None:
-        return {}
     profile = context.profile
     at = settings.at.get("effort" if effort is not None else "budget", ())
     known = profile.thinking_levels or profile.thinking_budget or (context.gated and not profile.thinks)

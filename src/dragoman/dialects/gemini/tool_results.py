@@ -56,14 +56,15 @@ def read_result(
     call_id = result.id
     if not call_id or not ids.waiting.answer_next(call_id):
         call_id, mark = ids.of_result(result, at)
-        if mark is not None:
+        if mark is not None and ids.home:
             extra = with_field(extra, ID, mark)
     if result.willContinue or result.scheduling:
         fields = carried(result, ("willContinue", "scheduling")) or {}
         # willContinue and scheduling are for functions that do not block (google-genai 3.1.0, 2026-11).
         ids.context.keep((*at, "functionResponse"), fields)
-        for name, value in fields.items():
-            extra = with_field(extra, f"functionResponse/{name}", value)
+        if ids.home:
+            for name, value in fields.items():
+                extra = with_field(extra, f"functionResponse/{name}", value)
     try:
         words = _words(result.response)
     except (msgspec.DecodeError, RecursionError):
@@ -80,7 +81,7 @@ def read_result(
     else:
         content = _read_response(result.response, at, bool(result.parts))
         parts, is_error, structured = content.parts, content.is_error, content.structured
-        if content.key is not None:
+        if content.key is not None and ids.home:
             extra = with_field(extra, KEY, json_text.raw(content.key))
     if result.parts:
         parts = (*parts, *[_read_part(part, i, at) for i, part in enumerate(result.parts)])

@@ -120,7 +120,7 @@ def _read_declaration(declared: wire.Declaration, at: Path, context: Context, un
         if taken and getattr(declared, twin):
             context.keep(at, {twin: getattr(declared, twin)})
             extra = with_field(extra, twin, getattr(declared, twin))
-    if declared.description == "":
+    if declared.description == "" and context.target in wire.KIN:
         extra = with_field(extra, "description", _EMPTY)
     schema, schema_at, extra = _read_schema(
         declared.parametersJsonSchema or declared.parameters_json_schema,
@@ -168,7 +168,9 @@ def _read_schema(
     read, changes = from_openapi(source)
     for change in changes:
         context.lose(change.code, (*at, openapi_key, *change.path), change.detail)
-    return read.decode(), (openapi_key,), with_field(extra, openapi_key, openapi)
+    if context.target in wire.KIN:
+        extra = with_field(extra, openapi_key, openapi)
+    return read.decode(), (openapi_key,), extra
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
@@ -185,7 +187,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     out: list[Any] = []
     functions: list[Any] = []
     for tool in tools:
-        if isinstance(tool, HostedTool):
+        if type(tool) is HostedTool:
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
             else:

@@ -48,8 +48,8 @@ def write_mode(request: Request, out: dict[str, Any], context: Context) -> None:
     """Set the calling mode for strict tools, after the choice was written."""
     if "tools" not in out or context.source == wire.NAME:
         return
-    functions = [tool for tool in request.tools if isinstance(tool, Tool)]
-    if not any(tool.strict for tool in functions):
+    functions = [tool for tool in request.tools if type(tool) is Tool]
+    if not [tool for tool in functions if tool.strict]:
         return
     config = out.get("toolConfig", {}).get(_CONFIG, {})
     mode = config.get("mode", "AUTO")

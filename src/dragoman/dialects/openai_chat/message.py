@@ -463,10 +463,12 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     """An assistant message; None if nothing is left. In a request thoughts go only to hosts with a field for them."""
     content: list[Part] = []
     calls: list[Any] = []
-    thoughts, refusals = list[str](), list[str]()
+    thoughts: list[str] = []
+    refusals: list[str] = []
     annotations: list[Any] = []
     entries: list[Any] = []  # entries of reasoning_details
-    sounds, images = list[Media](), list[Media]()
+    sounds: list[Media] = []
+    images: list[Media] = []
     length = 0  # length of the text so far: an answer has one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...canon.parts import Path
@@ -171,12 +172,15 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
         older = at.get("max_tokens") == _OLDER_LIMIT and context.source == wire.NAME and context.host is None
         out["max_tokens" if older and not context.profile.reasoning else "max_completion_tokens"] = limit
     effort = _effort(settings, out, context)
-    _write_sampling(settings, effort or context.profile.effort_default, out, context)
+    sampling = given(settings, _SAMPLING)
+    if sampling or settings.stop:
+        _write_sampling(settings, sampling, effort or context.profile.effort_default, out, context)
     # parallel_tool_calls has a meaning with tools only.
-    if settings.parallel is not None and "tools" in out:
-        out["parallel_tool_calls"] = settings.parallel
-    else:
-        report_parallel(settings, context, tools=False)
+    if settings.parallel is not None:
+        if "tools" in out:
+            out["parallel_tool_calls"] = settings.parallel
+        else:
+            report_parallel(settings, context, tools=False)
     if effort is not None:
         out["reasoning_effort"] = effort
     if settings.thoughts is not None:
@@ -234,7 +238,7 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
             context.suited = True
             context.lose("effort.dropped", requested.at, f"{host.name} does not take it")
             return None
-    return wanted(settings, context)
+    return wanted(settings, context) if settings.effort is not None or settings.budget is not None else None
 
 
 def _wants_logprobs(settings: Settings, context: Context) -> bool:
@@ -244,7 +248,9 @@ def _wants_logprobs(settings: Settings, context: Context) -> bool:
     return settings.logprobs is True or context.source == wire.NAME
 
 
-def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], context: Context) -> None:
+def _write_sampling(
+    settings: Settings, sampling: Iterable[tuple[str, Any]], effort: str, out: dict[str, Any], context: Context
+) -> None:
     """Write the sampling settings. `effort`: the effective effort. The neutral values of temperature and top_p are
     always accepted.
     """
@@ -254,7 +260,7 @@ def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], contex
     # Sampling parameters are refused while a model reasons (400, reported by users).
     refused = reasoning and not (context.profile.sampling_at_none and effort == "none")
     named = context.profile.refuses if gates else ()
-    for name, value in given(settings, _SAMPLING):
+    for name, value in sampling:
         if name in ("temperature", "top_p"):
             known = not refused or value == 1
         elif name == "top_k":

@@ -4,7 +4,6 @@ them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,14 +27,18 @@ def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, message
     results without a call go into one user message after the last result.
     """
     moved: list[Part] = []
-    open_ids = None if calls is None else Counter([call.id for call in calls])
+    open_ids: dict[str, int] | None = None
+    if calls is not None:
+        open_ids = {}
+        for call in calls:
+            open_ids[call.id] = open_ids.get(call.id, 0) + 1
     answered: set[str] = set()
     for result in turn.parts:
-        if not isinstance(result, ToolResult):
+        if type(result) is not ToolResult:
             context.lose("part.dropped", result.at)
             continue
         if open_ids is not None:
-            if open_ids[result.call_id]:
+            if open_ids.get(result.call_id):
                 open_ids[result.call_id] -= 1
                 answered.add(result.call_id)
             # Each call takes exactly one tool message (lint rule OAC-004).

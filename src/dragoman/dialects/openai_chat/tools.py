@@ -131,7 +131,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     """The entries of `tools`."""
     out: list[Any] = []
     for tool in tools:
-        if isinstance(tool, HostedTool):
+        if type(tool) is HostedTool:
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
             else:

@@ -284,7 +284,7 @@ def write_items(
             if part.cache is not None:
                 context.lose("cache.dropped", part.at)
             items.append(sent_item(part, context))
-        elif isinstance(part, Text | Media) or _is_content(part):
+        elif type(part) is Text or type(part) is Media or _is_content(part):
             if not own and type(part) is Text and not part.text:
                 _skip(part, context)
                 continue
@@ -466,7 +466,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
             message = None
             items.append(image_item(part, answer_id(response_id, len(items), "ig_"), context))
             continue
-        if isinstance(part, Text | Media) or _is_content(part):
+        if type(part) is Text or type(part) is Media or _is_content(part):
             if type(part) is Text and not part.text and context.source != wire.NAME:
                 _skip(part, context)
                 continue

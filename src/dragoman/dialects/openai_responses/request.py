@@ -592,20 +592,20 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
             out["include"] = [ENCRYPTED, *out.get("include", ())]
     if context.gated and not context.profile.thinks and request.extra is not None:
         request = _without_reasoning(request, context)
-    if request.extra is None:
+    extra = request.extra
+    if extra is None or wire.NAME not in extra:
         return out
-    extra = request.extra if own else without_cache_options(request.extra, wire.NAME, context)
-    return _restored(out, msgspec.structs.replace(request, extra=extra))
+    return _restored(out, extra if own else without_cache_options(extra, wire.NAME, context))
 
 
 def _may_seal(out: dict[str, Any], context: Context) -> bool:
     """Whether to ask for sealed reasoning. A model that does not reason answers 400. So an unknown model gets the
     request only beside `reasoning`, which models that refuse it never get.
     """
-    fields = context.host.fields if context.host is not None else {}
-    if fields.get("include") is False or fields.get(f"include[].{ENCRYPTED}") is False:
+    if not context.profile.reasoning and "reasoning" not in out:
         return False
-    return context.profile.reasoning or "reasoning" in out
+    fields = context.host.fields if context.host is not None else {}
+    return fields.get("include") is not False and fields.get(f"include[].{ENCRYPTED}") is not False
 
 
 def _without_reasoning(request: Request, context: Context) -> Request:
@@ -626,8 +626,8 @@ def _without_reasoning(request: Request, context: Context) -> Request:
     return msgspec.structs.replace(request, extra={**(request.extra or {}), wire.NAME: fields})
 
 
-def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
-    fields = own_fields(request.extra)
+def _restored(out: dict[str, Any], extra: Extra) -> dict[str, Any]:
+    fields = extra[wire.NAME]
     for name in fields:
         if name.startswith(("text/", "reasoning/")):
             out.setdefault(name.partition("/")[0], {})
@@ -635,4 +635,4 @@ def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
         out["text"]["format"] = json_text.plain(fields["text/format"])  # decoded, to restore fields below it
     if "include" in fields and "include" in out:
         out["include"] = [*json_text.plain(fields["include"]), *out["include"]]
-    return restore(out, request.extra, wire.NAME)
+    return restore(out, extra, wire.NAME)

@@ -94,20 +94,21 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
             limit = capped(limit, at.get("max_tokens", ()), context)
     if limit is not None:
         out["max_output_tokens"] = limit
-    effort = wanted(settings, context) if context.gates(wire.NAME) else settings.effort
-    _write_reasoning(settings, effort, out, context)
+    effort = settings.effort
+    if (effort is not None or settings.budget is not None) and context.gates(wire.NAME):
+        effort = wanted(settings, context)
+    if effort is not None or settings.thoughts is not None:
+        _write_reasoning(settings, effort, out, context)
     _write_sampling(settings, effort, out, context)
-    if settings.parallel is not None and ("tools" in out or context.source == wire.NAME):
-        out["parallel_tool_calls"] = settings.parallel
-    else:
-        report_parallel(settings, context, tools=False)
-    text: dict[str, Any] = {}
+    if settings.parallel is not None:
+        if "tools" in out or context.source == wire.NAME:
+            out["parallel_tool_calls"] = settings.parallel
+        else:
+            report_parallel(settings, context, tools=False)
     if settings.format is not None:
-        text["format"] = _write_format(settings.format, at.get("format", ()), context)
+        out["text"] = {"format": _write_format(settings.format, at.get("format", ()), context)}
     if settings.verbosity is not None:
-        text["verbosity"] = settings.verbosity
-    if text:
-        out["text"] = text
+        out.setdefault("text", {})["verbosity"] = settings.verbosity
     if settings.cache is not None:
         # Automatic caching has no field here (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", at.get("cache", ()))
@@ -145,12 +146,15 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
 
 
 def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], context: Context) -> None:
+    sampling = given(settings, _SAMPLING)
+    if not (sampling or settings.stop or settings.n or settings.logprobs or settings.top_logprobs is not None):
+        return
     at = settings.at
     profile = context.profile
     own = context.source == wire.NAME
     quiet = profile.sampling_at_none and (effort or profile.effort_default) == "none"
     refused = context.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
-    for name, value in given(settings, _SAMPLING):
+    for name, value in sampling:
         # The neutral values are always accepted. There are no stop, seed, n, penalties, logit_bias and top_k
         # (openai 3.49.0, 2026-11).
         if name in ("temperature", "top_p") and (not refused or value == 1):

@@ -220,7 +220,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
     group: dict[str, Any] | None = None
     place: Path = ()
     for tool in tools:
-        if isinstance(tool, HostedTool):
+        if type(tool) is HostedTool:
             group = None
             if tool.dialect == wire.NAME:
                 out.append(tool.value)
@@ -363,7 +363,7 @@ def _read_subset(
         if name:
             names.append(name)
             continue
-        places = [tool.at for tool in tools if isinstance(tool, HostedTool) and _is_allowed(tool, entry, rows)]
+        places = [tool.at for tool in tools if type(tool) is HostedTool and _is_allowed(tool, entry, rows)]
         hosted_at += places
         if not places and context.target != wire.NAME:
             kind = entry.get("type") if isinstance(entry, dict) else None
@@ -450,7 +450,7 @@ def write_choice(request: Request, choice: Choice, context: Context) -> Any:
         return named[0]
     if choice.hosted_at is None:
         # An allowed_tools list without hosted tools would forbid them.
-        named += [_allowed_entry(tool) for tool in request.tools if isinstance(tool, HostedTool)]
+        named += [_allowed_entry(tool) for tool in request.tools if type(tool) is HostedTool]
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 
 

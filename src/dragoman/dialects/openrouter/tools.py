@@ -40,7 +40,7 @@ def read_tools(body: bytes, context: Context) -> Tools:
 def own_tools(tools: Tools, context: Context) -> Tools:
     """The tools of Chat's reader, with this dialect's fields under this dialect's name."""
     for tool in tools:
-        if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
+        if type(tool) is HostedTool or tool.extra is not None:
             return tuple([_own_tool(tool, context) for tool in tools])
     return tools
 
@@ -97,7 +97,7 @@ def choice_homed(choice: Choice | None) -> Choice | None:
 def tools_homed(tools: Tools) -> Tools:
     """The tools of a document of this dialect, with their own fields and server tools under Chat's name."""
     for tool in tools:
-        if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
+        if type(tool) is HostedTool or tool.extra is not None:
             return tuple([_homed(tool) for tool in tools])
     return tools
 
@@ -189,7 +189,7 @@ def fitted_tools(request: Request, context: Context) -> tuple[Tools, Choice | No
 
 def _fitted(tools: Tools, context: Context) -> Tools:
     for tool in tools:
-        if type(tool) is HostedTool or tool.custom or tool.deferred or tool.cache is not None:  # type: ignore[union-attr]
+        if type(tool) is HostedTool or tool.custom or tool.deferred or tool.cache is not None:
             break
     else:
         return tools
