@@ -189,7 +189,11 @@ class StreamTranslator:
                     return  # its reader holds the part, and nobody else knows of it
             if self._changed:
                 changed, self._changed = self._changed, {}
-                texts = [sent for i, text in enumerate(texts) if (sent := changed.get(i, text))]
+                texts = texts.copy()  # the reader keeps the texts as they came
+                for i, sent in changed.items():
+                    texts[i] = sent
+                if "" in changed.values():
+                    texts = [text for text in texts if text]
             if self._seals is not None:
                 self._seals.add_texts(self._index, texts)
             cast(TemplateWriter, self._writer).add_texts(self._index, texts)

@@ -5,7 +5,6 @@ requests.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from itertools import compress
 from typing import Any, Literal
 
@@ -334,7 +333,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return completed(out, answers)
 
 
-repeated = partial(RepeatedFrame, (b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
+repeated = RepeatedFrame((b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
 
 FAST = Fast(
     skimmer(wire.ResponsesRequest, "input"),
