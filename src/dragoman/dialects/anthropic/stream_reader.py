@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
@@ -38,40 +38,31 @@ _WRAPPED = "input_json_delta!"
 """In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
 
 
-class _Block:
+class _Block(Struct):
     """An open block."""
 
-    __slots__ = (
-        "citations",
-        "delta",
-        "implied",
-        "index",
-        "initial",
-        "number",
-        "over",
-        "part",
-        "pieces",
-        "signature",
-        "text_passed",
-        "waiting",
-    )
-
-    def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
-        self.number = number  # the number on the wire
-        self.index = index  # the index of its part
-        self.part = part
-        self.delta = delta  # the type of delta that passes at once; "": the block is held until its end
-        self.text_passed = False  # some text has passed
-        self.initial = ""  # arguments in the start event
-        self.signature = ""
-        self.citations: tuple[Citation, ...] = ()  # they come before their text
-        self.pieces: list[str] = []
-        self.waiting: list[Event] = []  # events that wait for the end of an earlier block
-        self.over = False
-        self.implied = False  # it had no start event, so it ends when another block begins
+    number: int
+    """The number on the wire."""
+    index: int
+    """The index of its part."""
+    part: Part
+    delta: str
+    """The type of delta that passes at once; "": the block is held until its end."""
+    text_passed: bool = False
+    """Some text has passed."""
+    initial: str = ""
+    """Arguments in the start event."""
+    signature: str = ""
+    citations: tuple[Citation, ...] = ()
+    """They come before their text."""
+    pieces: list[str] = []
+    waiting: list[Event] = []
+    """Events that wait for the end of an earlier block."""
+    over: bool = False
+    implied: bool = False
+    """It had no start event, so it ends when another block begins."""
 
 
-_KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
 _DELTAS = frozenset(
     {
         "text_delta",
