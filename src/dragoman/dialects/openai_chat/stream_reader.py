@@ -7,7 +7,6 @@ held back until the earlier call is whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -53,7 +52,7 @@ class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
-    _strict_for_others: ClassVar[Callable[[bytes], Any]] = staticmethod(msgspec.json.Decoder(wire.HostChunk).decode)
+    _strict_for_others: ClassVar[staticmethod[[bytes], Any]] = staticmethod(msgspec.json.Decoder(wire.HostChunk).decode)
     """In place of `_strict` for targets that do not restore the fields of this dialect."""
     _door: ClassVar[Admitter[Any]] = wire.CHUNK
     _dialect: ClassVar[str] = wire.NAME
