@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...canon.response import Usage
 from ...codec import json_text
 from ...codec.dialect_extras import NULL, Fields, carried, gather
 from ...codec.failed_answer_endings import events_of_whole_answer
@@ -29,7 +30,7 @@ from .compaction import compaction_delta, with_delta
 from .faults import fault_from
 from .hosted_calls import read_hosted
 from .message_reader import WRAPPED, read_block, read_citations, unwrapped
-from .response import read_response, read_stop, read_usage
+from .response import read_counts, read_response, read_stop, read_usage
 from .wire_strict import read_event, sort_out_block
 
 _FIGURES = Fields(*wire.Usage.__struct_fields__)
@@ -139,6 +140,7 @@ class StreamReader(FrameReader):
         self._called = False
         self._model = ""
         self._usage: wire.Usage | None = None
+        self._first_usage: Usage | None = None  # as message_start had it; None if more than counts came since
         self._word: str | None = None
         self._sequence: str | None = None
         self._details: Raw = wire.NONE
@@ -259,7 +261,7 @@ class StreamReader(FrameReader):
         usage = None
         if message.usage is not None:
             self._usage = message.usage
-            usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
+            self._first_usage = usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
         extra = gather(self._context, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
         events.append(Start(message.id or "", self._model, None, usage, extra))
         # Content is empty in message_start (docs "Streaming messages", 2026-10); blocks in it are read as complete.
@@ -428,6 +430,8 @@ class StreamReader(FrameReader):
             return
         if self._usage is None:
             self._usage = wire.Usage()
+        if any(wire.USAGE_EXTRAS.values(event.usage)):
+            self._first_usage = None
         # Figures in message_delta are cumulative (docs "Streaming messages", 2026-10): they replace earlier ones;
         # absent ones stay.
         for name, value in zip(_FIGURES, _FIGURES.values(event.usage), strict=True):
@@ -441,12 +445,18 @@ class StreamReader(FrameReader):
         if not self._started:
             self._break("the upstream's stream ended without an answer", events)
             return
-        usage = None
-        if self._usage is not None:
-            usage = read_usage(self._usage, ("message", "usage"), self._context, {})
         stop = read_stop(self._word, self._sequence, self._details, self._called, self._context)
         extra = self._context.keep((), self._extra) if self._extra else None
-        events.append(Finish(stop, usage, extra=extra))
+        events.append(Finish(stop, self._last_usage(), extra=extra))
+
+    def _last_usage(self) -> Usage | None:
+        """The figures at the end. All that is no count was read with the first figures, unless it came again."""
+        first, last = self._first_usage, self._usage
+        if last is None:
+            return None
+        if first is None:
+            return read_usage(last, ("message", "usage"), self._context, {})
+        return Usage(*read_counts(last), first.extra, None, first.tier)
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every event."""
