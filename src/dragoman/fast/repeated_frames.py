@@ -71,12 +71,12 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count = template.before, template.after, template.between, template.number
     add_text = texts.append
-    mender, index, changed = None, 0, {}
+    mender, index, changed, held = None, 0, {}, False
     if cleaning is not None:
-        mender, index, changed = cleaning.mender, cleaning.part, cleaning.changed
+        mender, index, changed, held = cleaning.mender, cleaning.part, cleaning.changed, cleaning.mender.holding
 
     def lane(frame: bytes) -> bytes | None:
-        nonlocal count, link, number, words
+        nonlocal count, held, link, number, words
         if frame[opening] != head:
             return None
         if second:
@@ -104,12 +104,13 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
             return None
         if not text:
             return None
-        if arguments and text[:1] == "{" and (not texts or texts[-1].rstrip()[-1:] == "}"):
+        if arguments and text[0] == "{" and (not texts or texts[-1].rstrip()[-1:] == "}"):
             return None  # the arguments may belong to another call: the reader must decide
         add_text(text)
-        if mender is not None and (mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
+        if mender is not None and (held or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
             # The text may have half a character.
             text = changed[len(texts) - 1] = mender.text(index, text)
+            held = mender.holding
             if not text:
                 return b""
         if between:

@@ -118,7 +118,7 @@ class StreamReader(FrameReader):
         self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
-        self._ids = Ids(context)
+        self._ids: Ids  # made when the id of the answer is known
         self._next = 0
         self._id = self._model = ""
         self._started = False
