@@ -3,7 +3,7 @@
 RepeatedFrame makes a lane of such a frame. If the next frame differs only in this string (and in meaningless places: a
 running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
 decoding the frame (measured). Any other frame is decoded whole, and a new lane is made for later frames.
-`translate/with_fast_memories.py` gives a RepeatedFrame to readers (`codec/sse_frame_reader.py`).
+`translate/with_fast_shortcuts.py` gives a RepeatedFrame to readers (`codec/stream_reader_base.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ..codec.json_text import encode
-from ..codec.sse_frame_reader import EscapeCleaning, Lane, Template
+from ..codec.stream_reader_base import EscapeCleaning, Lane, Template
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"
@@ -71,12 +71,12 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count = template.before, template.after, template.between, template.number
     add_text = texts.append
-    mender, index, changed, held = None, 0, {}, False
+    mender, index, changed = None, 0, {}
     if cleaning is not None:
-        mender, index, changed, held = cleaning.mender, cleaning.part, cleaning.changed, cleaning.mender.holding
+        mender, index, changed = cleaning.mender, cleaning.part, cleaning.changed
 
     def lane(frame: bytes) -> bytes | None:
-        nonlocal count, held, link, number, words
+        nonlocal count, link, number, words
         if frame[opening] != head:
             return None
         if second:
@@ -104,13 +104,12 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
             return None
         if not text:
             return None
-        if arguments and text[0] == "{" and (not texts or texts[-1].rstrip()[-1:] == "}"):
+        if arguments and text[:1] == "{" and (not texts or texts[-1].rstrip()[-1:] == "}"):
             return None  # the arguments may belong to another call: the reader must decide
         add_text(text)
-        if mender is not None and (held or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
+        if mender is not None and (mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
             # The text may have half a character.
             text = changed[len(texts) - 1] = mender.text(index, text)
-            held = mender.holding
             if not text:
                 return b""
         if between:

@@ -278,10 +278,7 @@ class AnswerSeals:
 
     def finish(self) -> list[Part]:
         """End the answer: waiting records become last parts, and the vault gets its records."""
-        plan = self.plan
-        if plan.vault is None and not self._waiting and not self._listed:
-            return []
-        records = [record for record in self._waiting if record.data]
+        plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []
         if plan.way == "list":
             listed, self._listed = [*self._listed, *records], []

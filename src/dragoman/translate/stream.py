@@ -12,11 +12,11 @@ from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
 from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
+from ..codec.caller_document_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
-from ..codec.document_to_json_bytes import stream_bytes
 from ..codec.faults import unsaid
-from ..codec.sse_frame_reader import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.sse_splitter import Frame
+from ..codec.stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter
@@ -70,7 +70,6 @@ class StreamTranslator:
         self._hosted: HostedEvents | None = None
         """Set at the first use of a hosted tool."""
         self._framed: FrameReader | None = None  # only for readers and writers with a short way
-        self._templates = cast(TemplateWriter, self._writer)  # only where `_framed` is set
         if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
             self._framed = self._reader
             matcher = self._matcher(self._from)
@@ -170,7 +169,7 @@ class StreamTranslator:
 
     def _enter_lane(self, reader: FrameReader) -> None:
         index = reader.going_on
-        template = self._templates.template(index) if reader.held is None else _NOTHING
+        template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._seals is None or not self._seals.holds(index)):
             self._index = index
             cleaning = EscapeCleaning(self._escapes, index, self._changed) if index in self._escapes.calls else None
@@ -196,7 +195,7 @@ class StreamTranslator:
                     texts = [text for text in texts if text]
             if self._seals is not None:
                 self._seals.add_texts(self._index, texts)
-            self._templates.add_texts(self._index, texts)
+            cast(TemplateWriter, self._writer).add_texts(self._index, texts)
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.

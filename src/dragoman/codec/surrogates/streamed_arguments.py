@@ -58,18 +58,6 @@ class EscapedHalves:
         if not pending and "\\" not in text:
             return text
         text = pending + text
-        if "\\u" in text:
-            text, rest = self._mended(text, at)
-        else:  # only the beginning of an escape at the end may become half a character
-            rest = "\\" if (len(text) - len(text.rstrip("\\"))) % 2 else ""
-            text = text[:-1] if rest else text
-        if rest != pending:
-            self.calls[index] = (rest, at)
-            self.holding = any(pending for pending, _ in self.calls.values())
-        return text
-
-    def _mended(self, text: str, at: Path) -> tuple[str, str]:
-        """Text with whole characters, and the rest that may become a character."""
         out: list[str] = []
         sent = 0
         rest = ""
@@ -82,7 +70,10 @@ class EscapedHalves:
                 sent = found.end()
         if out:
             self._context.lose(REPLACED, at)
-        return "".join(out) + text[sent:], rest
+        if rest != pending:
+            self.calls[index] = (rest, at)
+            self.holding = any(pending for pending, _ in self.calls.values())
+        return "".join(out) + text[sent:]
 
     def end(self, index: int) -> str:
         """The held text of a call that ends."""

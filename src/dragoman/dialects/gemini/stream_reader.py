@@ -18,8 +18,8 @@ from ...codec import json_array_splitter, json_text, sse_splitter
 from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import cut_short
 from ...codec.faults import broken_off, is_empty_field
-from ...codec.late_answer_id_and_model import report_id, report_model
-from ...codec.sse_frame_reader import FrameReader, starts_part
+from ...codec.late_id_and_model_losses import report_id, report_model
+from ...codec.stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
 from ...context import Context
@@ -118,7 +118,7 @@ class StreamReader(FrameReader):
         self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
-        self._ids: Ids  # made when the id of the answer is known
+        self._ids = Ids(context)
         self._next = 0
         self._id = self._model = ""
         self._started = False

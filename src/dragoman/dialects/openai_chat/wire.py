@@ -493,18 +493,16 @@ _CHUNK_ADDITIONS = Fields("citations", "search_results", "p", "stream_options")
 _USAGE_ADDITIONS = Fields(*[name for name in HostUsage.__struct_fields__ if name not in Usage.__struct_fields__])
 
 
-_ABSENT_IN_CHUNK, _ABSENT_IN_USAGE = _CHUNK_ADDITIONS.values(HostChunk()), _USAGE_ADDITIONS.values(HostUsage())
-
-
-def additions(chunk: HostChunk) -> Unknown | None:
+def additions(chunk: HostChunk) -> Unknown:
     """The additions of hosts in a chunk, as fields that OpenAI's chunk does not have."""
     found: Unknown = {}
-    usage = chunk.usage
-    if _CHUNK_ADDITIONS.values(chunk) != _ABSENT_IN_CHUNK:
-        found[()] = carried(chunk, _CHUNK_ADDITIONS) or {}
-    if usage is not None and _USAGE_ADDITIONS.values(usage) != _ABSENT_IN_USAGE:
-        found["usage",] = carried(usage, _USAGE_ADDITIONS) or {}
-    return found or None
+    in_chunk = carried(chunk, _CHUNK_ADDITIONS)
+    if in_chunk:
+        found[()] = in_chunk
+    in_usage = carried(chunk.usage, _USAGE_ADDITIONS) if chunk.usage is not None else None
+    if in_usage:
+        found["usage",] = in_usage
+    return found
 
 
 def _is_known(value: ContentPart | ToolChoice) -> bool:
