@@ -148,7 +148,7 @@ class Fast(Struct, frozen=True, eq=False):
     """Writes a plain answer: the answer, the model name ("" for its own), the time, the request. Returns None if the
     answer needs the full writer.
     """
-    repeated: Callable[[], FrameMatcher] | None = None
+    repeated: FrameMatcher | None = None
     """Recognises frames that differ from an earlier frame only in their text."""
 
 

@@ -1,14 +1,16 @@
 """Cuts the chunks of server-sent events into frames, with a short way for repeated frames.
 
-Many frames of a stream are equal except for the next words of the same text. A reader may get a FrameMatcher
-(`fast/repeated_frames.py`), which is tried first. A frame that was only compared changes only the text of the open
-part. A reader that counts this text catches up before the next frame that it decodes.
+Many frames of a stream are equal except for the next words of the same text. For such frames a FrameMatcher
+(`fast/repeated_frames.py`) makes a Lane, a function that translates them without the reader. A frame that took the lane
+changes only the text of the open part. A reader that counts this text catches up before the next frame that it decodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from ..canon.events import Event, PartDelta, PartEnd, PartStart
 from .sse_splitter import Frame, Splitter
@@ -17,7 +19,7 @@ Lane = Callable[[bytes], bytes | None]
 """Translates a frame with more of the same text into the client's dialect. Returns None for any other frame."""
 
 
-class Template(NamedTuple):
+class Template(Struct, frozen=True, gc=False):
     """How more text of an open part is written: the bytes before and after the text, and a number before it that rises
     with every piece, if the dialect has one. Nothing is written for a part that is held until its end.
     """
@@ -40,7 +42,7 @@ class EscapeCleaner(Protocol):
         ...
 
 
-class EscapeCleaning(NamedTuple):
+class EscapeCleaning(Struct, frozen=True):
     """Who mends the texts of a part, and which texts were sent otherwise than they came."""
 
     mender: EscapeCleaner
@@ -51,30 +53,19 @@ class EscapeCleaning(NamedTuple):
 
 
 class FrameMatcher(Protocol):
-    """Remembers a frame, and recognises frames that differ only in their text."""
+    """Makes lanes for the repeated frames of a dialect."""
 
-    tries: int
-    """The number of frames learned since the last match."""
-
-    def learn(self, frame: bytes, text: str) -> bool:
-        """Remember a frame that holds `text` and no other content. Returns whether the text can be found in such
-        frames.
+    def lane(
+        self, frame: bytes, text: str, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None
+    ) -> Lane | None:
+        """A lane for frames that differ from `frame` only in its text. `frame` holds `text` and no other content. None
+        if the text cannot be found in such frames. The lane appends the texts to `texts` as they come.
         """
         ...
 
-    def matched_text(self, frame: bytes) -> str | None:
-        """The text of a frame that differs from the remembered frame only in its text; else None."""
-        ...
 
-    def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
-        """A function that translates frame after frame, as long as all are more of the same text. None if no frame is
-        remembered. `texts` gets the texts as they come.
-        """
-        ...
-
-    def forget(self) -> None:
-        """Drop the known frame: the next frame differs."""
-        ...
+_PATIENCE = 8
+"""The number of lanes that no frame takes before a reader gives up: then all frames of its stream differ."""
 
 
 def starts_part(events: list[Event], before: int) -> bool:
@@ -107,8 +98,9 @@ class FrameReader:
         self.__counts = keeps_count
         self.__texts: list[str] = []
         self.__last = b""
-        self.__listens = False
         self.__blank = b"\n\n"  # between frames
+        self.__repeated = b"", ""  # the frame that may be repeated, and its text
+        self.__lanes = 0  # made since a frame took one
         self.going_on = -1
         """The index of the part that the last frame added text to, if the next frame may continue it; else -1."""
         self.held: PartDelta | None = None
@@ -140,9 +132,8 @@ class FrameReader:
         rest = pieces.pop()
         for piece in pieces:
             whole = piece + self.__blank
-            if not (self.__listens and self.__match(whole, events)):
-                for frame in self._frames.feed(whole):
-                    self.__read(whole, frame, events)
+            for frame in self._frames.feed(whole):
+                self.__read(whole, frame, events)
         if rest:
             self.__read_bytes(rest, events)
         return events
@@ -150,35 +141,18 @@ class FrameReader:
     def take(self, chunk: bytes, frame: Frame) -> list[Event]:
         """The events of such a chunk."""
         events: list[Event] = []
-        if not (self.__listens and self.__match(chunk, events)):
-            if self.going_on >= 0:
-                self.settle()
-            if self._frame(*frame, events):
-                self.__learn(chunk, events)
+        self.__read(chunk, frame, events)
         return events
 
-    def __match(self, frame: bytes, events: list[Event]) -> bool:
-        text = self.__matcher.matched_text(frame) if self.__matcher is not None else None
-        if text is None:
-            return False
-        self.__last = frame
-        if self.__counts:
-            self.__texts.append(text)
-        events.append(PartDelta(self.going_on, text))
-        return True
-
     def __read(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
-        self.settle()
+        if self.going_on >= 0:
+            self.settle()
         if self._frame(*frame, events):
-            self.__learn(whole, events)
-
-    def __learn(self, whole: bytes, events: list[Event]) -> None:
-        matcher, delta = self.__matcher, self.held or events[-1]
-        if matcher is not None and type(delta) is PartDelta and matcher.learn(whole, delta.text):
-            self.going_on = delta.index
-            self.__listens = self.held is None
-        else:
-            self.held = None
+            delta = self.held or events[-1]
+            if self.__matcher is not None and type(delta) is PartDelta:
+                self.going_on, self.__repeated = delta.index, (whole, delta.text)
+            else:
+                self.held = None
 
     def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
         """Read bytes that are not whole frames, or not yet."""
@@ -188,11 +162,17 @@ class FrameReader:
         self.held = None
 
     def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
-        """The function for more of the open text; this reader no longer matches frames itself. The caller reports the
-        text with `add_texts` at the end.
-        """
-        self.__listens = False
-        return self.__matcher.lane(template, texts, cleaning) if self.__matcher is not None else None
+        """The function for more of the open text. The caller reports the text with `add_texts` at the end."""
+        if self.__matcher is None:
+            return None
+        lane = self.__matcher.lane(*self.__repeated, template, texts, cleaning)
+        if lane is None:
+            self.going_on, self.held = -1, None
+            return None
+        self.__lanes += 1
+        if self.__lanes > _PATIENCE:
+            self.__matcher = None
+        return lane
 
     def add_texts(self, texts: list[str], last: bytes) -> None:
         """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
@@ -202,14 +182,12 @@ class FrameReader:
 
     def settle(self) -> None:
         """Another frame comes: catch up with the frames that were only compared."""
-        if self.going_on >= 0 and self.__matcher is not None:
+        if self.going_on >= 0:
             if self.__last:
-                self.__matcher.tries = 0
+                self.__lanes = 0
                 self._catch_up(self.__texts, self.__last)
                 self.__texts = []
                 self.__last = b""
-            self.__matcher.forget()
-            self.__listens = False
             self.going_on = -1
             self.held = None
 

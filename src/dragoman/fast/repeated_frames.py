@@ -1,17 +1,18 @@
 """Recognises repeated frames of a stream: frames with the same bytes except for the next words of the same text.
 
-RepeatedFrame remembers the last such frame. If the next frame differs only in this string (and in meaningless places: a
+RepeatedFrame makes a lane of such a frame. If the next frame differs only in this string (and in meaningless places: a
 running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
-decoding the frame (measured). Any other frame is decoded whole, and later frames are compared with it.
+decoding the frame (measured). Any other frame is decoded whole, and a new lane is made for later frames.
 `translate/with_fast_shortcuts.py` gives a RepeatedFrame to readers (`codec/stream_reader_base.py`).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ..codec.json_text import encode
 from ..codec.stream_reader_base import EscapeCleaning, Lane, Template
@@ -24,17 +25,13 @@ OBFUSCATED: dict[str, Any] = {"marks": (b'"obfuscation":"', b'"p":"'), "noise": 
 text. Mistral does the same in a field `p` (recorded).
 """
 _ARGUMENTS = b'"arguments":'
-_PATIENCE = 8
-"""The number of frames to learn without a repetition before giving up: then all frames differ."""
 _PADDING = 32
 """The largest padding that is recognised (recorded: up to 15 characters), and the largest number of bytes after it.
 Longer padding is not cached beyond the stream.
 """
-_EMPTY_TEMPLATE = Template(b"", b"")
-"""For callers that write nothing."""
 
 
-class Shape(NamedTuple):
+class Shape(Struct, frozen=True, gc=False):
     """A frame without its text. `head` and `second`: the bytes before and after a number that may differ. `after`: the
     bytes after the text. `rest`: the remaining bytes, without the ones that may differ: bytes of `noise` at the
     beginning, or of `figures` anywhere. `quote`: the closing quote of the text, if `after` needs it to be found.
@@ -62,16 +59,21 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
     """
-    head, second, quote, after, rest, noise, figures, tail = shape
+    head, second, quote, after = shape.head, shape.second, shape.quote, shape.after
+    rest, noise, figures, tail = shape.rest, shape.noise, shape.figures, shape.tail
     known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
     size = len(head)
     opening, words = slice(size), slice(size, None)
     number = link = opening  # the slices around the number are not known yet
-    steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
+    steady = counted = ending = opening
+    if tail:
+        steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
-    before, behind, between, count = template
+    before, behind, between, count = template.before, template.after, template.between, template.number
     add_text = texts.append
-    mender, index, changed = cleaning if cleaning is not None else (None, 0, {})
+    mender, index, changed = None, 0, {}
+    if cleaning is not None:
+        mender, index, changed = cleaning.mender, cleaning.part, cleaning.changed
 
     def lane(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
@@ -119,13 +121,13 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
 
 
 class RepeatedFrame:
-    """One frame with the blank line after it, and the place of its text.
+    """Where the text stands in the frames of a dialect, and which other bytes of them may differ.
 
     `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ.
     `marks`: after one of these, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 
-    __slots__ = ("_counter", "_figures", "_keys", "_lane", "_marks", "_noise", "_texts", "shape", "tries")
+    __slots__ = ("_counter", "_figures", "_keys", "_marks", "_noise")
 
     def __init__(
         self,
@@ -141,30 +143,28 @@ class RepeatedFrame:
         self._marks = marks
         self._noise = noise
         self._figures = figures
-        self._lane: Lane | None = None
-        self._texts: list[str] = []
-        self.shape: Shape | None = None
-        """The shape of the remembered frame."""
-        self.tries = 0
-        """The number of frames learned since the last match."""
 
-    def learn(self, frame: bytes, text: str) -> bool:
-        """Remember a frame that holds `text` and no other content. Returns whether the text can be found in such
-        frames.
+    def lane(
+        self, frame: bytes, text: str, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None
+    ) -> Lane | None:
+        """A function that matches frame after frame and writes each with the template, as long as all are more of the
+        same text. `frame` holds `text` and no other content. None if the text cannot be found in such frames.
         """
-        literal = encode(text)
+        shape = self._shape(frame, encode(text))
+        return None if shape is None else _lane(shape, texts, template, cleaning)
+
+    def _shape(self, frame: bytes, literal: bytes) -> Shape | None:
+        """The frame without its text, which is spelled as `literal`."""
         head, _, rest = frame.partition(literal)
-        if self.tries > _PATIENCE or not rest or rest.find(literal) >= 0 or not head.rstrip(b" ").endswith(self._keys):
-            return False
-        self.tries += 1
+        if not rest or literal in rest or not head.rstrip(b" ").endswith(self._keys):
+            return None
         second = b""
         if self._counter:
             found, counter, behind = head.partition(self._counter)
             comma = behind.find(b",")
             if comma >= 0:
                 head, second = found + counter, behind[comma:]
-        rest = b'"' + rest
-        after, mark, rest = rest, b"", b""
+        after, mark, rest = b'"' + rest, b"", b""
         for one in self._marks:
             after, mark, rest = after.partition(one)
             if mark:
@@ -179,25 +179,6 @@ class RepeatedFrame:
                 rest = found + counter
             elif counter:
                 after, rest, noise = found + counter, b"", b""
-        quote = b'"' if rest.find(after[1:]) >= 0 else b""
+        quote = b'"' if after[1:] in rest else b""
         rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(noise)
-        self.shape = Shape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)
-        return True
-
-    def matched_text(self, frame: bytes) -> str | None:
-        """The text of a frame that differs from the remembered frame only in its text; else None."""
-        if self._lane is None:
-            if self.shape is None:
-                return None
-            self._lane = _lane(self.shape, self._texts, _EMPTY_TEMPLATE)
-        return None if self._lane(frame) is None else self._texts.pop()
-
-    def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
-        """A function that matches frame after frame and writes each with the template, as long as all are more of the
-        same text. None if no frame is remembered.
-        """
-        return None if self.shape is None else _lane(self.shape, texts, template, cleaning)
-
-    def forget(self) -> None:
-        """Drop the remembered frame."""
-        self.shape = self._lane = None
+        return Shape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)

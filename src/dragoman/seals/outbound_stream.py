@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+from msgspec import Struct
 
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, Token, ToolCall
@@ -21,20 +22,23 @@ _FIRST = 1 << 30
 """The index of the first added part. No reader counts so far."""
 
 
-class _Open:
+class _Open(Struct):
     """A text or a thought under way."""
 
-    __slots__ = ("answer", "calls", "chars", "citations", "part", "pieces", "seal", "tokens", "withheld")
+    part: Part
+    answer: int
+    withheld: bool
+    seal: Seal | None
+    calls: int
+    """The calls and the characters of the answer before the part."""
+    chars: int
+    pieces: list[str] = []
+    citations: list[Citation] = []
+    tokens: list[Token] = []
 
-    def __init__(self, part: Part, answer: int, seals: AnswerSeals, withheld: bool) -> None:
-        self.part = part
-        self.answer = answer
-        self.withheld = withheld
-        self.pieces: list[str] = []
-        self.citations: list[Citation] = []
-        self.tokens: list[Token] = []
-        self.seal: Seal | None = part.seal
-        self.calls, self.chars = seals.calls, seals.chars
+
+def _opened(part: Part, answer: int, seals: AnswerSeals, withheld: bool = False) -> _Open:
+    return _Open(part, answer, withheld, part.seal, seals.calls, seals.chars)
 
 
 class SealStream:
@@ -50,19 +54,28 @@ class SealStream:
         self._model = ""
         self._added = 0
 
-    def passes(self, event: PartDelta) -> bool:
-        """Whether a delta passes unchanged. Its text is noted if needed later."""
-        if event.seal is not None:
-            return False
-        opened = self._open.get(event.index)
-        if opened is None:
+    def passes(self, event: Event) -> bool:
+        """Whether an event passes unchanged, and alone. The parts of it that are needed later are noted. `put` takes
+        the other events.
+        """
+        if type(event) is PartDelta:
+            if event.seal is not None:
+                return False
+            opened = self._open.get(event.index)
+            if opened is None:
+                return True
+            if opened.withheld:
+                return False
+            opened.pieces.append(event.text)
+            if event.citations:
+                opened.citations += event.citations
             return True
-        if opened.withheld:
-            return False
-        opened.pieces.append(event.text)
-        if event.citations:
-            opened.citations += event.citations
-        return True
+        if type(event) is PartEnd:
+            return event.index not in self._open
+        if type(event) is Start:
+            self._model = event.model
+            return True
+        return False
 
     def holds(self, index: int) -> bool:
         """Whether deltas of that part are held back."""
@@ -132,14 +145,14 @@ class SealStream:
             records, call = seals.call(part)
             self._release(answer, out, records)
             if plan.vault is not None:  # a vault key may need the arguments
-                self._open[event.index] = opened = _Open(part, answer, seals, False)
+                self._open[event.index] = opened = _opened(part, answer, seals)
                 opened.pieces = seals.pieces()
             out.append(event if call is part else PartStart(event.index, call, answer))
             return
         if type(part) is Text:
             withheld = part.seal is not None and plan.way != "left"
             if withheld or (plan.counts and not part.refusal):
-                self._open[event.index] = _Open(part, answer, seals, withheld)
+                self._open[event.index] = _opened(part, answer, seals, withheld)
             if withheld:
                 return
         elif part.seal is not None and isinstance(part, Opaque) and plan.way != "left":
@@ -151,7 +164,7 @@ class SealStream:
         elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":
             event = PartStart(event.index, seals.without_seal(part), answer)
         elif type(part) is Reasoning and plan.way != "left":
-            self._open[event.index] = _Open(part, answer, seals, False)
+            self._open[event.index] = _opened(part, answer, seals)
             if part.seal is not None:
                 event = PartStart(event.index, msgspec.structs.replace(part, seal=None), answer)
         self._release(answer, out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -28,10 +29,8 @@ from .result import Translation
 from .stream_passthrough import PassThrough
 
 if TYPE_CHECKING:
-    from ..codec.strict_null_removal import AbsentRemover
-
-if TYPE_CHECKING:
     from ..codec.hosted_calls import HostedEvents
+    from ..codec.strict_null_removal import AbsentRemover
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
 _NOTHING = Template(b"", b"")
@@ -189,7 +188,11 @@ class StreamTranslator:
                     return  # its reader holds the part, and nobody else knows of it
             if self._changed:
                 changed, self._changed = self._changed, {}
-                texts = [sent for i, text in enumerate(texts) if (sent := changed.get(i, text))]
+                texts = texts.copy()  # the reader keeps the texts as they came
+                for i, sent in changed.items():
+                    texts[i] = sent
+                if "" in changed.values():
+                    texts = [text for text in texts if text]
             if self._seals is not None:
                 self._seals.add_texts(self._index, texts)
             cast(TemplateWriter, self._writer).add_texts(self._index, texts)
@@ -226,9 +229,7 @@ class StreamTranslator:
         write = self._to.write_hosted
         if write is None:
             return None
-        from ..codec.hosted_calls import HostedEvents  # late: rarely needed
-
-        return HostedEvents(write, frozenset((self._to.name, self._to.origin)), self._context)
+        return _hosted_class()(write, frozenset((self._to.name, self._to.origin)), self._context)
 
     def _written(self, event: Event) -> bytes:
         """The client's bytes for an event. Nearly all events are more text of an open part and need no other step."""
@@ -248,10 +249,11 @@ class StreamTranslator:
             if rest:
                 return self._written(PartDelta(event.index, rest)) + self._written(event)
         if self._hosted is None and self._restorer is None and type(event) is not Fault:
-            if self._seals is None:
+            seals = self._seals
+            if seals is None or seals.passes(event):
                 return self._send(event)
             events: list[Event] = []
-            self._seals.put(event, events)
+            seals.put(event, events)
             return self._send(events[0]) if len(events) == 1 else b"".join([self._send(event) for event in events])
         return self._all_written(
             [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
@@ -292,6 +294,13 @@ class StreamTranslator:
 
 def _place(loss: Loss) -> tuple[str, str]:
     return loss.path, loss.code
+
+
+@cache  # an import inside a function takes microseconds each time
+def _hosted_class() -> type[HostedEvents]:
+    from ..codec.hosted_calls import HostedEvents  # late: rarely needed
+
+    return HostedEvents
 
 
 class _Restorer:

@@ -150,5 +150,4 @@ class StreamTranslator(stream.StreamTranslator):
     __doc__ = stream.StreamTranslator.__doc__
 
     def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
-        offered = dialect.fast.repeated if dialect.fast is not None else None
-        return offered() if offered is not None and fast.enabled() else None
+        return dialect.fast.repeated if dialect.fast is not None and fast.enabled() else None

@@ -16,7 +16,7 @@ from yarl import URL
 
 from ..errors import TransportError
 from .http_client import Pool
-from .http_client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
+from .http_client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, Take, too_long
 from .large_body_joining import join_pieces
 from .proxy_and_client_choice import ProxySettings
 from .response_head_reader import listed
@@ -47,7 +47,7 @@ class _Answer:
     def whole(self, limit: int) -> bytes | None:
         return None
 
-    async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
+    async def pieces(self, timeout: float | None = None, take: Take | None = None) -> AsyncIterator[bytes]:
         while True:
             piece = await self._next(self._limits.idle if timeout is None else timeout)
             if not piece:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -52,6 +52,10 @@ class Post(Struct, frozen=True, eq=False):
     """The head as bytes, up to the length of the body."""
 
 
+Take = Callable[[bytes], bool]
+"""Uses a piece of an answer at once, without waiting. False: it did nothing with the piece."""
+
+
 class Answer(Protocol):
     """An upstream's answer: its head at once, its body as it comes. Read the answer to its end, or close it."""
 
@@ -70,8 +74,10 @@ class Answer(Protocol):
     def whole(self, limit: int) -> bytes | None:
         """The same as `read`, if the whole answer has come, `done` is set, and the body is not large; else None."""
 
-    def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
-        """The body as it comes: all bytes that have come so far in one piece."""
+    def pieces(self, timeout: float | None = None, take: Take | None = None) -> AsyncIterator[bytes]:
+        """The body as it comes: all bytes that have come so far in one piece. `take` may get a piece before the reader
+        does; a piece for which `take` returns True is not yielded.
+        """
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""

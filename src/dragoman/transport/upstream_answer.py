@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..errors import TransportError
-from .http_client_interface import Headers, too_long
+from .http_client_interface import Headers, Take, too_long
 from .large_body_joining import is_large, join_pieces
 from .request_head_and_decompression import Inflate, TooLarge, why
 from .response_head_reader import NONE, ResponseHead
@@ -41,6 +41,7 @@ class Answer:
         "inflate",
         "paused",
         "status",
+        "take",
         "waiter",
         "waiting",
     )
@@ -61,6 +62,8 @@ class Answer:
         self.inflate: Inflate | None = None
         """The decompressor of a compressed body."""
         self.waiter: asyncio.Future[None] | None = None
+        self.take: Take | None = None
+        """Set while the reader waits, and need not wake for every piece."""
         self._error: TransportError | None = None
         self._patience = 0.0
         self._end = inf
@@ -89,6 +92,24 @@ class Answer:
         if data:
             self.waiting.append(data)
             self.held += len(data)
+        return True
+
+    def taken(self, take: Take) -> bool:
+        """Give the pieces that have come to `take`. False: they wait, and the reader has to wake."""
+        now = self.connection.loop.time()
+        if now >= self._end:
+            return False
+        waiting = self.waiting
+        try:
+            if not take(waiting[0] if len(waiting) == 1 else b"".join(waiting)):
+                return False
+        except Exception as error:  # noqa: BLE001 (it belongs to the reader, and not to the event loop)
+            self.take = None
+            if self.waiter is not None and not self.waiter.done():
+                self.waiter.set_exception(error)
+        waiting.clear()
+        self.held = 0
+        self._late = min(now + self._patience, self._end)
         return True
 
     def pause(self) -> None:
@@ -177,8 +198,10 @@ class Answer:
         self._end = self.connection.loop.time() + seconds
         self._total = total
 
-    async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
-        """The body as it comes: all bytes that have come so far in one piece."""
+    async def pieces(self, timeout: float | None = None, take: Take | None = None) -> AsyncIterator[bytes]:
+        """The body as it comes: all bytes that have come so far in one piece. `take` gets each piece first, in the
+        callback of the connection, and the reader sleeps on. Only pieces for which `take` returns False are yielded.
+        """
         limit = self.connection.pool.limits.idle if timeout is None else timeout
         while True:
             if self.waiting:
@@ -187,7 +210,11 @@ class Answer:
             elif self.done:
                 return
             else:
-                await self.coming(limit)
+                self.take = take
+                try:
+                    await self.coming(limit)
+                finally:
+                    self.take = None
                 if not self.waiting:
                     continue
             waiting = self.waiting  # As in _taken, whose call would cost time for every piece.

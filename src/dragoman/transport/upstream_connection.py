@@ -137,6 +137,9 @@ class Connection(asyncio.Protocol):
         if answer.inflate is not None and not answer.inflated(self.pieces, done=not self._due):
             return
         if self._due:  # more of the answer will come
+            take = answer.take
+            if take is not None and answer.waiting and answer.taken(take):
+                return
             answer.held += len(data)
             if answer.held > HIGH_WATER:
                 answer.pause()

@@ -1,8 +1,9 @@
-"""RepeatedFrame: a frame that differs in nothing but its text is heard, any other is read; the events are the same."""
+"""RepeatedFrame: a frame that differs only in its text takes the lane, any other frame is read."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -44,14 +45,28 @@ def made() -> Reader:
 TEXTS = ["one", " two", 'qu"ote', "back\\slash", "line\nend", "h\u00e8", "\U0001f600", "{}", "text", "  "]
 
 
-def test_frames_that_go_on_are_heard_and_give_the_same_events() -> None:
+def matcher_of(repeated: RepeatedFrame, frame: bytes, text: str) -> Callable[[bytes], str | None]:
+    """The text of a frame that takes the lane of `frame`; None for any other frame."""
+    texts: list[str] = []
+    lane = repeated.lane(frame, text, Template(b"<", b">"), texts)
+    assert lane is not None
+    return lambda one: texts.pop() if lane(one) is not None else None
+
+
+def test_frames_with_more_of_the_same_text_take_the_lane() -> None:
     reader = made()
+    assert reader.feed(frame("first", 0)) == [PartDelta(3, "first")]
+    texts: list[str] = []
+    lane = reader.lane(Template(b"<", b">"), texts)
+    assert lane is not None
     frames = [frame(text, i, "xY9"[: i % 4]) for i, text in enumerate(TEXTS * 3)]
-    events = [event for chunk in frames for event in reader.feed(chunk)]
-    assert events == [PartDelta(3, text) for text in TEXTS * 3]
-    assert len(reader.read) < len(frames) / 3
+    written = [b"<%b>" % json.dumps(text, ensure_ascii=False).encode() for text in TEXTS * 3]
+    assert [lane(chunk) for chunk in frames] == written
+    assert texts == TEXTS * 3
+    assert len(reader.read) == 1
+    reader.add_texts(texts, frames[-1])
     reader.settle()
-    assert len(reader.caught) + len(reader.read) == len(frames)
+    assert reader.caught == TEXTS * 3
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 100_000])
@@ -73,13 +88,13 @@ def test_any_cut_gives_the_same_events(size: int) -> None:
         frame("x", 3)[:-2] + b" \n\n",
     ],
 )
-def test_a_frame_that_differs_otherwise_is_read(odd: bytes) -> None:
+def test_a_frame_that_differs_otherwise_does_not_take_the_lane(odd: bytes) -> None:
     reader = made()
-    reader.feed(frame("a", 1))
-    reader.feed(frame("b", 2))
-    before = len(reader.read)
-    reader.feed(odd)
-    assert len(reader.read) == before + 1
+    reader.feed(frame("first", 1))
+    lane = reader.lane(Template(b"<", b">"), [])
+    assert lane is not None
+    assert lane(frame("b", 2)) is not None
+    assert lane(odd) is None
 
 
 def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
@@ -89,11 +104,11 @@ def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
     assert reader.feed(frame("c", 3)) == []  # the rest of the comment's line
 
 
-def test_a_text_that_stands_twice_in_a_frame_teaches_nothing() -> None:
+def test_a_text_that_stands_twice_in_a_frame_has_no_lane() -> None:
     reader = made()
-    for i, text in enumerate(["delta", "delta", "delta"]):
-        reader.feed(frame(text, i))
-    assert len(reader.read) == 3
+    reader.feed(frame("delta", 1))
+    assert reader.lane(Template(b"<", b">"), []) is None
+    assert reader.going_on == -1
 
 
 def on_the_way(*learned: bytes) -> Reader:
@@ -124,27 +139,28 @@ def test_a_lane_writes_what_it_hears(template: Template, said: list[bytes]) -> N
     assert told == ["one", " two"]
     reader.add_texts(told, frame(" two", 3))
     reader.settle()
-    assert reader.caught == ["learned", *told]
-    assert reader.lane(template, told) is None  # nothing goes on any more
+    assert reader.caught == told
+    assert reader.going_on == -1
 
 
-def test_who_has_taken_a_lane_is_not_heard_twice() -> None:
-    reader = on_the_way(frame("learned", 1))
-    assert reader.lane(Template(b"<", b">"), []) is not None
-    before = len(reader.read)
-    assert reader.feed(frame("one", 2)) == [PartDelta(3, "one")]
-    assert len(reader.read) == before + 1
+def test_a_reader_whose_frames_all_differ_gives_up() -> None:
+    reader = made()
+    lanes = []
+    for number in range(20):
+        reader.feed(frame("words", number, more=number))
+        lanes.append(reader.lane(Template(b"<", b">"), []) is not None)
+    assert lanes == [True] * 9 + [False] * 11
 
 
 def test_endings_out_of_one_character_are_known_again() -> None:
     repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
-    repeated.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    matched = matcher_of(repeated, b'data: {"d":{"t":"a"} }\n\n', "a")
     frames = [
         b'data: {"d":{"t":"%b"}%b}\n\n' % (text, b" " * (i % 3)) for i, text in enumerate([b"b", b'\\"', b"c"] * 2)
     ]
-    assert [repeated.matched_text(one) for one in frames] == ["b", '"', "c"] * 2
-    assert repeated.matched_text(b'data: {"d":{"t":"a"},"x":1}\n\n') is None
-    assert repeated.matched_text(b'data: {"d":{"t":"a"}  \t}\n\n') is None
+    assert [matched(one) for one in frames] == ["b", '"', "c"] * 2
+    assert matched(b'data: {"d":{"t":"a"},"x":1}\n\n') is None
+    assert matched(b'data: {"d":{"t":"a"}  \t}\n\n') is None
 
 
 @pytest.mark.parametrize(
@@ -156,9 +172,7 @@ def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text:
         return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
 
     repeated = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
-    repeated.learn(piece("learned"), "learned")
-    told: list[str] = []
-    lane = repeated.lane(Template(b"<", b">"), told)
+    lane = repeated.lane(piece("learned"), "learned", Template(b"<", b">"), [])
     assert lane is not None
     assert lane(piece("{")) is None  # what stood before it is not known
     assert lane(piece(before[1:])) is not None
@@ -197,15 +211,15 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
         )
 
     repeated = RepeatedFrame((b'"text":',), marks=(b'"use": {',), figures=b"0123456789")
-    assert repeated.learn(figured("learned", 7), "learned")
-    assert [repeated.matched_text(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
+    matched = matcher_of(repeated, figured("learned", 7), "learned")
+    assert [matched(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
         "b",
         '"}',
         "\\",
     ]
-    assert repeated.matched_text(figured("b", 8, "n-2")) is None
-    assert repeated.matched_text(figured("b", 8).replace(b'"a": 8', b'"a": -8')) is None
-    assert repeated.matched_text(figured("b", 8).replace(b'"use": {', b'"use": {"c": 1,')) is None
+    assert matched(figured("b", 8, "n-2")) is None
+    assert matched(figured("b", 8).replace(b'"a": 8', b'"a": -8')) is None
+    assert matched(figured("b", 8).replace(b'"use": {', b'"use": {"c": 1,')) is None
 
 
 @pytest.mark.parametrize(
@@ -224,28 +238,18 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
 )
 def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
     repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
-    assert repeated.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
-    assert repeated.matched_text(odd) is None
-    assert repeated.matched_text(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
-
-
-def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> None:
-    reader = on_the_way(frame("learned", 1))
-    assert reader.lane(Template(b"<", b">"), []) is not None
-    reader.feed(frame("other", 2, more=1))
-    before = len(reader.read)
-    for number in range(20):
-        assert reader.feed(frame("more", number, more=1)) == [PartDelta(3, "more")]
-    assert len(reader.read) == before
+    matched = matcher_of(repeated, b'data: {"d":{"t":"a"} }\n\n', "a")
+    assert matched(odd) is None
+    assert matched(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
 
 
 def test_of_long_endings_nothing_outlives_the_stream() -> None:
     frame = b'{"text":"hi"}%b' + b"x" * 1000
     repeated = RepeatedFrame((b'"text":',), marks=(b'"}',), noise=b" ")
     before = repeated_frames._padded.cache_info().currsize
-    assert repeated.learn(frame % b"", "hi")
-    assert repeated.matched_text(frame % b"   ") == "hi"
-    assert repeated.matched_text(frame % b" y") is None
+    matched = matcher_of(repeated, frame % b"", "hi")
+    assert matched(frame % b"   ") == "hi"
+    assert matched(frame % b" y") is None
     assert repeated_frames._padded.cache_info().currsize == before
 
 
@@ -255,13 +259,13 @@ def test_a_number_behind_the_text_may_differ(padding: str) -> None:
         between = padding % noise if "%" in padding else padding
         return f'data: {{"text":{json.dumps(text)},{between},"n":{number},"type":"t"}}\n\n'.encode()
 
-    matcher = RepeatedFrame((b'"text":',), counter=b'"n":', **OBFUSCATED)
-    assert matcher.learn(numbered("learned", 9), "learned")
+    repeated = RepeatedFrame((b'"text":',), counter=b'"n":', **OBFUSCATED)
+    matched = matcher_of(repeated, numbered("learned", 9), "learned")
     frames = [
         numbered(text, number, noise) for text, number, noise in (("b", 10, ""), ('"n":1', 100, "x-"), ("\\", 7, "7"))
     ]
-    assert [matcher.matched_text(one) for one in frames] == ["b", '"n":1', "\\"]
+    assert [matched(one) for one in frames] == ["b", '"n":1', "\\"]
     for odd in ("", "1.5", "-1", "null", '"1"', "1 ", '1,"more":2'):
-        assert matcher.matched_text(numbered("b", odd)) is None
-    assert matcher.matched_text(numbered("b", 1).replace(b'"type":"t"', b'"type":"u"')) is None
-    assert matcher.matched_text(numbered("b", 1).replace(b'"item":"i"', b'"item":"j"')) is None
+        assert matched(numbered("b", odd)) is None
+    assert matched(numbered("b", 1).replace(b'"type":"t"', b'"type":"u"')) is None
+    assert matched(numbered("b", 1).replace(b'"item":"i"', b'"item":"j"')) is None

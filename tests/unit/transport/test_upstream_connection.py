@@ -146,6 +146,72 @@ def test_an_idle_connection_is_closed_in_its_time_and_not_before() -> None:
     assert idle > 0.2
 
 
+def _slowly(pieces: int) -> Any:
+    """An upstream that sends so many pieces, one after the other, and then nothing more."""
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(HEAD)
+        for number in range(pieces):
+            writer.write(b"1\r\n%d\r\n" % number)
+            await writer.drain()
+            await asyncio.sleep(0.05)
+        await reader.read()
+
+    return handler
+
+
+def test_a_piece_that_is_taken_at_once_is_not_yielded_and_gives_more_time() -> None:
+    taken: list[bytes] = []
+
+    def take(piece: bytes) -> bool:
+        if piece in b"147":
+            return False
+        taken.append(piece)
+        return True
+
+    async def use(pool: Pool, address: Address) -> tuple[bytes, str]:
+        body = b""
+        answer = await pool.request(address, "POST", "/", [], b"{}", first_byte=5)
+        with pytest.raises(TransportError) as caught:
+            async for piece in answer.pieces(0.4, take):
+                body += piece
+        return body, str(caught.value)
+
+    body, message = run(_slowly(10), use)
+    assert message == "the upstream sent nothing within 0.4 seconds"
+    assert body.lstrip(b"0") == b"147"  # the first piece may have come with the head
+    assert b"".join(taken).lstrip(b"0") == b"235689"
+
+
+def test_an_error_while_a_piece_is_taken_reaches_the_reader() -> None:
+    def take(piece: bytes) -> bool:
+        raise LookupError(piece.decode())
+
+    async def use(pool: Pool, address: Address) -> tuple[str, bool]:
+        answer = await pool.request(address, "POST", "/", [], b"{}", first_byte=5)
+        with pytest.raises(LookupError) as caught:
+            async for _ in answer.pieces(5, take):
+                pass
+        answer.close()
+        return str(caught.value), answer.take is None
+
+    found, cleared = run(_slowly(3), use)
+    assert found in ("0", "1")
+    assert cleared
+
+
+def test_the_time_for_the_whole_answer_ends_also_while_pieces_are_taken() -> None:
+    async def use(pool: Pool, address: Address) -> str:
+        answer = await pool.request(address, "POST", "/", [], b"{}", first_byte=5, within=(0.3, 0.3))
+        with pytest.raises(TransportError) as caught:
+            async for _ in answer.pieces(5, lambda piece: True):
+                pass
+        return str(caught.value)
+
+    assert run(_slowly(40), use) == "the answer took more than 0.3 seconds"
+
+
 def test_patience_begins_anew_with_every_piece() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)

@@ -4,7 +4,6 @@ requests.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -292,7 +291,7 @@ def _sealed_content(plain: Plain, packed: PackedSeals) -> list[Any]:
 
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
-repeated = partial(RepeatedFrame, _KEYS, marks=(b'"}',), noise=b" ")
+repeated = RepeatedFrame(_KEYS, marks=(b'"}',), noise=b" ")
 """Anthropic pads the end of an event with spaces (recorded)."""
 
 FAST = Fast(

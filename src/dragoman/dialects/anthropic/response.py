@@ -139,11 +139,6 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
     """Token totals. This dialect counts cached tokens separately from `input_tokens` (anthropic 2.8.0, 2026-11); the
     canon includes them.
     """
-    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-    prompt = usage.input_tokens
-    # input_tokens excludes cached tokens; the canon's figure includes them (docs "Prompt caching", 2026-10).
-    if prompt is not None:
-        prompt += (read or 0) + (written or 0)
     extra = None
     tier = service_tiers.read(usage.service_tier) if usage.service_tier and context.target != wire.NAME else None
     more = carried(usage, wire.USAGE_EXTRAS)
@@ -156,11 +151,20 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
         if context.target == wire.NAME:
             for name, value in quiet.items():
                 extra = marked(extra, name, value)
+    found = Usage(*read_counts(usage), extra)
+    return found if tier is None else service_tiers.with_tier(found, tier, (*at, "service_tier"))
+
+
+def read_counts(usage: wire.Usage) -> tuple[int | None, int | None, int | None, int | None, int | None]:
+    """The counts of the canon's Usage: input, output, cache reads and writes, thinking."""
+    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    prompt = usage.input_tokens
+    # input_tokens excludes cached tokens; the canon's figure includes them (docs "Prompt caching", 2026-10).
+    if prompt is not None:
+        prompt += (read or 0) + (written or 0)
     # output_tokens includes thinking tokens (docs "Extended thinking", 2026-10).
     details = usage.output_tokens_details
-    thought = details.thinking_tokens if details is not None else None
-    found = Usage(prompt, usage.output_tokens, read, written, thought, extra)
-    return found if tier is None else service_tiers.with_tier(found, tier, (*at, "service_tier"))
+    return prompt, usage.output_tokens, read, written, details.thinking_tokens if details is not None else None
 
 
 def _says_nothing(value: bytes) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...canon.response import Usage
 from ...codec import json_text
 from ...codec.dialect_extras import NULL, Fields, carried, gather
 from ...codec.failed_answer_endings import events_of_whole_answer
@@ -29,7 +30,7 @@ from .compaction import compaction_delta, with_delta
 from .faults import fault_from
 from .hosted_calls import read_hosted
 from .message_reader import WRAPPED, read_block, read_citations, unwrapped
-from .response import explanation, read_response, read_stop, read_usage
+from .response import explanation, read_counts, read_response, read_stop, read_usage
 from .wire_by_block_type import read_event, sort_out_block
 
 _FIGURES = Fields(*wire.Usage.__struct_fields__)
@@ -38,40 +39,31 @@ _WRAPPED = "input_json_delta!"
 """In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
 
 
-class _Block:
+class _Block(Struct):
     """An open block."""
 
-    __slots__ = (
-        "citations",
-        "delta",
-        "implied",
-        "index",
-        "initial",
-        "number",
-        "over",
-        "part",
-        "pieces",
-        "signature",
-        "text_passed",
-        "waiting",
-    )
-
-    def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
-        self.number = number  # the number on the wire
-        self.index = index  # the index of its part
-        self.part = part
-        self.delta = delta  # the type of delta that passes at once; "": the block is held until its end
-        self.text_passed = False  # some text has passed
-        self.initial = ""  # arguments in the start event
-        self.signature = ""
-        self.citations: tuple[Citation, ...] = ()  # they come before their text
-        self.pieces: list[str] = []
-        self.waiting: list[Event] = []  # events that wait for the end of an earlier block
-        self.over = False
-        self.implied = False  # it had no start event, so it ends when another block begins
+    number: int
+    """The number on the wire."""
+    index: int
+    """The index of its part."""
+    part: Part
+    delta: str
+    """The type of delta that passes at once; "": the block is held until its end."""
+    text_passed: bool = False
+    """Some text has passed."""
+    initial: str = ""
+    """Arguments in the start event."""
+    signature: str = ""
+    citations: tuple[Citation, ...] = ()
+    """They come before their text."""
+    pieces: list[str] = []
+    waiting: list[Event] = []
+    """Events that wait for the end of an earlier block."""
+    over: bool = False
+    implied: bool = False
+    """It had no start event, so it ends when another block begins."""
 
 
-_KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
 _DELTAS = frozenset(
     {
         "text_delta",
@@ -148,6 +140,7 @@ class StreamReader(FrameReader):
         self._called = False
         self._model = ""
         self._usage: wire.Usage | None = None
+        self._first_usage: Usage | None = None  # as message_start had it; None if more than counts came since
         self._word: str | None = None
         self._sequence: str | None = None
         self._details: Raw = wire.NONE
@@ -268,7 +261,7 @@ class StreamReader(FrameReader):
         usage = None
         if message.usage is not None:
             self._usage = message.usage
-            usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
+            self._first_usage = usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
         extra = gather(self._context, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
         events.append(Start(message.id or "", self._model, None, usage, extra))
         # Content is empty in message_start (docs "Streaming messages", 2026-10); blocks in it are read as complete.
@@ -437,6 +430,8 @@ class StreamReader(FrameReader):
             return
         if self._usage is None:
             self._usage = wire.Usage()
+        if any(wire.USAGE_EXTRAS.values(event.usage)):
+            self._first_usage = None
         # Figures in message_delta are cumulative (docs "Streaming messages", 2026-10): they replace earlier ones;
         # absent ones stay.
         for name, value in zip(_FIGURES, _FIGURES.values(event.usage), strict=True):
@@ -450,16 +445,22 @@ class StreamReader(FrameReader):
         if not self._started:
             self._break("the upstream's stream ended without an answer", events)
             return
-        usage = None
-        if self._usage is not None:
-            usage = read_usage(self._usage, ("message", "usage"), self._context, {})
         stop = read_stop(self._word, self._sequence, self._details, self._called, self._context)
         refusal = explanation(self._word, self._details, self._context)
         if refusal is not None:
             empty = msgspec.structs.replace(refusal, text="")
             events += (PartStart(self._next, empty), PartDelta(self._next, refusal.text), PartEnd(self._next))
         extra = self._context.keep((), self._extra) if self._extra else None
-        events.append(Finish(stop, usage, extra=extra))
+        events.append(Finish(stop, self._last_usage(), extra=extra))
+
+    def _last_usage(self) -> Usage | None:
+        """The figures at the end. All that is no count was read with the first figures, unless it came again."""
+        first, last = self._first_usage, self._usage
+        if last is None:
+            return None
+        if first is None:
+            return read_usage(last, ("message", "usage"), self._context, {})
+        return Usage(*read_counts(last), first.extra, None, first.tier)
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every event."""

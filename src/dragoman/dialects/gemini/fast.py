@@ -4,7 +4,7 @@ requests.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -267,7 +267,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
 
 _USAGE = b'"usageMetadata":'
 """Figures come with every chunk; only the last ones count."""
-repeated = partial(RepeatedFrame, (b'"text":',), marks=(_USAGE,), figures=b"0123456789")
+repeated = RepeatedFrame((b'"text":',), marks=(_USAGE,), figures=b"0123456789")
 
 FAST = Fast(
     skimmer(wire.GenerateRequest, "contents"),

@@ -105,7 +105,7 @@ class _Answer:
 
 
 def _no_frame(chunk: bytes) -> None:
-    """In place of `one` while it is not known whether the stream has frames."""
+    """In place of `one` for a stream that is a JSON array, or may be one."""
 
 
 class StreamReader(FrameReader):
@@ -117,7 +117,6 @@ class StreamReader(FrameReader):
         self._head = b""
         self._odd = b""  # a body that is no chunk, in place of the first one
         self._sse = False
-        self.one = _no_frame
         self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
@@ -158,6 +157,7 @@ class StreamReader(FrameReader):
 
     def _begin(self, chunk: bytes, events: list[Event]) -> None:
         """Decide the framing by the first byte that is no white space."""
+        self.one = _no_frame
         self._head += chunk
         if _BOM.startswith(self._head):
             return
@@ -188,6 +188,7 @@ class StreamReader(FrameReader):
         if self._over:
             return False
         before = len(events)
+        self._sse = True
         self._continued = False
         try:
             self._take(data, events)
@@ -251,13 +252,12 @@ class StreamReader(FrameReader):
         elif chunk.modelVersion != self._model or chunk.responseId != self._id:
             report_id(self._context, ("responseId",), self._id, chunk.responseId)
             report_model(self._context, ("modelVersion",), self._model, chunk.modelVersion)
-        if chunk.candidates:
-            self._continued = (
-                not unknown and len(chunk.candidates) == 1 and self._more_words(chunk.candidates[0], events)
-            )
-            for place, candidate in enumerate(chunk.candidates if not self._continued else ()):
-                if unknown or not self._more_words(candidate, events):
-                    self._candidate(candidate, place, unknown, events)
+        for place, candidate in enumerate(chunk.candidates or ()):
+            self._continued = not unknown and self._more_words(candidate, events)
+            if not self._continued:
+                self._candidate(candidate, place, unknown, events)
+        if chunk.candidates and len(chunk.candidates) > 1:
+            self._continued = False
         if chunk.usageMetadata is not None:
             self._take_usage(chunk.usageMetadata)
         if unknown and chunk.usageMetadata is not None:

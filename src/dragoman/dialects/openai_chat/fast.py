@@ -4,7 +4,6 @@ continued requests.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -411,7 +410,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
 
 
 _KEYS = (b'"content":', b'"arguments":', b'"reasoning_content":', b'"reasoning":')
-repeated = partial(RepeatedFrame, _KEYS, **OBFUSCATED)
+repeated = RepeatedFrame(_KEYS, **OBFUSCATED)
 
 FAST = Fast(
     skimmer(wire.ChatRequest, "messages"),

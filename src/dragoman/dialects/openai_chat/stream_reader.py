@@ -53,6 +53,8 @@ class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
+    _strict_for_others: ClassVar[staticmethod[[bytes], Any]] = staticmethod(msgspec.json.Decoder(wire.HostChunk).decode)
+    """In place of `_strict` for targets that do not restore the fields of this dialect."""
     _door: ClassVar[Admitter[Any]] = wire.CHUNK
     _dialect: ClassVar[str] = wire.NAME
     """The dialect of the stream. Readers of related dialects set Chat as the source while they read."""
@@ -61,6 +63,7 @@ class StreamReader(FrameReader):
     def __init__(self, context: Context) -> None:
         super().__init__(Splitter(wire.NAME), keeps_count=True)
         self._context = context
+        self._decode = self._strict if context.target in wire.KIN else self._strict_for_others
         self._answers: dict[int, Answer] = {}
         self._first: Answer | None = None
         self._next = 0
@@ -117,7 +120,7 @@ class StreamReader(FrameReader):
         unknown: Unknown | None = None
         with_images = False
         try:
-            chunk = self._strict(data)
+            chunk = self._decode(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as refusal:
             sound = decodable_frame(data, self._context)
             door = self._door
@@ -127,6 +130,8 @@ class StreamReader(FrameReader):
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
                 return False
+        if type(chunk) is wire.HostChunk:
+            unknown = wire.additions(chunk)
         # A chunk with `error` ends the stream, without [DONE]; the HTTP status is already 200 (openai SDK 3.49.0).
         if chunk.error:
             self._over = True
@@ -607,10 +612,10 @@ class StreamReader(FrameReader):
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
-        present = {name: value for name, value in fields.items() if bytes(value) not in EMPTY}
-        fresh = {name: value for name, value in present.items() if (at, name) not in self._noted}
+        noted = self._noted
+        fresh = {name: value for name, value in fields.items() if (at, name) not in noted and bytes(value) not in EMPTY}
         if fresh:
-            self._noted.update([(at, name) for name in fresh])
+            noted.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)
 
     def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:

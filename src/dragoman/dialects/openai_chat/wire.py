@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from msgspec import Raw, Struct, field
 
-from ...codec.dialect_extras import Fields
-from ...codec.wire_decoding import Admitter
+from ...codec.dialect_extras import Fields, carried
+from ...codec.wire_decoding import Admitter, Unknown
 from ...errors import WireError
 from . import NAME as NAME
 
@@ -454,6 +454,55 @@ class Chunk(Wire):
     # Fields of llama.cpp and Groq.
     timings: dict[str, Raw] | None = None
     x_groq: dict[str, Raw] | None = None
+
+
+class HostUsage(Usage):
+    """Token counts of a chunk, with frequent additions of hosts."""
+
+    # Perplexity sends its figures with every chunk.
+    search_context_size: Raw = NONE
+    cost: Raw = NONE
+    # DeepSeek.
+    prompt_cache_hit_tokens: Raw = NONE
+    prompt_cache_miss_tokens: Raw = NONE
+    # Groq.
+    queue_time: Raw = NONE
+    prompt_time: Raw = NONE
+    completion_time: Raw = NONE
+    total_time: Raw = NONE
+    # xAI.
+    num_sources_used: Raw = NONE
+    cost_in_usd_ticks: Raw = NONE
+
+
+class HostChunk(Chunk):
+    """One chunk of a stream, with frequent additions of hosts. Only for targets that do not restore these fields: their
+    order is lost.
+    """
+
+    usage: HostUsage | None = None
+    # Perplexity repeats its search in every chunk.
+    citations: Raw = NONE
+    search_results: Raw = NONE
+    # Mistral's padding.
+    p: Raw = NONE
+    stream_options: Raw = NONE
+
+
+_CHUNK_ADDITIONS = Fields("citations", "search_results", "p", "stream_options")
+_USAGE_ADDITIONS = Fields(*[name for name in HostUsage.__struct_fields__ if name not in Usage.__struct_fields__])
+
+
+def additions(chunk: HostChunk) -> Unknown:
+    """The additions of hosts in a chunk, as fields that OpenAI's chunk does not have."""
+    found: Unknown = {}
+    in_chunk = carried(chunk, _CHUNK_ADDITIONS)
+    if in_chunk:
+        found[()] = in_chunk
+    in_usage = carried(chunk.usage, _USAGE_ADDITIONS) if chunk.usage is not None else None
+    if in_usage:
+        found["usage",] = in_usage
+    return found
 
 
 def _is_known(value: ContentPart | ToolChoice) -> bool:

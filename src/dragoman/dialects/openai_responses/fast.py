@@ -5,7 +5,6 @@ requests.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from itertools import compress
 from typing import Any, Literal
 
@@ -344,7 +343,7 @@ def _thoughts(plain: Plain, packed: PackedSeals, stem: str) -> list[Any]:
     return output
 
 
-repeated = partial(RepeatedFrame, (b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
+repeated = RepeatedFrame((b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
 
 FAST = Fast(
     skimmer(wire.ResponsesRequest, "input"),

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, Start
 from ...canon.parts import Part, Path, ToolCall
@@ -80,6 +80,17 @@ _SILENT = frozenset(
         "response.web_search_call.completed",
     }
 )
+_PROGRESS_NAMES = {kind.encode(): kind for kind in (*PROGRESS, *STREAM_EVENTS)}
+"""Event names -> kinds of events with pieces of an item that follows whole. They may come hundreds of times."""
+
+
+class _Typed(Struct):
+    """An event of which only the type is read."""
+
+    type: str = ""
+
+
+_typed = msgspec.json.Decoder(_Typed).decode
 _ADDED, _ENDED = "response.output_item.added", "response.output_item.done"
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _KNOWN = _TERMINAL | _SILENT | {*KINDS, *DONE, _ADDED, _ENDED, ANNOTATION, PART_DONE, "error"}
@@ -130,7 +141,7 @@ class StreamReader(FrameReader):
             self._context.lose("event.dropped", (), "an event behind the end of the answer")
         if self._over or data[:6] == b"[DONE]":
             return False
-        if self._echo and self._echoed(data):
+        if (self._echo and self._echoed(data)) or (name in _PROGRESS_NAMES and self._is_progress(name, data)):
             return False
         try:
             unknown: Unknown = {}
@@ -165,6 +176,16 @@ class StreamReader(FrameReader):
             self._over = True
             events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
         return False
+
+    def _is_progress(self, name: bytes, data: bytes) -> bool:
+        """Whether an event only has a piece of an item that follows whole, and no unknown field to report."""
+        kind = _PROGRESS_NAMES[name]
+        if not self._started or not (kind in PROGRESS or kind in self._noted):
+            return False
+        try:
+            return _typed(data).type == kind
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return False
 
     def _echoed(self, data: bytes) -> bool:
         """Whether the second event repeats the first."""

@@ -32,7 +32,7 @@ from .response import cut_stop, read_response, was_cut
 class StreamReader(DetailStreamReader):
     """Takes chunks and returns events."""
 
-    _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
+    _strict = _strict_for_others = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
     _door = wire.CHUNK
     _dialect = wire.NAME
     _reads_details = True

@@ -95,8 +95,21 @@ class StreamReply:
         Returns the fault that ended the stream. If any byte was sent, the client has got the fault too.
         """
         reply, feed, most = self._reply, translator.feed, self._bounds.answer
+
+        def take(piece: bytes) -> bool:
+            """Translate and send a piece at once, while the client keeps up. Other pieces need a wait, or an error."""
+            if not reply.started or not reply.ready or len(piece) > SLICE or answered.size + len(piece) > most:
+                return False
+            answered.add(piece)
+            out = feed(piece)
+            if out:
+                self._write(out, delivered)
+            return True
+
         try:
-            async for piece in answer.pieces(self._bounds.idle):
+            async for piece in answer.pieces(self._bounds.idle, take):
+                if reply.started:
+                    await reply.drain()  # the client may have fallen behind since the last piece
                 answered.add(piece)
                 if answered.size > most:
                     raise TransportError("upstream_bad", f"the stream is longer than {most} bytes")

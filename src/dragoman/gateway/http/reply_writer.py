@@ -55,6 +55,12 @@ class Reply:
         """Whether the whole answer was written."""
         return self.status != 0 and not self._open
 
+    @property
+    def ready(self) -> bool:
+        """Whether the client is there, and has read nearly all of what was written."""
+        client = self._client
+        return client.transport is not None and client.full is None
+
     def peer(self) -> str:
         """The address of the other end of the connection; "" when it is not known."""
         transport = self._client.transport

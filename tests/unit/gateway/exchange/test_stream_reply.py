@@ -439,7 +439,7 @@ class _Burst:
     def __init__(self, piece: bytes) -> None:
         self._piece = piece
 
-    async def pieces(self, timeout: float) -> Any:
+    async def pieces(self, timeout: float, take: Any) -> Any:
         yield self._piece
 
 
@@ -458,3 +458,48 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
     run(doing())
     assert client.delivered == stream
     assert max(client.held) <= 2 * SLICE
+
+
+class _Steps:
+    """A reply that notes its steps, and that falls behind with the second piece."""
+
+    started = False
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    @property
+    def ready(self) -> bool:
+        return self.steps.count("write") != 2
+
+    def start(self, status: int, headers: Any) -> None:
+        self.started = True
+
+    def write(self, data: bytes) -> None:
+        self.steps.append("write")
+
+    async def drain(self) -> None:
+        self.steps.append("drain")
+
+    def end(self) -> None:
+        self.steps.append("end")
+
+
+def test_a_piece_is_sent_at_once_while_the_client_keeps_up_and_else_after_a_wait() -> None:
+    frame = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"word"}}]}\n\n'
+    client, taken = _Steps(), []
+
+    class Upstream:
+        async def pieces(self, timeout: float, take: Any) -> Any:
+            for _ in range(4):
+                taken.append(take(frame))
+                if not taken[-1]:
+                    yield frame
+
+    async def doing() -> None:
+        stream_reply = StreamReply(Call("generate", "openai-chat"), client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        await stream_reply.relay(Upstream(), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
+
+    run(doing())
+    assert taken == [False, True, False, True]  # the first piece begins the answer, the third one waits for the client
+    assert client.steps[:6] == ["write", "drain", "write", "drain", "write", "drain"]
