@@ -339,6 +339,12 @@ class Agent:
             except ConfigError as error:  # the edit is made: that it cannot be taken back must not fail the call
                 warnings.warn(f"the edit of {edit.path} cannot be taken back: {error}", stacklevel=2)
 
+    def new_conversation(self) -> None:
+        """Begin a new conversation with the same model, tools and permissions. The one before stays in the store."""
+        before = self.session
+        self.session = Session(id=secrets.token_hex(8), model=before.model, system=before.system)
+        self.instructions = ()
+
     def pause(self) -> None:
         """End the run after the current step."""
         if self._loop is not None:
