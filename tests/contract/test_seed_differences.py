@@ -387,9 +387,10 @@ def _() -> None:
 @difference("search-programs")
 def _() -> None:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name).resolve()
+        folder = Path(name).resolve() / "work"
+        folder.mkdir()
         (folder / "a.ts").write_text("// TODO\n")
-        program = folder / "bin" / "rg"
+        program = folder.parent / "bin" / "rg"
         program.parent.mkdir()
         program.write_text(f"#!/bin/sh\ntouch '{folder}/asked'\nexit 1\n")
         program.chmod(0o700)

@@ -136,7 +136,7 @@ def run(wish: AskOptions) -> NoReturn:
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, teller.say)
         approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
-        if approve is None and isinstance(teller, TextOutput):
+        if approve is None and not wish.deny and isinstance(teller, TextOutput):
             teller.when_denied = "--approve edits, --approve all or --allow permits calls without a question"
         schema = read_schema(wish.schema) if wish.schema is not None else None
         attached = [attachment(one) for one in wish.media]

@@ -76,12 +76,12 @@ def run(wish: AskOptions) -> NoReturn:
         attached = [attachment(one) for one in wish.media]
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, output.say)
-        lines = _Terminal() if terminal else None
+        folder = Path(wish.place)
+        lines = _Terminal(folder) if terminal else None
         agent = make_agent(wish, store, keep, output, _ChatApprover(output, lines) if lines is not None else None)
     except DragomanError as error:
         fail(str(error), 2)
     given = frozenset(agent.policy.allow)
-    folder = Path(wish.place)
     commands = ChatCommands(agent, console, output, store, folder)
     chat = _Chat(agent, output, commands, keep, folder, attached)
     try:
@@ -254,9 +254,9 @@ class _NamedFiles(Completer):
             yield from PathCompleter(expanduser=True).get_completions(Document(word[1:]), complete_event)
 
 
-def _paste_image(event: KeyPressEvent) -> None:
+def _paste_image(event: KeyPressEvent, folder: Path) -> None:
     """Name the picture in the clipboard in the message, as `@FILE`. Without one the key does nothing."""
-    file = clipboard_image()
+    file = clipboard_image(folder)
     if file is not None:
         event.current_buffer.insert_text(f'@"{file}" ')
 
@@ -264,14 +264,14 @@ def _paste_image(event: KeyPressEvent) -> None:
 class _Terminal:
     """Reads messages with an editor of lines, and keeps their history in a file of the user's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         file = data_folder(os.environ) / "chat_history"
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file.touch(mode=0o600)
         keys = KeyBindings()
         keys.add("enter")(lambda event: event.current_buffer.validate_and_handle())
         keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
-        keys.add("c-v")(_paste_image)
+        keys.add("c-v")(lambda event: _paste_image(event, folder))
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(file)),
             multiline=True,

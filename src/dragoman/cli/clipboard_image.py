@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+from ..runtime.program_search import program_outside
 
 _SECONDS = 5
 _LARGEST = 20 * 1024 * 1024
@@ -18,10 +19,11 @@ _PROGRAMS = (
 """Programs that write the picture in the clipboard to standard output: Wayland, X11, macOS."""
 
 
-def clipboard_image() -> Path | None:
-    """The picture in the clipboard as a file of the user's own; None where there is no picture, or no program."""
+def clipboard_image(folder: Path) -> Path | None:
+    """The picture in the clipboard as a file of the user's own; None where there is no picture, or no program outside
+    of the working folder."""
     for program, *arguments in _PROGRAMS:
-        found = shutil.which(program)
+        found = program_outside(program, (folder,))
         if found is None:
             continue
         try:

@@ -10,12 +10,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+Answer = str | tuple[str, dict[str, Any]]
+"""A text, or a call: the name of a tool and its arguments."""
+
 
 class FakeUpstream:
     """The answers to give, in their order (the last one again and again), and what arrived."""
 
-    def __init__(self, *answers: str) -> None:
-        self.answers = [*answers] or ["Hello."]
+    def __init__(self, *answers: Answer) -> None:
+        self.answers: list[Answer] = [*answers] or ["Hello."]
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []
         self.port = 0
@@ -37,19 +40,24 @@ class FakeUpstream:
     def answer(self, path: str) -> dict[str, Any]:
         if path.endswith("/models"):
             return {"object": "list", "data": [{"id": "one", "object": "model"}, {"id": "two", "object": "model"}]}
-        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        given = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        message: dict[str, Any] = {"role": "assistant", "content": given}
+        if not isinstance(given, str):
+            function = {"name": given[0], "arguments": json.dumps(given[1])}
+            calls = [{"id": f"c{len(self.requests)}", "type": "function", "function": function}]
+            message = {"role": "assistant", "content": None, "tool_calls": calls}
         return {
             "id": "c",
             "object": "chat.completion",
             "created": 1,
             "model": "one",
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 1234, "completion_tokens": 5, "total_tokens": 1239},
         }
 
 
 @contextmanager
-def fake_upstream(*answers: str) -> Iterator[FakeUpstream]:
+def fake_upstream(*answers: Answer) -> Iterator[FakeUpstream]:
     """A running upstream."""
     upstream = FakeUpstream(*answers)
 

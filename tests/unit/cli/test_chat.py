@@ -218,12 +218,13 @@ def test_the_picture_in_the_clipboard_joins_the_message(folder: Path, monkeypatc
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
     monkeypatch.setenv("TMPDIR", str(folder))
     tempfile.tempdir = None
-    found = clipboard_image()
+    found = clipboard_image(folder)
     assert found is not None and found.read_bytes() == PICTURE and found.stat().st_mode & 0o077 == 0
     _, picture = message_parts(f'See @"{found}" ', folder)
     assert isinstance(picture, Media) and picture.mime == "image/png"
+    assert clipboard_image(programs) is None, "a program in the working folder is not started"
     data.write_bytes(b"words")
-    assert clipboard_image() is None
+    assert clipboard_image(folder) is None
 
 
 def shown(*events: RunEvent) -> str:
