@@ -133,7 +133,9 @@ class ChatCommands:
         offered = self._agent.offered()
         rows = []
         for tool in self._agent.toolbox:
-            about = tool.description.strip().partition("\n")[0].partition(". ")[0].rstrip(".") + "."
+            first = tool.description.strip().partition("\n")[0].partition(". ")[0].rstrip(".")
+            server = getattr(tool, "server", "")
+            about = (f"{server}: " if server else "") + (f"{first}." if first else "no description")
             if tool.name not in offered:
                 about = "not offered: neither the model's upstream nor a service of yours can do it"
             rows.append((tool.name, about))

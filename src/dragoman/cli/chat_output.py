@@ -189,13 +189,16 @@ class _Markdown(Markdown):
     elements = {**Markdown.elements, "heading_open": _LeftHeading}
 
 
-def _card(call: ToolCallRequest) -> Panel:
+def _card(call: ToolCallRequest) -> Panel | Text:
+    """A call with its arguments. A call without arguments is one line."""
     arguments = call.args if isinstance(call.args, dict) else {"": call.args}
     hidden = _IN_DIFF.get(call.name, frozenset())
     shown = {name: value for name, value in arguments.items() if name not in hidden}
     lines = [f"{name}: {value}" if name else str(value) for name, value in shown.items()]
     text = "\n".join([line if len(line) <= _ARGUMENT else line[:_ARGUMENT] + "…" for line in lines])
     title = Text(visible(call.name), style="bold cyan")
+    if not text:
+        return title
     return Panel(Text(visible(text)), title=title, title_align="left", border_style="cyan")
 
 
