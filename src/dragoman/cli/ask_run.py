@@ -28,9 +28,10 @@ from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.edit_journal import EditJournal
 from ..runtime.events import Content, Finished, Reason, RunEvent, ToolCallRequest
 from ..runtime.loop import Limits
+from ..runtime.open_telemetry import OpenTelemetry
 from ..runtime.policy import Mode, Policy
 from ..runtime.session import Session
-from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
+from ..runtime.telemetry import Lines, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
 from ..store import Entry, Store

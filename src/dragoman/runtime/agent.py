@@ -57,13 +57,14 @@ from .events import Content, Finished, Lost, ProjectInstructions, Reason, RunEve
 from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
+from .open_telemetry import OpenTelemetry
 from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
 from .sandbox_interface import Sandbox
 from .sandboxes import AUTO, Choice, choose
 from .session import Session
 from .structured_output import OutputError, output_format, read_output
-from .telemetry import OpenTelemetry, Telemetry
+from .telemetry import Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
 from .upstreams import Binary, Net, Upstreams, usual_model
