@@ -251,7 +251,7 @@ def test_telemetry_goes_to_a_file(user: User) -> None:
     user.runs("ask", "--telemetry", "events.jsonl", f"Read the file {user.folder}/notes.txt")
     noted = [json.loads(line) for line in (user.folder / "events.jsonl").read_text().splitlines()]
     kinds = [one["event.name"] for one in noted]
-    assert kinds == ["api_request", "api_response", "tool_call", "api_request", "api_response"]
+    assert kinds == ["api_request", "api_response", "tool_call", "api_request", "api_response", "agent_run"]
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ class ChatCommands:
         self._agent, self._console, self._output, self._store, self._folder = agent, console, output, store, folder
         self.waiting: list[canon.Part] = []
         """Parts that join the next message."""
+        self.retrying = False
+        """The person wants the unfinished answer again."""
 
     @classmethod
     def names(cls) -> list[str]:
@@ -108,6 +110,12 @@ class ChatCommands:
                 self._agent.model = before
                 raise
         self._print(self._agent.model, "bold")
+
+    def do_retry(self, rest: str) -> None:
+        """Ask again for an answer that failed or was interrupted."""
+        if self._agent.session.step == "idle":
+            raise ConfigError("retry", "", problem="the last answer is complete. Send a message")
+        self.retrying = True
 
     def do_new(self, rest: str) -> None:
         """Begin a new conversation. The one before stays in `dragoman log`."""

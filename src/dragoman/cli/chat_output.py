@@ -49,7 +49,7 @@ _IN_DIFF = {
 class ChatOutput(TextOutput):
     """Shows events of a chat, and keeps the losses and the tokens for the commands of the chat."""
 
-    again = ""
+    again = "/retry asks again"
 
     def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
         super().__init__(console, losses=losses, kept=kept)
@@ -65,6 +65,9 @@ class ChatOutput(TextOutput):
 
     def rest(self) -> None:
         """Take away the line that shows that the model works."""
+
+    def recall(self, words: str, answer: str) -> None:
+        """Show the end of a conversation that is continued, where a person sees it."""
 
     def tell(self, happening: RunEvent) -> None:
         """Show an event."""
@@ -102,6 +105,13 @@ class MarkdownOutput(ChatOutput):
             console=self._console, get_renderable=drawn, transient=True, refresh_per_second=_REFRESH, screen=False
         )
         self._working.start()
+
+    def recall(self, words: str, answer: str) -> None:
+        """Show the last message of a conversation that is continued, and the answer."""
+        if words:
+            self._line(f"> {clipped(words.strip())}", "dim")
+        self._text = visible(answer)
+        self._end_text()
 
     def tell(self, happening: RunEvent) -> None:
         """Show an event."""

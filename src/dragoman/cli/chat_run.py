@@ -31,6 +31,8 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.agent import Agent
 from ..runtime.conversation_store import ConversationStore
 from ..runtime.events import Finished
+from ..runtime.history import text_of
+from ..runtime.system_prompt import is_opening
 from ..runtime.tool_interface import Confirmation
 from ..store.secret import data_folder
 from ..transport.model_window_and_prices import shown_cost
@@ -139,6 +141,7 @@ class _Chat:
             for status in agent.servers.status() if agent.servers is not None else ():
                 if not status.connected:
                     self._output.say(f"MCP server {status.name}: {status.failure}")
+            self._recall()
             if first:
                 await self._line(first)
             try:
@@ -156,6 +159,9 @@ class _Chat:
         try:
             if text.startswith("/"):
                 await self._commands.run(text)
+                if self._commands.retrying:
+                    self._commands.retrying = False
+                    await self._answer(None)
             elif text.startswith("!"):
                 await self._command(text[1:].strip())
             else:
@@ -165,8 +171,20 @@ class _Chat:
         except DragomanError as error:
             self._output.say(str(error))
 
-    async def _answer(self, parts: list[Part]) -> None:
-        """Ask, and show the answer. Ctrl-C stops the answer, not the chat."""
+    def _recall(self) -> None:
+        """Show where a conversation that is continued stands."""
+        session = self._agent.session
+        own = [turn for turn in session.turns if not is_opening(turn)]
+        words = [text_of(turn.parts) for turn in own if turn.role == "user"]
+        if words:
+            answers = [text_of(turn.parts) for turn in own if turn.role == "assistant"]
+            self._output.say(f"This chat has {session.prompts} messages. The last one:")
+            self._output.recall(words[-1], answers[-1] if answers and own[-1].role != "user" else "")
+            if session.step != "idle":
+                self._output.say("The answer is not complete. /retry asks again.")
+
+    async def _answer(self, parts: list[Part] | None) -> None:
+        """Ask, or ask again without parts, and show the answer. Ctrl-C stops the answer, not the chat."""
         task = asyncio.create_task(self._shown(parts))
         with _on_interrupt(task.cancel), _no_echo():
             self._output.begin()
@@ -182,8 +200,9 @@ class _Chat:
                 self._output.rest()
         await self._look_up_window()
 
-    async def _shown(self, parts: list[Part]) -> None:
-        async with aclosing(self._agent.stream(parts)) as happenings:
+    async def _shown(self, parts: list[Part] | None) -> None:
+        run = self._agent.resume() if parts is None else self._agent.stream(parts)
+        async with aclosing(run) as happenings:
             async for happening in happenings:
                 self._output.tell(happening)
 

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-Answer = str | tuple[str, dict[str, Any]]
-"""A text, or a call: the name of a tool and its arguments."""
+Answer = str | tuple[str, dict[str, Any]] | int
+"""A text, a call (the name of a tool and its arguments), or the status of an error."""
 
 
 class FakeUpstream:
@@ -42,6 +42,8 @@ class FakeUpstream:
             return {"object": "list", "data": [{"id": "one", "object": "model"}, {"id": "two", "object": "model"}]}
         given = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         message: dict[str, Any] = {"role": "assistant", "content": given}
+        if isinstance(given, int):
+            return {"status": given, "error": {"message": "something is odd", "type": "invalid_request_error"}}
         if not isinstance(given, str):
             function = {"name": given[0], "arguments": json.dumps(given[1])}
             calls = [{"id": f"c{len(self.requests)}", "type": "function", "function": function}]
@@ -71,8 +73,9 @@ def fake_upstream(*answers: Answer) -> Iterator[FakeUpstream]:
 
         def _reply(self) -> None:
             upstream.keys.append(self.headers.get("authorization", ""))
-            body = json.dumps(upstream.answer(self.path)).encode()
-            self.send_response(upstream.status)
+            answer = upstream.answer(self.path)
+            body = json.dumps(answer).encode()
+            self.send_response(answer.get("status", upstream.status))
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

@@ -25,6 +25,7 @@ from dragoman.cli.clipboard_image import clipboard_image
 from dragoman.cli.main import main
 from dragoman.errors import ConfigError
 from dragoman.runtime import Confirmation, Content, Finished, RunEvent, ToolCallRequest, ToolCallResponse
+from tests.unit.cli.fake_upstream import fake_upstream
 
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _COMMAND = "from dragoman.cli.main import main; main()"
@@ -103,6 +104,18 @@ def test_a_chat_with_a_call_an_approval_and_an_undo(terminal: Terminal, folder: 
     terminal.expect("taken back")
     assert not (folder / "new.txt").exists()
     assert terminal.end() == 0
+
+
+def test_a_chat_that_is_continued_shows_where_it_stands(terminal: Terminal, folder: Path) -> None:
+    terminal.type("My name is Ada.")
+    terminal.expect("tokens out")
+    terminal.end()
+    again = Terminal(folder, "--continue")
+    shown = again.expect("you said: “My name is Ada.”")
+    assert "This chat has 1 messages" in shown or "> My name is Ada." in shown
+    again.type("/retry")
+    again.expect("the last answer is complete")
+    assert again.end() == 0
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, folder: Path) -> None:
@@ -268,3 +281,14 @@ def test_the_end_of_a_commands_output_stays() -> None:
 def test_always_names_what_it_allows(command: str, hidden: bool, offered: str) -> None:
     asked = Confirmation("Run", "run", command=command, roots=("x",), hidden=hidden)
     assert offered in Approver(MarkdownOutput(Console())).words(asked)
+
+
+def test_a_failed_answer_is_asked_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder.parent))
+    with fake_upstream(400, "Fine.") as upstream:
+        words = ["chat", "-m", "fake/one", "--config", str(upstream.config(folder.parent))]
+        done = CliRunner().invoke(main, words, input="Hello\n/retry\n/retry\n")
+    assert "something is odd (/retry asks again)" in done.stderr and "Fine." in done.stdout
+    assert "the last answer is complete" in done.stderr
+    assert [one["messages"][-1]["content"] for one in upstream.requests] == ["Hello", "Hello"]
