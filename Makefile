@@ -161,5 +161,9 @@ agents: $(READY)  ## Install coding agents by npm into build/agents (1.5 GB) and
 	npm install --prefix build/agents --no-audit --no-fund
 	DRAGOMAN_AGENTS=build/agents $(BIN)/python -m pytest tests/agents -n $(JOBS) --dist worksteal
 
+mcp-conformance: $(READY)  ## Install the MCP conformance suite by npm into build/mcp-conformance, and run our client and server against it
+	npm install --prefix build/mcp-conformance --no-audit --no-fund @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
+	$(BIN)/python -m pytest tests/e2e/test_mcp_suite.py -n $(JOBS)
+
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) .venv-bench .venv-older .venv-ray build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -4,37 +4,35 @@ code, so an entry cannot outlive the difference, and a recipe cannot stop workin
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from dragoman import tool_calls
+from dragoman import tool_calls, translate_request
 from dragoman.canon import Media, Reasoning, Request, Seal, Settings, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import WireError
 from dragoman.facts import profiles
-from dragoman.runtime import Agent, Policy, builtin, tool
-from dragoman.runtime.builtin_tools import search_file_content
+from dragoman.runtime import Agent, DiffUpdate, Policy, SearchService, builtin, tool
 from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
-from dragoman.runtime.builtin_tools.save_memory import FILE, SECTION
+from dragoman.runtime.builtin_tools.read_file import ReadFile
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
 from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import curated, sealed
 from dragoman.runtime.mcp import tool_names
 from dragoman.runtime.shells import usual_shell
-from dragoman.runtime.system_prompt import ACKNOWLEDGED, opening
-from dragoman.runtime.tool_interface import Confirmation, Outcome, ToolEnvironment
+from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result
 from dragoman.runtime.upstreams import user_agent
+from tests.contract.agent_upstream import Arrived, agent_requests
 from tests.oracles import corpus
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "seeds-differences.md"
@@ -69,6 +67,34 @@ def sent(dialect: str, model: str, request: Request | None = None, **settings: A
     usual = Request((system, Turn("user", (Text("Hello"),))), tools=(Tool("t", "d", '{"type":"object"}'),))
     body, _ = exported(replace(request or usual, settings=Settings(**settings)), dialect, model)
     return json.loads(body)
+
+
+def ran(dialect: str = "gemini", model: str = "gemini-2.5-pro", call: Any = None, **options: Any) -> list[Arrived]:
+    """The requests of a whole run of the agent, in a folder of its own unless one is named."""
+    if "folder" in options:
+        return agent_requests(options.pop("folder"), dialect, model, call, **options)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve() / "work"
+        folder.mkdir()
+        return agent_requests(folder, dialect, model, call, **options)
+
+
+def _responses(arrived: Arrived) -> list[Any]:
+    parts = [part for content in arrived.body["contents"] for part in content["parts"]]
+    return [part["functionResponse"] for part in parts if "functionResponse" in part]
+
+
+def _offering_all() -> Request:
+    tools = tuple([Tool(one.name, one.description, json.dumps(one.schema)) for one in builtin()])
+    return Request((Turn("user", (Text("Hello"),)),), tools=tools)
+
+
+def _picture_file() -> Path:
+    """A picture in a new folder."""
+    file = Path(tempfile.mkdtemp()).resolve() / "work" / "a.png"
+    file.parent.mkdir()
+    file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(9))
+    return file
 
 
 def test_the_list_is_complete_and_every_entry_has_four_lines() -> None:
@@ -112,18 +138,22 @@ def test_an_entry_is_true(name: str) -> None:
 @difference("user-agent")
 def _() -> None:
     assert re.fullmatch(r"dragoman/\S+ \(\w+; \w+\)", user_agent())
+    assert ran()[0].headers["user-agent"] == user_agent()
+    assert ran(headers={"User-Agent": "GeminiCLI/1"})[0].headers["user-agent"] == "GeminiCLI/1"
 
 
 @difference("privileged-user-id")
 def _() -> None:
-    assert get("gemini").endpoints().agent.headers is None  # tests/unit/agent/test_own_requests.py has the recipe
+    name = "x-gemini-api-privileged-user-id"
+    assert name not in ran()[0].headers
+    assert ran(headers={name: "installation"})[0].headers[name] == "installation"
 
 
 @difference("code-assist-absent-fields")
 def _() -> None:
-    assert not {"cachedContent", "toolConfig", "labels", "safetySettings"} & set(
-        sent("code-assist", "gemini-2.5-pro")["request"]
-    )
+    (arrived,) = ran("code-assist")
+    absent = {"cachedContent", "toolConfig", "labels", "safetySettings"}
+    assert not absent & set(arrived.body["request"]) and "null" not in json.dumps(arrived.body)
 
 
 @difference("code-assist-system-instruction")
@@ -164,18 +194,30 @@ def _() -> None:
 
 @difference("local-shell")
 def _() -> None:
-    assert "local_shell" not in [one.name for one in builtin()]
+    offered = json.dumps(sent("openai-responses", "gpt-5", _offering_all())["tools"])
+    assert "run_shell_command" in offered and "local_shell" not in offered
+    own = {"model": "gpt-5", "input": "Hi", "tools": [{"type": "local_shell"}]}
+    carried = translate_request(own, source="openai-responses", target="openai-responses")
+    assert json.loads(carried.body)["tools"] == [{"type": "local_shell"}]
 
 
 @difference("anthropic-web-search")
 def _() -> None:
-    assert "web_search" in {row.family for row in get("anthropic").hosted}
-    assert GoogleWebSearch(Endpoint("https://a.example/{query}")).needs_hosted == ""
+    searches = ran("anthropic", "claude-opus-5", ("google_web_search", {"query": "tea"}), policy="all")
+    assert [one["type"] for one in searches[1].body["tools"]] == ["web_search_20250305"]
+    service = GoogleWebSearch(Endpoint("https://a.example/{query}"))
+    assert service.needs_hosted == "", "the service answers, whatever the upstream has"
 
 
 @difference("web-search-offered")
 def _() -> None:
-    assert GoogleWebSearch().needs_hosted == "web_search"  # tests/unit/runtime/test_search_service.py has the rest
+    def offered(**options: Any) -> set[str]:
+        (arrived,) = ran("openai-chat", "some-model", **options)
+        return {one["function"]["name"] for one in arrived.body["tools"]}
+
+    all_names = {one.name for one in builtin()}
+    assert offered() == all_names - {"google_web_search"}
+    assert offered(search=SearchService("searxng", "http://127.0.0.1:1")) == all_names
 
 
 def _picture_result(dialect: str, model: str) -> str:
@@ -189,12 +231,28 @@ def _picture_result(dialect: str, model: str) -> str:
 def _() -> None:
     for dialect, model in (("anthropic", "claude-opus-5"), ("openai-responses", "gpt-5"), ("openai-chat", "gpt-5")):
         assert "aGk=" in _picture_result(dialect, model)
+    picture = _picture_file()
+    try:
+        read = ("read_file", {"absolute_path": str(picture)})
+        for binary, carried in (("native", True), ("summarise", False)):
+            last = ran("anthropic", "claude-opus-5", read, folder=picture.parent, binary=binary)[-1]
+            found = json.dumps(last.body["messages"])
+            assert ("iVBORw0KGgo" in found) is carried
+            assert "Binary content of type image/png was processed." in found
+    finally:
+        shutil.rmtree(picture.parent)
 
 
 @difference("error-results")
 def _() -> None:
-    failed = ToolResult("c1", (Text("no"),), "look", True)
-    assert b'"response":{"error":"no"}' in as_line(ToolCallResponse("c1", "look", (failed,)))
+    def plain(call: ToolCall, result: ToolResult) -> ToolResult:
+        return replace(result, is_error=False)
+
+    missing = ("list_directory", {"path": "absent"})
+    (failed,) = _responses(ran(call=missing)[-1])
+    assert list(failed["response"]) == ["error"]
+    (same,) = _responses(ran(call=missing, after_call=plain)[-1])
+    assert list(same["response"]) == ["output"] and "absent" in same["response"]["output"]
 
 
 @difference("one-part-results")
@@ -206,7 +264,19 @@ def _() -> None:
 
 @difference("output-metadata")
 def _() -> None:
-    assert as_result(ToolCall("c1", "t"), Outcome("README.md")).parts == (Text("README.md"),)
+    def with_metadata(call: ToolCall, result: ToolResult) -> ToolResult:
+        (text,) = result.parts
+        assert isinstance(text, Text)
+        code = re.search(r"^Exit Code: (\d+)$", text.text, re.MULTILINE)
+        assert code is not None
+        whole = {"output": text.text, "metadata": {"exit_code": int(code[1])}}
+        return replace(result, parts=(Text(json.dumps(whole)),))
+
+    command = ("run_shell_command", {"command": "exit 3"})
+    (usual,) = _responses(ran(call=command, policy="all")[-1])
+    assert usual["response"]["output"].startswith("Command: exit 3\n")
+    (changed,) = _responses(ran(call=command, policy="all", after_call=with_metadata)[-1])
+    assert json.loads(changed["response"]["output"])["metadata"] == {"exit_code": 3}
 
 
 @difference("thoughts-in-history")
@@ -215,17 +285,46 @@ def _() -> None:
     assert curated((Reasoning("why"), kept), sealed) == (kept,)
 
 
+@difference("counted-thoughts")
+def _() -> None:
+    thinking = Turn("assistant", (Reasoning("why"), Text("Yes.")))
+    context = Context("gemini", "code-assist", model="gemini-2.5-pro")
+    request = Request((Turn("user", (Text("Hi"),)), thinking, Turn("user", (Text("And?"),))))
+    body = get("code-assist").write_request(request, context)
+    assert b"why" not in body and [loss.code for loss in context.losses.all()].count("reasoning.dropped") == 1
+
+
 @difference("opening-words")
 def _() -> None:
-    first, second = opening((Path("/nowhere"),), date(2026, 11, 18))
-    text = first.parts[0].text  # type: ignore[attr-defined]
-    assert text.startswith("We are setting up the context") and "Gemini" not in text
-    assert second.parts == (Text(ACKNOWLEDGED),) and ACKNOWLEDGED == "Got it. Thanks for the context!"
+    def own(agent: Agent) -> None:
+        agent.session.turns = (Turn("user", (Text("This is the Gemini CLI."),)), Turn("assistant", (Text("Got it."),)))
+
+    first, second, question = ran()[0].body["contents"]
+    assert first["parts"][0]["text"].startswith("We are setting up the context") and "Gemini" not in str(first)
+    assert second == {"role": "model", "parts": [{"text": "Got it. Thanks for the context!"}]}
+    assert question["parts"] == [{"text": "Begin."}]
+    texts = [one["parts"][0]["text"] for one in ran(prepare=own)[0].body["contents"]]
+    assert texts == ["This is the Gemini CLI.", "Got it.", "Begin."]
 
 
 @difference("ide-context")
 def _() -> None:
-    assert "diffs" in inspect.signature(Agent).parameters and "ide" not in inspect.signature(Agent).parameters
+    class Editor:
+        """An editor in which the person changes the text."""
+
+        async def open(self, diff: FileDiff, /) -> DiffUpdate:
+            return DiffUpdate("accepted", "changed in the editor")
+
+    def add(agent: Agent) -> None:
+        agent.session.turns = (Turn("user", (Text("The open file is a.py."),)), Turn("assistant", (Text("Yes."),)))
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve() / "work"
+        folder.mkdir()
+        write = ("write_file", {"file_path": str(folder / "a.txt"), "content": "from the model"})
+        ran(call=write, folder=folder, diffs=Editor())
+        assert (folder / "a.txt").read_text() == "changed in the editor"
+    assert "open file" not in json.dumps(ran()[0].body) and "open file" in json.dumps(ran(prepare=add)[0].body)
 
 
 @difference("ollama-call-ids")
@@ -253,6 +352,22 @@ def _() -> None:
         assert _words("replace", edit, folder) == f"Successfully modified file: {path} (1 replacements)."
 
 
+@difference("shell-report")
+def _() -> None:
+    def only_output(call: ToolCall, result: ToolResult) -> ToolResult:
+        (text,) = result.parts
+        assert isinstance(text, Text)
+        output = text.text.partition("\nOutput: ")[2].partition("\nError: ")[0]
+        return replace(result, parts=(Text(output),))
+
+    command = ("run_shell_command", {"command": "echo README.md"})
+    (usual,) = _responses(ran(call=command, policy="all")[-1])
+    words = ["Command", "Directory", "Output", "Error", "Exit Code", "Signal", "Background PIDs", "Process Group PGID"]
+    assert [line.partition(":")[0] for line in usual["response"]["output"].splitlines()] == words
+    (short,) = _responses(ran(call=command, policy="all", after_call=only_output)[-1])
+    assert short["response"] == {"output": "README.md"}
+
+
 @difference("search-lines")
 def _() -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -265,18 +380,41 @@ def _() -> None:
 def _() -> None:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a.txt").write_text("one\n")
-        assert _words("read_many_files", {"paths": ["a.txt"]}, Path(name).resolve()).startswith("--- a.txt ---\none\n")
+        found = _words("read_many_files", {"paths": ["a.txt"]}, Path(name).resolve())
+        assert found == "--- a.txt ---\none\n--- End of content ---"
 
 
 @difference("search-programs")
 def _() -> None:
-    text = inspect.getsource(search_file_content)
-    assert '"rg"' in text and "git grep" not in text
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve() / "work"
+        folder.mkdir()
+        (folder / "a.ts").write_text("// TODO\n")
+        program = folder.parent / "bin" / "rg"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\ntouch '{folder}/asked'\nexit 1\n")
+        program.chmod(0o700)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", "/nowhere")
+            assert "L1: // TODO" in _words("search_file_content", {"pattern": "TODO"}, folder), "without any program"
+            patch.setenv("PATH", str(program.parent))
+            _words("search_file_content", {"pattern": "TODO"}, folder)
+        assert (folder / "asked").exists(), "ripgrep is asked where there is one"
 
 
 @difference("memory-file")
 def _() -> None:
-    assert (FILE, SECTION) == ("memory.md", "## Added memories")  # the recipe: test_project_instructions.py
+    fact = ("save_memory", {"fact": "Tea is green."})
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name).resolve()
+        folder = home / "work"
+        folder.mkdir()
+        ran(call=fact, folder=folder, policy="all")
+        own = home / ".config" / "dragoman" / "memory.md"
+        assert own.read_text() == "## Added memories\n- Tea is green.\n"
+        theirs = home / ".gemini" / "GEMINI.md"
+        ran(call=fact, folder=folder, policy="all", memory=theirs)
+        assert theirs.read_text() == "## Gemini Added Memories\n- Tea is green.\n"
 
 
 COMMAND = Confirmation("List", "run", command="ls -la", roots=("ls",))
@@ -297,7 +435,9 @@ def _() -> None:
 
 @difference("windows-shell")
 def _() -> None:
-    assert usual_shell("win32").start == ("cmd.exe", "/c")
+    shell = usual_shell("win32")
+    assert shell.command("dir") == ("cmd.exe", "/c", "dir") and "start /b" in shell.description
+    assert usual_shell("linux").command("ls") == ("bash", "-c", "ls")
 
 
 @difference("codex-tools")
@@ -310,12 +450,23 @@ def _() -> None:
         """Runs a command."""
         return " ".join(command)
 
-    assert shell.schema["properties"]["command"]["items"] == {"type": "string"}
+    first, second = ran(call=("shell", {"command": ["ls", "-F"]}), tools=[shell])
+    (declared,) = first.body["tools"][0]["functionDeclarations"]
+    assert declared["parametersJsonSchema"]["properties"]["command"]["items"] == {"type": "string"}
+    assert _responses(second) == [{"id": "c1", "name": "shell", "response": {"output": "ls -F"}}]
 
 
 @difference("tool-descriptions")
 def _() -> None:
-    assert all(one.description for one in builtin())
+    class Reader(ReadFile):
+        description = "Reads and returns the content of a specified file."
+
+    def told(**options: Any) -> dict[str, str]:
+        (arrived,) = ran(**options)
+        return {one["name"]: one["description"] for one in arrived.body["tools"][0]["functionDeclarations"]}
+
+    assert all(told().values())
+    assert told(tools=[Reader()]) == {"read_file": Reader.description}
 
 
 @difference("mcp-long-names")

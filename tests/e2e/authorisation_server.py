@@ -31,7 +31,9 @@ class AuthorisationServer:
         """Access tokens that are valid now."""
         self.refresh: set[str] = set()
         self.asked: list[dict[str, str]] = []
-        """The requests for tokens."""
+        """The requests for tokens, with the header `Authorization` among their fields."""
+        self.methods: list[str] | None = ["none", "client_secret_post"]
+        """The ways in which a client may send its secret. None: the metadata does not name them."""
         self.refuses = ""
         """The error in place of a code."""
         self._number = 0
@@ -43,7 +45,7 @@ class AuthorisationServer:
             "token_endpoint": f"{self.address}/token",
             "registration_endpoint": f"{self.address}/register",
             "code_challenge_methods_supported": ["S256"],
-            "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
+            **({"token_endpoint_auth_methods_supported": self.methods} if self.methods is not None else {}),
         }
 
     def registered(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +112,9 @@ def authorisation_server() -> Iterator[AuthorisationServer]:
             if self.path == "/register":
                 self._json(201, script.registered(json.loads(body)))
             elif self.path == "/token":
-                self._json(*script.token({name: values[0] for name, values in parse_qs(body).items()}))
+                form = {name: values[0] for name, values in parse_qs(body).items()}
+                given = self.headers.get("authorization")
+                self._json(*script.token({**form, "authorization": given} if given else form))
             else:
                 self._json(404, {"error": "not_found"})
 

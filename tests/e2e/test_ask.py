@@ -31,7 +31,7 @@ class User:
     """Somebody with a home and a folder."""
 
     def __init__(self, place: Path) -> None:
-        self.folder, self._home = place / "work", place / "home"
+        self.folder, self._home, self.model = place / "work", place / "home", "rehearsal/rules"
         self.folder.mkdir()
         self._home.mkdir()
         (self.folder / "notes.txt").write_text("A dragoman was an interpreter.\n")
@@ -42,7 +42,8 @@ class User:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"HOME": str(self._home), "PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "120"}
+        plain = {"HOME": str(self._home), "PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "120"}
+        return {**plain, "DRAGOMAN_MODEL": self.model}
 
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-c", _MAIN, *words]
@@ -102,11 +103,18 @@ def _until(happens: Any) -> None:
         time.sleep(0.02)
 
 
-def test_without_a_key_the_rehearsal_answers_and_says_so(user: User) -> None:
+def test_without_a_key_nothing_is_asked_and_the_user_learns_what_to_do(user: User) -> None:
+    user.model = ""
+    for command in ("ask", "chat"):
+        done = user.runs(command, "Hello", input="")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "dragoman login" in done.stderr and "--model rehearsal/rules" in done.stderr
+
+
+def test_a_call_and_its_answer(user: User) -> None:
     done = user.runs("ask", f"Read the file {user.folder}/notes.txt")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "Rehearsal (no model): read_file answered: A dragoman was an interpreter.\n"
-    assert "no key is set, so the rehearsal answers" in done.stderr
     assert "→ read_file absolute_path=" in done.stderr and "✓ read_file" in done.stderr
     assert "\x1b[" not in done.stdout + done.stderr, "colour only on a terminal"
 
@@ -116,6 +124,12 @@ def test_standard_input_is_asked_too(user: User) -> None:
     assert "A line from a pipe." in done.stdout
     assert user.runs("ask").returncode == 2
     assert "What is this?" in user.runs("ask", "-", input="What is this?").stdout
+
+
+def test_a_call_that_nobody_can_approve_names_the_options_that_permit_it(user: User) -> None:
+    done = user.runs("ask", f'Call write_file with {{"file_path": "{user.folder}/new.txt", "content": "hello"}}')
+    assert "nobody to ask" in done.stderr and "--approve edits" in done.stderr
+    assert not (user.folder / "new.txt").exists()
 
 
 def test_what_is_no_text_is_marked_and_said(user: User) -> None:
@@ -237,7 +251,7 @@ def test_telemetry_goes_to_a_file(user: User) -> None:
     user.runs("ask", "--telemetry", "events.jsonl", f"Read the file {user.folder}/notes.txt")
     noted = [json.loads(line) for line in (user.folder / "events.jsonl").read_text().splitlines()]
     kinds = [one["event.name"] for one in noted]
-    assert kinds == ["api_request", "api_response", "tool_call", "api_request", "api_response"]
+    assert kinds == ["api_request", "api_response", "tool_call", "api_request", "api_response", "agent_run"]
 
 
 @pytest.mark.parametrize(

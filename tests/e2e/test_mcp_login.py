@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -153,14 +154,23 @@ def test_a_refusal_ends_the_login(user: User) -> None:
     assert user.logins.read_bytes() == before, "the earlier login stays"
 
 
-def test_a_client_of_the_configuration_is_not_registered(user: User) -> None:
+@pytest.mark.parametrize("methods", [["none", "client_secret_post"], ["client_secret_basic"], None])
+def test_a_client_of_the_configuration_is_not_registered(user: User, methods: list[str] | None) -> None:
+    """Its secret is sent in a way that the server takes, also when a token is refreshed."""
+    user.authorisation.methods = methods
     user.write(oauth={"clientId": "mine", "clientSecret": "${SECRET}"})
     user.environment["SECRET"] = "hidden"
     user.login()
-    (asked,) = user.authorisation.asked
-    assert (asked["client_id"], asked["client_secret"]) == ("mine", "hidden")
     assert user.authorisation.clients == {} and "hidden" not in user.logins.read_text()
+    user.expire()
     assert user.runs("list").returncode == 0
+    first, refreshed = user.authorisation.asked
+    for asked in (first, refreshed):
+        if methods is not None and "client_secret_post" in methods:
+            assert (asked["client_id"], asked["client_secret"]) == ("mine", "hidden")
+        else:
+            assert asked["authorization"] == f"Basic {base64.b64encode(b'mine:hidden').decode()}"
+            assert "client_secret" not in asked
 
 
 def test_the_token_of_a_server_goes_to_no_other_address(user: User) -> None:

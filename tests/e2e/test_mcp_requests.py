@@ -201,7 +201,17 @@ def test_the_chat_adds_resources_and_prompts_to_the_next_message(tmp_path: Path)
         "/wire openai-chat",
     ]
     main = "from dragoman.cli.main import main; main()"
-    whole = [sys.executable, "-c", main, "chat", "--no-store", "--mcp", str(tmp_path / "mcp.json")]
+    whole = [
+        sys.executable,
+        "-c",
+        main,
+        "chat",
+        "--model",
+        "rehearsal/rules",
+        "--no-store",
+        "--mcp",
+        str(tmp_path / "mcp.json"),
+    ]
     environment = {**os.environ, "HOME": str(tmp_path)}
     lines = "\n".join(typed)
     done = subprocess.run(whole, input=lines, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)

@@ -26,15 +26,22 @@ NAMES = {**MODELS, "anthropic": "claude-opus-5"}
 DEGREES = {"Paris": "18 degrees", "Rome": "16 degrees"}
 
 
+FAILURE = "the thermometer is broken"
+
+
 class Task:
     """The two tools of the task, and the calls in the order in which they ran."""
 
-    def __init__(self) -> None:
+    def __init__(self, failing: str = "") -> None:
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.failing = failing
+        """The city whose weather cannot be found."""
 
     def weather(self, city: str) -> str:
         """The weather in a city."""
         self.calls.append(("weather", {"city": city}))
+        if city == self.failing:
+            raise RuntimeError(FAILURE)
         return DEGREES[city]
 
     def compare(self, a: float = 0, b: float = 0) -> str:
@@ -165,3 +172,51 @@ def test_the_loop_and_the_sdks_runner_do_the_same(upstream: Scripted, tmp_path: 
     for mine, other in zip(requests, their_requests, strict=True):
         assert _results(dialect, mine) == _results(dialect, other)
     assert len(_results(dialect, requests[-1])) == len(ours.calls)
+
+
+def _failures(dialect: str, request: Json) -> list[bool]:
+    """For each result in a request, whether the dialect's own mark says that the call failed."""
+    if dialect == "anthropic":
+        turns = [turn["content"] for turn in request["messages"] if isinstance(turn["content"], list)]
+        found = [block for blocks in turns for block in blocks if block["type"] == "tool_result"]
+        return [bool(one.get("is_error")) for one in found]
+    parts = [part for turn in request["contents"] for part in turn["parts"] if "functionResponse" in part]
+    return ["error" in part["functionResponse"]["response"] for part in parts]
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "gemini"])
+def test_a_tool_that_fails_does_the_same_in_both(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
+    """The run goes on, the model reads why, and the result has the dialect's mark of a failure."""
+    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.asked[dialect]
+    requests.clear()
+    theirs, ours = Task("Rome"), Task("Rome")
+    said = RUNNERS[dialect](base, NAMES[dialect], theirs)
+    their_requests = [*requests]
+    requests.clear()
+    assert _agent(base, dialect, tmp_path, ours) == said == "Paris is warmer."
+    assert ours.calls == theirs.calls and len(requests) == len(their_requests) == 3
+    for mine, other in zip(requests, their_requests, strict=True):
+        own, peer = _results(dialect, mine), _results(dialect, other)
+        assert [name for name, _ in own] == [name for name, _ in peer]
+        failed = [FAILURE in text for _, text in own]
+        assert [FAILURE in text for _, text in peer] == failed
+        assert [text for _, text in own if FAILURE not in text] == [text for _, text in peer if FAILURE not in text]
+        assert _failures(dialect, mine) == _failures(dialect, other) == failed
+    assert [FAILURE in text for _, text in _results(dialect, requests[-1])].count(True) == 1
+
+
+def test_the_runner_of_openai_stops_at_a_tool_that_fails_and_the_loop_goes_on(
+    upstream: Scripted, tmp_path: Path
+) -> None:
+    """A difference that we want: a model that reads the failure can try something else."""
+    from openai.lib.responses_tool_runner import ToolRunnerError
+
+    dialect = "openai-responses"
+    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.asked[dialect]
+    theirs, ours = Task("Rome"), Task("Rome")
+    with pytest.raises(ToolRunnerError):
+        RUNNERS[dialect](base, NAMES[dialect], theirs)
+    requests.clear()
+    assert _agent(base, dialect, tmp_path, ours) == "Paris is warmer."
+    assert theirs.calls == ours.calls[: len(theirs.calls)] and len(requests) == 3
+    assert [FAILURE in text for _, text in _results(dialect, requests[-1])].count(True) == 1

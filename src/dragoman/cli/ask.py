@@ -29,8 +29,7 @@ def ask(**given: Any) -> None:
 
     The prompt may also come from standard input. The model's text goes to standard output, everything else to standard
     error. You are asked before a tool changes anything. Without a terminal such a tool does not run, unless --approve
-    or --allow permits it. Without any key the built-in rehearsal answers. It is no model, and a line on standard error
-    states that.
+    or --allow permits it. Without any key nothing is asked; `--model rehearsal/rules` tries the tools without a model.
 
     With --schema standard output gets the checked JSON and nothing else. An answer that does not fit is asked for once
     more; then the exit code is 1.

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..canon.losses import Loss
 from ..canon.response import Usage
+from ..runtime.command_entries import entry_words
 from ..runtime.events import (
     Compressed,
     Content,
@@ -32,6 +33,7 @@ from ..runtime.events import (
     WebSearchEnd,
     as_line,
 )
+from ..runtime.policy import lasting_entries
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 from ..transport.model_window_and_prices import shown_cost
@@ -81,16 +83,21 @@ class JsonOutput:
 class TextOutput:
     """Writes the model's text, and one line for each other event; coloured where `console` is a terminal."""
 
+    again = _AGAIN
+    """What to do after the fault of an upstream."""
+
     def __init__(
         self, console: Console | None = None, *, losses: bool = False, kept: bool = True, usage: bool = False
     ) -> None:
         """`kept`: the conversation is stored, and can be continued later. `usage`: the tokens are shown at the end."""
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self._rich = self._console.is_terminal
-        self._all_losses, self._kept, self._usage = losses, kept, usage
+        self._all_losses, self.kept, self._usage = losses, kept, usage
         self._failed = False  # the fault of an upstream was shown
         self._open = False  # the last line of the model's text has no end yet
         self._live: Live | None = None  # shows the output of a running tool
+        self.when_denied = ""
+        """A hint that is shown once, at the first call that does not run."""
 
     def tell(self, happening: RunEvent) -> None:
         """Show an event."""
@@ -141,6 +148,9 @@ class TextOutput:
     def _response(self, done: ToolCallResponse) -> None:
         if done.error is not None:
             self._line(f"✗ {done.name}: {_first(done.error)}", "red")
+            if done.error_type == "denied" and self.when_denied:
+                self.say(self.when_denied)
+                self.when_denied = ""
         elif isinstance(done.result_display, FileDiff):
             lines = done.result_display.diff.splitlines()[2:]  # without the two lines that name the files
             added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
@@ -160,7 +170,7 @@ class TextOutput:
             self._line(f"{happening.fault.message}; next attempt in {happening.seconds:.0f} s", "yellow")
         elif isinstance(happening, Failed):
             self._failed = True
-            again = f" ({_AGAIN})" if self._kept else ""
+            again = f" ({self.again})" if self.kept and self.again else ""
             self._line(f"failed: {happening.fault.message}{again}", "bold red")
         elif isinstance(happening, Compressed):
             self._line(f"history compressed: {happening.tokens_before} to {happening.tokens_after} tokens", "dim")
@@ -240,14 +250,22 @@ class Approver:
             teller.diff(asked.diff.diff)
 
     def words(self, asked: Confirmation) -> str:
-        """The answers that are possible."""
-        words = "[y]es, [a]lways" + (", all of this [s]erver" if asked.server else "")
+        """The answers that are possible. `always` is not offered where it would allow nothing later."""
+        lasting = [entry_name(entry) for entry in lasting_entries("", asked)] if asked.command else None
+        always = ", [a]lways" if lasting is None else f", [a]lways {', '.join(lasting)}" if lasting else ""
+        words = visible(f"[y]es{always}") + (", all of this [s]erver" if asked.server else "")
         return words + (", [e]dit" if asked.diff is not None else "") + ", [n]o: "
 
     def read(self, line: str, asked: Confirmation) -> Approval | None:
         """The approval in an answer; None where it is no answer."""
         word, _, why = line.strip().partition(" ")
         return _approval(word.lower(), why, asked)
+
+
+def entry_name(entry: str) -> str:
+    """An entry of the policy as a person reads it: the words of a command without the name of the tool."""
+    words = entry_words(entry)
+    return f"`{' '.join(words)}`" if words else entry
 
 
 def _sandbox_line(asked: Confirmation) -> str:
@@ -304,12 +322,13 @@ def _short(args: object) -> str:
 
 
 def _first(text: str) -> str:
-    return _clipped(text.strip().partition("\n")[0])
+    return clipped(text.strip().partition("\n")[0])
 
 
-def _clipped(line: str) -> str:
+def clipped(line: str) -> str:
+    """A line that is not too long to show."""
     return line if len(line) <= _SHORT else line[: _SHORT - 1] + "…"
 
 
 def _tail(text: str) -> str:
-    return "\n".join([f"  {_clipped(line)}" for line in text.rstrip("\n").splitlines()[-_LINES:]])
+    return "\n".join([f"  {clipped(line)}" for line in text.rstrip("\n").splitlines()[-_LINES:]])

@@ -28,9 +28,10 @@ from ..runtime.conversation_store import ConversationStore, find
 from ..runtime.edit_journal import EditJournal
 from ..runtime.events import Content, Finished, Reason, RunEvent, ToolCallRequest
 from ..runtime.loop import Limits
+from ..runtime.open_telemetry import OpenTelemetry
 from ..runtime.policy import Mode, Policy
 from ..runtime.session_state import Session
-from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
+from ..runtime.telemetry import Lines, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
 from ..store import Entry, Store
@@ -54,6 +55,13 @@ if TYPE_CHECKING:
 _ALLOWED = "policy"
 _GOOD: frozenset[Reason] = frozenset({"stop", "refusal", "approval", "paused"})
 _CANCELLED = 130
+_NO_MODEL = """there is no model to ask yet, because no key is set. One of these is enough:
+
+  dragoman login anthropic          store a key; also: openai, gemini, openrouter (dragoman login lists all)
+  export OPENAI_API_KEY=...         or set the variable of a provider
+  export OLLAMA_HOST=127.0.0.1      or use the models of Ollama on this machine
+
+To try everything without a key and without a model: --model rehearsal/rules"""
 
 
 class AskOptions(Struct, frozen=True, kw_only=True):
@@ -129,6 +137,8 @@ def run(wish: AskOptions) -> NoReturn:
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, teller.say)
         approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
+        if approve is None and not wish.deny and isinstance(teller, TextOutput):
+            teller.when_denied = "--approve edits, --approve all or --allow permits calls without a question"
         schema = read_schema(wish.schema) if wish.schema is not None else None
         attached = [attachment(one) for one in wish.media]
         agent = make_agent(wish, store, keep, teller, approve, schema.format if schema is not None else None)
@@ -229,7 +239,10 @@ def make_agent(
     environment = user_environment()
     config = user_config(wish.file, environment)
     upstreams = config.upstreams
-    agent = Agent(
+    chosen = model or (session is not None and session.model) or environment.get("DRAGOMAN_MODEL")
+    if not chosen and all(one.dialect == REHEARSAL for one in upstreams.values()):
+        fail(_NO_MODEL, 2)
+    return Agent(
         _routed(model_of(model, os.environ), config),
         folder=wish.folder or ".",
         tools=_tools(wish.tools, wish.no_tools, config.search, environment),
@@ -255,12 +268,6 @@ def make_agent(
         memory=wish.memory,
         environment=environment,
     )
-    if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
-        teller.say(
-            "no key is set, so the rehearsal answers, which is no model"
-            " (set ANTHROPIC_API_KEY or another key, or run dragoman login)"
-        )
-    return agent
 
 
 async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput, schema: AnswerSchema | None) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import msgspec
 from rich.console import Console
 from rich.syntax import Syntax
+from rich.table import Table
 from rich.text import Text
 
 from ..canon import parts as canon
@@ -19,6 +20,7 @@ from ..errors import ConfigError
 from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.fit_request_to_upstream import exported
+from ..runtime.policy import Mode
 from ..store import Store
 from ..transport.model_window_and_prices import shown_cost
 from .ask_output import tokens
@@ -26,6 +28,20 @@ from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput
 from .model_aliases import model_of
 from .terminal_output import visible
+
+_SHORT = {"quit": "exit", "?": "help", "clear": "new", "cost": "usage"}
+"""Other names of commands, as other chats have them."""
+_TYPED = (
+    ("@FILE", "Add a file to a message: text, a picture or a document. Tab completes the path."),
+    ("!COMMAND", "Run a command of your own. The model sees its output with your next message."),
+    ("Ctrl-V", "Add the picture in the clipboard. A picture that is dropped on the terminal is a message, too."),
+    ("Alt-Enter", "Begin a new line. Enter sends the message."),
+    ("Up, Ctrl-R", "Go back to earlier messages, or search them."),
+    ("Ctrl-X Ctrl-E", "Write the message in your editor."),
+    ("Ctrl-C", "Stop the answer, or clear the line."),
+    ("Ctrl-D", "End the chat."),
+)
+"""What a person types beside commands."""
 
 
 class EndOfChat(Exception):
@@ -39,6 +55,8 @@ class ChatCommands:
         self._agent, self._console, self._output, self._store, self._folder = agent, console, output, store, folder
         self.waiting: list[canon.Part] = []
         """Parts that join the next message."""
+        self.retrying = False
+        """The person wants the unfinished answer again."""
 
     @classmethod
     def names(cls) -> list[str]:
@@ -54,7 +72,7 @@ class ChatCommands:
     async def run(self, line: str) -> None:
         """Run a command. ConfigError where it is unknown or fails; EndOfChat where it ends the chat."""
         word, _, rest = line[1:].partition(" ")
-        method = getattr(self, f"do_{word}", None)
+        method = getattr(self, f"do_{_SHORT.get(word, word)}", None)
         if method is None:
             raise ConfigError("command", "/" + word, tuple(self.names()))
         done = method(rest.strip())
@@ -64,12 +82,23 @@ class ChatCommands:
     def _print(self, text: str, style: str = "") -> None:
         self._console.print(Text(visible(text), style=style))
 
+    def _table(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Print rows of two columns. On a terminal long texts are wrapped inside their column."""
+        if not self._console.is_terminal:
+            for name, about in rows:
+                self._print(f"{name:24} {about}")
+            return
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True, style="cyan")
+        table.add_column()
+        for name, about in rows:
+            table.add_row(Text(visible(name)), Text(visible(about)))
+        self._console.print(table)
+
     def do_help(self, rest: str) -> None:
-        """List the commands."""
-        for name, method in self._all():
-            self._print(f"/{name:9} {inspect.getdoc(method)}")
-        self._print("@FILE      Add a file to a message.")
-        self._print("!COMMAND   Run a command of your own. The model sees its output with your next message.")
+        """List the commands and the keys."""
+        texts = [(f"/{name}", inspect.getdoc(method) or "") for name, method in self._all()]
+        self._table([*texts, *_TYPED])
 
     async def do_model(self, rest: str) -> None:
         """Show the model, or change to another: /model gemini/gemini-3-pro. The conversation continues."""
@@ -82,14 +111,43 @@ class ChatCommands:
                 raise
         self._print(self._agent.model, "bold")
 
+    def do_retry(self, rest: str) -> None:
+        """Ask again for an answer that failed or was interrupted."""
+        if self._agent.session.step == "idle":
+            raise ConfigError("retry", "", problem="the last answer is complete. Send a message")
+        self.retrying = True
+
+    def do_new(self, rest: str) -> None:
+        """Begin a new conversation. The one before stays in `dragoman log`."""
+        self._agent.new_conversation()
+        self.waiting.clear()
+        self._print("a new conversation", "green")
+
+    def do_approve(self, rest: str) -> None:
+        """Show or change what tools may do without asking: /approve ask, /approve edits, /approve all."""
+        policy = self._agent.policy
+        if rest:
+            if rest not in get_args(Mode):
+                raise ConfigError("approve", rest, get_args(Mode))
+            policy.mode = cast(Mode, rest)
+        self._print(policy.mode, "bold")
+        if policy.allow:
+            self._print(f"also allowed: {', '.join(policy.allow)}")
+        if policy.deny:
+            self._print(f"denied: {', '.join(policy.deny)}")
+
     def do_tools(self, rest: str) -> None:
         """List the tools."""
         offered = self._agent.offered()
+        rows = []
         for tool in self._agent.toolbox:
-            about = tool.description.strip().partition("\n")[0][:90]
+            first = tool.description.strip().partition("\n")[0].partition(". ")[0].rstrip(".")
+            server = getattr(tool, "server", "")
+            about = (f"{server}: " if server else "") + (f"{first}." if first else "no description")
             if tool.name not in offered:
                 about = "not offered: neither the model's upstream nor a service of yours can do it"
-            self._print(f"{tool.name:24} {about}")
+            rows.append((tool.name, about))
+        self._table(rows)
         if not len(self._agent.toolbox):
             self._print("no tools")
 

@@ -3,17 +3,31 @@ the model's text on standard output, and everything else on standard error, as `
 
 from __future__ import annotations
 
+import time
+
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markdown import Markdown
+from rich.markdown import Heading, Markdown
 from rich.panel import Panel
+from rich.segment import Segment, SegmentLines
+from rich.spinner import Spinner
 from rich.text import Text
 
 from ..canon.losses import Loss
 from ..canon.response import Usage
-from ..runtime.events import Content, Finished, Lost, RunEvent, ToolCallRequest
+from ..runtime.events import (
+    Content,
+    Finished,
+    Lost,
+    ProjectInstructions,
+    Retrying,
+    RunEvent,
+    Thought,
+    ToolCallRequest,
+    ToolCallResponse,
+)
 from ..runtime.usage_and_cost_sums import added_cost
-from .ask_output import TextOutput, spending
+from .ask_output import TextOutput, clipped, spending
 from .terminal_output import visible
 
 _REFRESH = 8
@@ -22,10 +36,20 @@ _LINES = 20
 """Lines of the unfinished end that are drawn: a longer end would scroll, and could not be drawn again."""
 _ARGUMENT = 2_000
 """Characters of one argument in a card."""
+_OUTPUT = 8
+"""Last lines of a command's output that stay on the screen."""
+_IN_DIFF = {
+    "write_file": frozenset({"content"}),
+    "replace": frozenset({"old_string", "new_string"}),
+    "smart_edit": frozenset({"old_string", "new_string"}),
+}
+"""Arguments that a card leaves out, because the diff shows them."""
 
 
 class ChatOutput(TextOutput):
     """Shows events of a chat, and keeps the losses and the tokens for the commands of the chat."""
+
+    again = "/retry asks again"
 
     def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
         super().__init__(console, losses=losses, kept=kept)
@@ -36,6 +60,15 @@ class ChatOutput(TextOutput):
         self.cost: float | None = 0.0
         """Cost of all answers in US dollars. None: a price is unknown."""
 
+    def begin(self) -> None:
+        """Show that the model works, where that can be shown."""
+
+    def rest(self) -> None:
+        """Take away the line that shows that the model works."""
+
+    def recall(self, words: str, answer: str) -> None:
+        """Show the end of a conversation that is continued, where a person sees it."""
+
     def tell(self, happening: RunEvent) -> None:
         """Show an event."""
         super().tell(happening)
@@ -44,19 +77,45 @@ class ChatOutput(TextOutput):
         elif isinstance(happening, Finished):
             self.usage = happening.usage
             self.cost = added_cost(self.cost, happening.cost)
-            self._line(spending(happening), "dim")
+            if happening.finish_reason != "cancelled" or happening.usage != Usage():
+                self._line(spending(happening), "dim")
 
 
 class MarkdownOutput(ChatOutput):
-    """The same on a terminal."""
+    """The same on a terminal, where a line also shows that the model works."""
 
     def __init__(self, console: Console, *, losses: bool = False, kept: bool = True) -> None:
         super().__init__(console, losses=losses, kept=kept)
         self._text = ""
+        self._shown = False  # a paragraph of this text is printed already
         self._tail: Live | None = None
+        self._working: Live | None = None
+
+    def begin(self) -> None:
+        """Show that the model works, until the next event or question."""
+        self.rest()
+        began, mark = time.monotonic(), "dots" if self._console.encoding.startswith("utf") else "line"
+        spinner = Spinner(mark, style="dim")
+
+        def drawn() -> Spinner:
+            spinner.update(text=Text(f"working, {time.monotonic() - began:.0f} s (Ctrl-C stops the answer)", "dim"))
+            return spinner
+
+        self._working = Live(
+            console=self._console, get_renderable=drawn, transient=True, refresh_per_second=_REFRESH, screen=False
+        )
+        self._working.start()
+
+    def recall(self, words: str, answer: str) -> None:
+        """Show the last message of a conversation that is continued, and the answer."""
+        if words:
+            self._line(f"> {clipped(words.strip())}", "dim")
+        self._text = visible(answer)
+        self._end_text()
 
     def tell(self, happening: RunEvent) -> None:
         """Show an event."""
+        self.rest()
         if isinstance(happening, Content):
             self._add(happening.value)
             return
@@ -65,28 +124,64 @@ class MarkdownOutput(ChatOutput):
             self._console.print(_card(happening))
         else:
             super().tell(happening)
+        if isinstance(happening, ToolCallResponse | Thought | Retrying | ProjectInstructions):
+            self.begin()
+
+    def say(self, words: str) -> None:
+        """Write a message. In a chat nobody needs to be told who writes it."""
+        self._line(words, "dim")
+
+    def _line(self, words: str, style: str = "") -> None:
+        self.rest()
+        super()._line(words, style)
+
+    def _response(self, done: ToolCallResponse) -> None:
+        display = done.result_display
+        if done.error is not None or done.name != "run_shell_command" or not isinstance(display, str):
+            super()._response(done)
+            return
+        lines = display.strip("\n").splitlines()
+        self._line(f"✓ {done.name}" + ("" if lines else ": no output"), "green")
+        if len(lines) > _OUTPUT:
+            self._line(f"  … {len(lines) - _OUTPUT} lines before", "dim")
+        for line in lines[-_OUTPUT:]:
+            self._line(f"  {clipped(line)}", "dim")
+
+    def rest(self) -> None:
+        """Take away the line that shows that the model works."""
+        if self._working is not None:
+            self._working.stop()
+            self._working = None
 
     def _add(self, text: str) -> None:
         """Print the paragraphs that are complete. The rest is drawn again until it is complete too."""
         self._text += visible(text)
         done = _complete(self._text)
         if done:
-            self._stop()
-            self._console.print(Markdown(self._text[:done]))
+            self._paragraph(self._text[:done])
             self._text = self._text[done:]
         if self._tail is None and self._text.strip():
             self._tail = Live(console=self._console, transient=True, refresh_per_second=_REFRESH)
             self._tail.start()
         if self._tail is not None:
             lines = self._text.splitlines()
-            end = Markdown("\n".join(lines[-_LINES:]))
+            end = _Markdown("\n".join(lines[-_LINES:]), hyperlinks=False)
             self._tail.update(Group(Text("…"), end) if len(lines) > _LINES else end)
 
-    def _end_text(self) -> None:
+    def _paragraph(self, text: str) -> None:
+        """Print complete paragraphs, with an empty line between them and those before."""
         self._stop()
-        if self._text.strip():
-            self._console.print(Markdown(self._text))
-        self._text = ""
+        if text.strip():
+            if self._shown:
+                self._console.print()
+            # Without links of the terminal: the address stays visible behind its text.
+            lines = self._console.render_lines(_Markdown(text, hyperlinks=False), pad=False)
+            self._console.print(SegmentLines(_without_empty_ends(lines), new_lines=True), end="")
+            self._shown = True
+
+    def _end_text(self) -> None:
+        self._paragraph(self._text)
+        self._text, self._shown = "", False
 
     def _stop(self) -> None:
         if self._tail is not None:
@@ -94,12 +189,33 @@ class MarkdownOutput(ChatOutput):
             self._tail = None
 
 
-def _card(call: ToolCallRequest) -> Panel:
+class _LeftHeading(Heading):
+    """A heading at the left, as all other text of a chat."""
+
+    LEVEL_ALIGN = {**Heading.LEVEL_ALIGN, "h1": "left"}
+
+
+class _Markdown(Markdown):
+    elements = {**Markdown.elements, "heading_open": _LeftHeading}
+
+
+def _card(call: ToolCallRequest) -> Panel | Text:
+    """A call with its arguments. A call without arguments is one line."""
     arguments = call.args if isinstance(call.args, dict) else {"": call.args}
-    lines = [f"{name}: {value}" if name else str(value) for name, value in arguments.items()]
+    hidden = _IN_DIFF.get(call.name, frozenset())
+    shown = {name: value for name, value in arguments.items() if name not in hidden}
+    lines = [f"{name}: {value}" if name else str(value) for name, value in shown.items()]
     text = "\n".join([line if len(line) <= _ARGUMENT else line[:_ARGUMENT] + "…" for line in lines])
     title = Text(visible(call.name), style="bold cyan")
+    if not text:
+        return title
     return Panel(Text(visible(text)), title=title, title_align="left", border_style="cyan")
+
+
+def _without_empty_ends(lines: list[list[Segment]]) -> list[list[Segment]]:
+    """The lines without the empty lines that lists, tables and code have around them."""
+    full = [place for place, line in enumerate(lines) if any(piece.text.strip() for piece in line)]
+    return lines[full[0] : full[-1] + 1] if full else []
 
 
 def _complete(text: str) -> int:

@@ -6,8 +6,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,7 +23,7 @@ from prompt_toolkit.completion import (
 )
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory
-from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.console import Console
 
 from ..canon.parts import Part, Text
@@ -31,7 +31,11 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.agent import Agent
 from ..runtime.conversation_store import ConversationStore
 from ..runtime.events import Finished
-from ..store.user_files import data_folder
+from ..runtime.history import text_of
+from ..runtime.system_prompt import is_opening
+from ..runtime.tool_interface import Confirmation
+from ..store.installation_secret import data_folder
+from ..transport.model_window_and_prices import shown_cost
 from .ask_output import Approver
 from .ask_run import (
     AskOptions,
@@ -47,6 +51,7 @@ from .attachments import attachment, takes_standard_input
 from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
 from .chat_output import ChatOutput, MarkdownOutput
+from .clipboard_image import clipboard_image
 from .terminal_output import fail
 
 _OUTPUT = 20_000
@@ -73,16 +78,16 @@ def run(wish: AskOptions) -> NoReturn:
         attached = [attachment(one) for one in wish.media]
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, output.say)
-        lines = _Terminal() if terminal else None
+        folder = Path(wish.place)
+        lines = _Terminal(folder) if terminal else None
         agent = make_agent(wish, store, keep, output, _ChatApprover(output, lines) if lines is not None else None)
     except DragomanError as error:
         fail(str(error), 2)
     given = frozenset(agent.policy.allow)
-    folder = Path(wish.place)
     commands = ChatCommands(agent, console, output, store, folder)
     chat = _Chat(agent, output, commands, keep, folder, attached)
     try:
-        asyncio.run(chat.run(first, lines.messages(agent) if lines is not None else _piped()))
+        asyncio.run(chat.run(first, lines.messages(chat.status) if lines is not None else _piped()))
     except ConfigError as error:
         fail(str(error), 2)
     except KeyboardInterrupt:
@@ -107,23 +112,45 @@ class _Chat:
         self._agent, self._output, self._commands, self._keep, self._folder = agent, output, commands, keep, folder
         self._waiting: list[Part] = [*attached]
         """Attachments, and outputs of the person's own commands, for the next message."""
+        self._window: int | None = None
+
+    def status(self) -> str:
+        """The model, the permissions and the spending, in a few words."""
+        agent = self._agent
+        words = [agent.model, f"approve: {agent.policy.mode}"]
+        if agent.sandbox is not None:
+            words.append(f"sandbox: {agent.sandbox.sandbox.name if agent.sandbox.sandbox is not None else 'off'}")
+        if self._window and agent.session.held:
+            words.append(f"{100 * agent.session.held // self._window} % of the window")
+        if self._output.cost is not None:
+            words.append(shown_cost(self._output.cost))
+        if self._waiting or self._commands.waiting:
+            words.append(f"{len(self._waiting) + len(self._commands.waiting)} attached")
+        return " · ".join(words)
+
+    async def _look_up_window(self) -> None:
+        self._window = (await self._agent.known()).context
 
     async def run(self, first: str, lines: AsyncIterator[str]) -> None:
         """Answer messages until there are no more."""
         async with self._agent as agent:
             await agent.check()
+            await self._look_up_window()
             self._output.say(f"{agent.model} in {self._folder}. /help lists the commands, Ctrl-D ends the chat.")
             say_sandbox(agent, self._output.say)
             for status in agent.servers.status() if agent.servers is not None else ():
                 if not status.connected:
                     self._output.say(f"MCP server {status.name}: {status.failure}")
+            self._recall()
             if first:
                 await self._line(first)
             try:
                 async for line in lines:
                     await self._line(line)
             except EndOfChat:
-                return
+                pass
+            if agent.session.turns and self._output.kept:
+                self._output.say(f"This chat is stored. Continue it with: dragoman chat --session {agent.session.id}")
 
     async def _line(self, line: str) -> None:
         text = line.strip()
@@ -132,6 +159,9 @@ class _Chat:
         try:
             if text.startswith("/"):
                 await self._commands.run(text)
+                if self._commands.retrying:
+                    self._commands.retrying = False
+                    await self._answer(None)
             elif text.startswith("!"):
                 await self._command(text[1:].strip())
             else:
@@ -141,24 +171,38 @@ class _Chat:
         except DragomanError as error:
             self._output.say(str(error))
 
-    async def _answer(self, parts: list[Part]) -> None:
-        """Ask, and show the answer. Ctrl-C stops the answer, not the chat."""
-        task = asyncio.create_task(self._shown(parts))
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, task.cancel)
-        try:
-            await task
-        except asyncio.CancelledError:
-            if not task.cancelled():
-                raise
-            self._agent.session.interrupt()
-            self._keep(self._agent.session)
-            self._output.tell(Finished("cancelled", self._agent.session.spent, cost=self._agent.session.cost))
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
+    def _recall(self) -> None:
+        """Show where a conversation that is continued stands."""
+        session = self._agent.session
+        own = [turn for turn in session.turns if not is_opening(turn)]
+        words = [text_of(turn.parts) for turn in own if turn.role == "user"]
+        if words:
+            answers = [text_of(turn.parts) for turn in own if turn.role == "assistant"]
+            self._output.say(f"This chat has {session.prompts} messages. The last one:")
+            self._output.recall(words[-1], answers[-1] if answers and own[-1].role != "user" else "")
+            if session.step != "idle":
+                self._output.say("The answer is not complete. /retry asks again.")
 
-    async def _shown(self, parts: list[Part]) -> None:
-        async with aclosing(self._agent.stream(parts)) as happenings:
+    async def _answer(self, parts: list[Part] | None) -> None:
+        """Ask, or ask again without parts, and show the answer. Ctrl-C stops the answer, not the chat."""
+        task = asyncio.create_task(self._shown(parts))
+        with _on_interrupt(task.cancel), _no_echo():
+            self._output.begin()
+            try:
+                await task
+            except asyncio.CancelledError:
+                if not task.cancelled():
+                    raise
+                self._agent.session.interrupt()
+                self._keep(self._agent.session)
+                self._output.tell(Finished("cancelled", self._agent.session.spent, cost=self._agent.session.cost))
+            finally:
+                self._output.rest()
+        await self._look_up_window()
+
+    async def _shown(self, parts: list[Part] | None) -> None:
+        run = self._agent.resume() if parts is None else self._agent.stream(parts)
+        async with aclosing(run) as happenings:
             async for happening in happenings:
                 self._output.tell(happening)
 
@@ -169,16 +213,49 @@ class _Chat:
         process = await asyncio.create_subprocess_shell(
             command, cwd=self._folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, lambda: None)  # the command gets the signal too, and ends
-        try:
+        with _on_interrupt(lambda: None):  # the command gets the signal too, and ends
             out, _ = await process.communicate()
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
         text = out.decode(errors="replace")
         self._output.show(text)
         kept = text if len(text) <= _OUTPUT else text[: _OUTPUT // 2] + "\n…\n" + text[-_OUTPUT // 2 :]
         self._waiting.append(Text(f"I ran `{command}` (exit code {process.returncode}). Its output:\n{kept}"))
+
+
+@contextmanager
+def _on_interrupt(action: Callable[[], object]) -> Iterator[None]:
+    """Call `action` at Ctrl-C, in place of an exception."""
+    loop = asyncio.get_running_loop()
+    if sys.platform == "win32":  # its loops have no handlers of signals
+        before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(action))
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+        return
+    loop.add_signal_handler(signal.SIGINT, action)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+@contextmanager
+def _no_echo() -> Iterator[None]:
+    """Keep keys that are typed meanwhile off the screen: they would break lines that are drawn again. The keys are kept
+    for the next message."""
+    if sys.platform == "win32" or not at_a_terminal():
+        yield
+        return
+    import termios
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    quiet = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+    termios.tcsetattr(terminal, termios.TCSADRAIN, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 async def _piped() -> AsyncIterator[str]:
@@ -196,16 +273,24 @@ class _NamedFiles(Completer):
             yield from PathCompleter(expanduser=True).get_completions(Document(word[1:]), complete_event)
 
 
+def _paste_image(event: KeyPressEvent, folder: Path) -> None:
+    """Name the picture in the clipboard in the message, as `@FILE`. Without one the key does nothing."""
+    file = clipboard_image(folder)
+    if file is not None:
+        event.current_buffer.insert_text(f'@"{file}" ')
+
+
 class _Terminal:
     """Reads messages with an editor of lines, and keeps their history in a file of the user's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         file = data_folder(os.environ) / "chat_history"
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file.touch(mode=0o600)
         keys = KeyBindings()
         keys.add("enter")(lambda event: event.current_buffer.validate_and_handle())
         keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
+        keys.add("c-v")(lambda event: _paste_image(event, folder))
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(file)),
             multiline=True,
@@ -215,11 +300,11 @@ class _Terminal:
             enable_open_in_editor=True,
         )
 
-    async def messages(self, agent: Agent) -> AsyncIterator[str]:
-        """What the person types, until Ctrl-D. Ctrl-C clears the line."""
+    async def messages(self, status: Callable[[], str]) -> AsyncIterator[str]:
+        """What the person types, until Ctrl-D. Ctrl-C clears the line. `status` is the text of the last line."""
         while True:
             try:
-                yield await self._session.prompt_async("> ", bottom_toolbar=lambda: f" {agent.model} ")
+                yield await self._session.prompt_async("> ", bottom_toolbar=lambda: f" {status()} ")
             except KeyboardInterrupt:
                 continue
             except EOFError:
@@ -239,7 +324,12 @@ class _ChatApprover(Approver):
 
     def __init__(self, output: ChatOutput, terminal: _Terminal) -> None:
         super().__init__(output)
-        self._terminal = terminal
+        self._output, self._terminal = output, terminal
+
+    def show(self, asked: Confirmation) -> None:
+        """Show what the approval is about."""
+        self._output.rest()
+        super().show(asked)
 
     async def question(self, words: str) -> str:
         """The line that the person types behind some words."""

@@ -13,7 +13,7 @@ REFUSAL = "rehearse a refusal"
 _MAX_QUOTE = 400
 """Longest quotation of the last words, in characters."""
 _MAX_EARLIER = 80
-"""Longest quotation of the words before: agents put long context there."""
+"""Longest quotation of the words before. Words of several lines are not quoted: agents put context there."""
 
 
 def reply(words: str, earlier: Sequence[str]) -> str:
@@ -21,7 +21,8 @@ def reply(words: str, earlier: Sequence[str]) -> str:
     quoted = shortened(words)
     if not quoted:
         return "there were no words to answer."
-    before = shortened(earlier[-1], _MAX_EARLIER) if earlier else ""
+    said = earlier[-1].strip() if earlier else ""
+    before = "" if "\n" in said else shortened(said, _MAX_EARLIER)
     return f"you said: “{quoted}”." + (f" Before that you said: “{before}”." if before else "")
 
 

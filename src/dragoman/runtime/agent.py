@@ -57,13 +57,14 @@ from .events import Content, Finished, Lost, ProjectInstructions, Reason, RunEve
 from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
+from .open_telemetry import OpenTelemetry
 from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
 from .sandbox_interface import Sandbox
 from .sandboxes import AUTO, Choice, choose
 from .session_state import Session
 from .structured_output import OutputError, output_format, read_output
-from .telemetry import OpenTelemetry, Telemetry
+from .telemetry import Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
 from .upstreams import Binary, Net, Upstreams, usual_model
@@ -338,6 +339,12 @@ class Agent:
                 self._journal.record(self.session, edit)
             except ConfigError as error:  # the edit is made: that it cannot be taken back must not fail the call
                 warnings.warn(f"the edit of {edit.path} cannot be taken back: {error}", stacklevel=2)
+
+    def new_conversation(self) -> None:
+        """Begin a new conversation with the same model, tools and permissions. The one before stays in the store."""
+        before = self.session
+        self.session = Session(id=secrets.token_hex(8), model=before.model, system=before.system)
+        self.instructions = ()
 
     def pause(self) -> None:
         """End the run after the current step."""

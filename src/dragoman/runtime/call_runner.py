@@ -28,7 +28,8 @@ HARMLESS = frozenset({"read", "fetch"})
 BeforeCall = Callable[[ToolCall], str | Awaitable[str | None] | None]
 """Sees each call before it is judged. A text refuses the call, and the model gets the text as the reason."""
 AfterCall = Callable[[ToolCall, ToolResult], ToolResult | Awaitable[ToolResult | None] | None]
-"""Sees the result of each call before it is kept. A result that it returns replaces the result."""
+"""Sees the result of each call before it is kept, but of a call that BeforeCall refused. A result that it returns
+replaces the result."""
 
 _Item = ToolCallProgress | asyncio.Task[Done]
 
@@ -69,7 +70,7 @@ class CallRunner:
             yield ToolCallRequest(call.id, call.name, _arguments(call), prompt_id=session.prompt_id)
         for call in calls:
             if call.id in session.started:
-                yield self._keep_result(_interrupted(call))
+                yield self._keep_result(await self._seen(_interrupted(call)))
         for group in self._groups([call for call in calls if call.id not in session.results]):
             ready: list[tuple[Plan, Approval | None]] = []
             for call in group:
@@ -116,7 +117,7 @@ class CallRunner:
                 return services.toolbox.refused(call, refusal)
             found = await within(services.toolbox.plan(call, self._around, services.policy), self._deadline)
             if isinstance(found, Done):
-                return found
+                return await self._seen(found)
             plan = found
         approval = session.approvals.get(call.id)
         if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
@@ -185,12 +186,15 @@ class CallRunner:
             queue.put_nowait(ToolCallProgress(plan.call.id, text))
 
         around = msgspec.structs.replace(self._around, report=report)
-        done = await self._services.toolbox.finish(plan, around, approval)
+        return await self._seen(await self._services.toolbox.finish(plan, around, approval))
+
+    async def _seen(self, done: Done) -> Done:
+        """A result after the program's own hook has seen it, and perhaps replaced it."""
         if self._services.after is None:
             return done
         found = self._services.after(done.call, done.result)
         if inspect.isawaitable(found):
-            found = await found
+            found = await within(found, self._deadline)
         return done if found is None else msgspec.structs.replace(done, result=found)
 
     def _keep_result(self, done: Done) -> ToolCallResponse:

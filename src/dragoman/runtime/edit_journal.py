@@ -104,8 +104,10 @@ def _take_back(edits: Sequence[FileEdit], workspace: Sequence[Path]) -> None:
 
 
 def commands(session: Session, prompt: int) -> tuple[str, ...]:
-    """The commands that ran for the person's words with this number."""
-    number, found, ran = 0, dict[str, str](), list[str]()
+    """The commands that ran for the person's words with this number. The words are counted from the last: a summary may
+    stand in place of the first."""
+    words = [turn for turn in session.turns if turn.role == "user" and not is_opening(turn)]
+    number, found, ran = session.prompts - len(words), dict[str, str](), list[str]()
     for turn in session.turns:
         if turn.role == "user" and not is_opening(turn):
             number += 1

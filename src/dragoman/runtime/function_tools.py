@@ -30,6 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_JSON_TYPES = {str: "string", int: "integer"}
 _SHOWN = 200
 """Characters of the arguments that a person is shown."""
 
@@ -43,6 +44,9 @@ def _as_tool(given: Any) -> Tool:
     if hasattr(given, "schema"):
         made: Tool = given
         return made
+    if not callable(given):
+        problem = "a tool is a function or a Tool; built-in tools are given by their names with builtin(...)"
+        raise ConfigError("tool", str(given), problem=problem)
     return FunctionTool(given)
 
 
@@ -218,7 +222,25 @@ def type_schema(kind: Any, what: str) -> dict[str, Any]:
         if reference.encode() not in repeated and reference.encode() not in msgspec.json.encode(schema):
             del definitions[own]
     schema.pop("title", None)
-    return {**schema, "$defs": definitions} if definitions else schema
+    whole = {**schema, "$defs": definitions} if definitions else schema
+    _name_types_of_choices(whole)
+    return whole
+
+
+def _name_types_of_choices(schema: Any) -> None:
+    """Give each `enum` its type, in place: msgspec leaves the type out, and some upstreams refuse a schema without."""
+    if isinstance(schema, dict):
+        choices = schema.get("enum")
+        if isinstance(choices, list) and choices and "type" not in schema:
+            kinds = {_JSON_TYPES.get(type(choice)) for choice in choices}
+            if len(kinds) == 1 and None not in kinds:
+                schema["type"] = kinds.pop()
+        for name, value in schema.items():
+            if name not in ("enum", "const", "default", "examples"):
+                _name_types_of_choices(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            _name_types_of_choices(value)
 
 
 def read_foreign(kind: type, value: Any) -> Any:

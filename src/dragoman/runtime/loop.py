@@ -115,15 +115,34 @@ class Loop:
 
     async def compact(self, session: Session) -> list[RunEvent]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
-        return await self._compressed(session, self._models(session.model), None)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            return await self._compressed(session, self._models(session.model), None)
+        finally:
+            self._note_run(session, "stop", clock() - began)
 
     async def run(self, session: Session) -> AsyncGenerator[RunEvent, None]:
         """Run a session until it is the user's turn. The last event is Finished, unless the consumer leaves earlier."""
+        if session.step == "idle":
+            return
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        reason: Reason = "cancelled"
+        try:
+            async with aclosing(self._steps(session)) as events:
+                async for event in events:
+                    if isinstance(event, Finished):
+                        reason = event.finish_reason
+                    yield event
+        finally:
+            self._note_run(session, reason, clock() - began)
+
+    async def _steps(self, session: Session) -> AsyncGenerator[RunEvent, None]:
         self._pausing = False
         clock = asyncio.get_running_loop().time
-        if session.step != "idle":
-            self._models(session.model)  # ConfigError comes first: nothing is saved under an unknown model
-            self._services.save(session)  # the user's words are saved before the first request
+        self._models(session.model)  # ConfigError comes first: nothing is saved under an unknown model
+        self._services.save(session)  # the user's words are saved before the first request
         while session.step != "idle":
             reason: Reason | None = "paused" if self._pausing else self._beyond(session)
             if reason is not None:
@@ -358,6 +377,19 @@ class Loop:
             session.turns, session.held, session.told = turns, 0, []  # the paths of losses have changed
             events.append(Compressed(before, after))
         return events
+
+    def _note_run(self, session: Session, reason: Reason, seconds: float) -> None:
+        self._note(
+            telemetry.AgentRunEvent(
+                prompt_id=session.prompt_id,
+                model=session.model,
+                duration_ms=round(seconds * 1000),
+                finish_reason=reason,
+                input_token_count=session.spent.input or 0,
+                output_token_count=session.spent.output or 0,
+                cost=session.cost,
+            )
+        )
 
     def _note(self, event: telemetry.Noted) -> None:
         if self._telemetry is not None:

@@ -84,24 +84,13 @@ class Policy(Struct):
         return Verdict("ask")
 
     def remember(self, name: str, confirmation: Confirmation, answer: Said) -> None:
-        """Remember that a person always allows this. Never remembered: commands with hidden parts, words that may be
-        programs, variables that the command sets (`PATH=`), and writing to files (`>`). In doubt the person is asked
-        again. A program with options that may be harmful is remembered with exactly these words. A program that reads
-        settings from another folder than the root is not remembered."""
+        """Remember that a person always allows this."""
         if answer == "always_server" and confirmation.server:
-            new = [f"{confirmation.server}/*"]
-        elif answer not in ("always", "always_server"):
-            return
-        elif confirmation.server:
-            new = [f"{confirmation.server}/{confirmation.tool}"]
-        elif confirmation.command:
-            new = [NETWORK] if confirmation.network else []
-            seen = () if confirmation.hidden else read_command(confirmation.command).invocations
-            elsewhere = obeying_elsewhere(seen, confirmation.folder)
-            found = [remembered_entry(one) for one in seen if one[0].text not in elsewhere]
-            new += [entry for entry in found if entry is not None]
+            new: tuple[str, ...] = (f"{confirmation.server}/*",)
+        elif answer in ("always", "always_server"):
+            new = lasting_entries(name, confirmation)
         else:
-            new = [name]
+            return
         self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]
 
     def passed(self, environ: Mapping[str, str]) -> dict[str, str]:
@@ -142,6 +131,22 @@ class Policy(Struct):
             and {words[0] for words in entries if len(words) == 1}.issuperset(others)
             and all(any(covers(words, one) for words in entries) for one in invocations)
         )
+
+
+def lasting_entries(name: str, confirmation: Confirmation) -> tuple[str, ...]:
+    """The entries that a person allows with `always`. There is none for commands with hidden parts, words that may be
+    programs, variables that the command sets (`PATH=`), and writing to files (`>`): in doubt the person is asked again.
+    A program with options that may be harmful is remembered with exactly these words. A program that reads settings
+    from another folder than the root is not remembered."""
+    if confirmation.server:
+        return (f"{confirmation.server}/{confirmation.tool}",)
+    if not confirmation.command:
+        return (name,)
+    seen = () if confirmation.hidden else read_command(confirmation.command).invocations
+    elsewhere = obeying_elsewhere(seen, confirmation.folder)
+    found = [remembered_entry(one) for one in seen if one[0].text not in elsewhere]
+    network = [NETWORK] if confirmation.network else []
+    return tuple(dict.fromkeys([*network, *[entry for entry in found if entry is not None]]))
 
 
 def _runs(confirmation: Confirmation, words: tuple[str, ...]) -> bool:

@@ -41,7 +41,7 @@ class _Row(NamedTuple):
 def _table() -> list[_Row]:
     """All running processes."""
     if not os.path.isdir("/proc/self"):
-        listing = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
+        listing = subprocess.run(["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
         found = [line.split() for line in listing.decode("ascii", "replace").splitlines()]
         return [_Row(int(row[0]), int(row[1]), int(row[2]), 0, 0) for row in found if row[3][:1] != "Z"]
     rows: list[_Row] = []

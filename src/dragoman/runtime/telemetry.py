@@ -1,13 +1,12 @@
 """Owns telemetry: events with fixed fields about tools and upstreams.
 
-`Lines` writes events as lines of JSON. `OpenTelemetry` passes events to the OpenTelemetry API of the process (extra
-`otel`). Without one of them no event leaves the loop.
+`Lines` writes events as lines of JSON. `open_telemetry.py` passes events to the OpenTelemetry API of the process.
+Without one of them no event leaves the loop.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +22,8 @@ from .history import text_of
 from .tool_interface import DiffStat, FileDiff
 from .toolbox import Decision, Done
 
-_TAG = "event.name"
+EVENT_NAME = "event.name"
+"""The field with the kind of an event."""
 _LEFT = 499
 """Status 499: web servers log it when the client closes the connection."""
 
@@ -32,7 +32,7 @@ class _Event(
     Struct,
     frozen=True,
     kw_only=True,
-    tag_field=_TAG,
+    tag_field=EVENT_NAME,
     tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Event")).lower(),
 ):
     prompt_id: str
@@ -84,7 +84,19 @@ class ApiErrorEvent(_Event, frozen=True, kw_only=True):
     duration_ms: int
 
 
-Noted = ToolCallEvent | ApiRequestEvent | ApiResponseEvent | ApiErrorEvent
+class AgentRunEvent(_Event, frozen=True, kw_only=True):
+    """The end of a run: all that happened for one prompt."""
+
+    model: str
+    duration_ms: int
+    finish_reason: str
+    input_token_count: int = 0
+    output_token_count: int = 0
+    cost: float | None = None
+    """US dollars. None: a price is unknown."""
+
+
+Noted = ToolCallEvent | ApiRequestEvent | ApiResponseEvent | ApiErrorEvent | AgentRunEvent
 
 
 class Telemetry(Protocol):
@@ -176,46 +188,11 @@ class Lines:
             raise ConfigError("telemetry", str(file), problem=error.strerror or str(error)) from None
 
     def note(self, event: Noted) -> None:
-        fields = {"event.timestamp": self._now().isoformat(), **_fields(event)}
+        fields = {"event.timestamp": self._now().isoformat(), **fields_of(event)}
         with self._file.open("ab") as out:
             out.write(msgspec.json.encode(fields) + b"\n")
 
 
-class OpenTelemetry:
-    """Events and spans of the OpenTelemetry API, with the fields as attributes. The set-up of the process (`OTEL_...`)
-    decides where they go."""
-
-    def __init__(self, scope: str = "dragoman") -> None:
-        try:
-            from opentelemetry import _logs as logs
-            from opentelemetry import trace
-        except ModuleNotFoundError:
-            raise ConfigError(
-                "telemetry", "otel", problem="it needs opentelemetry: pip install 'dragoman[otel]'"
-            ) from None
-        self._record, self._trace = logs.LogRecord, trace
-        self._logger = logs.get_logger(scope)
-        self._tracer = trace.get_tracer(scope)
-
-    def note(self, event: Noted) -> None:
-        fields = _fields(event)
-        name, end = fields.pop(_TAG), time.time_ns()
-        plain = {key: _attribute(value) for key, value in fields.items()}
-        self._logger.emit(self._record(timestamp=end, event_name=f"dragoman.{name}", body=name, attributes=plain))
-        if not isinstance(event, ApiRequestEvent):  # a span is created when it is over
-            span = self._tracer.start_span(
-                f"dragoman.{name}", attributes=plain, start_time=end - event.duration_ms * 10**6
-            )
-            if not isinstance(event, ApiResponseEvent) and event.error is not None:
-                span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, event.error))
-            span.end(end)
-
-
-def _fields(event: Noted) -> dict[str, Any]:
+def fields_of(event: Noted) -> dict[str, Any]:
     """The fields with a value. Unknown fields are left out."""
     return {name: value for name, value in msgspec.to_builtins(event).items() if value is not None}
-
-
-def _attribute(value: Any) -> str | bool | int | float:
-    """A value that OpenTelemetry takes as an attribute. Other values become JSON text."""
-    return value if isinstance(value, str | bool | int | float) else msgspec.json.encode(value).decode()

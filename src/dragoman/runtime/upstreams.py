@@ -254,6 +254,11 @@ class UpstreamModel:
             place = answer.header("location") or "nowhere"
             return Fault("upstream_bad", f"{self.name} answers with a redirect to {place}", 502)
         fault = self._dialect.read_fault(body, answer.status, dict(answer.headers))
+        if answer.status == 401 and self._upstream.key_env:
+            advice = (
+                f"set {self._upstream.key_env} to a valid key, or run: dragoman login {self.name.partition('/')[0]}"
+            )
+            fault = msgspec.structs.replace(fault, message=f"{fault.message} (the upstream refuses the key: {advice})")
         seconds = until(answer.header("retry-after"), self._net.now()) if fault.retry_after is None else None
         return fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
 

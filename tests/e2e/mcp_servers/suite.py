@@ -10,14 +10,21 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from dragoman.canon.parts import Media, Text
-from dragoman.runtime.mcp.config import ServerConfig
+from dragoman.runtime.mcp.client import Connection
+from dragoman.runtime.mcp.config import OAuthConfig, ServerConfig
+from dragoman.runtime.mcp.oauth import new_login
 from dragoman.runtime.mcp.server import ToolServer
+from dragoman.runtime.mcp.server_requests import Question, ServerRequests
 from dragoman.runtime.mcp.servers import RemoteTool, Servers
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
+from dragoman.store.mcp_logins import Logins
+from dragoman.transport.oauth_redirect import LoopbackRedirect
+from tests.e2e.authorisation_server import signed_in
 from tests.e2e.mcp_servers.office import PDF, PNG, WAV
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -92,14 +99,48 @@ TOOLS = [
 ]
 
 
+async def sign_in(config: ServerConfig, home: str) -> None:
+    """Sign in as `dragoman mcp login` does, with a browser that opens the page and agrees. The tokens are stored. The
+    calls are made here, too: a call may need a login with more scopes."""
+
+    async def show(url: str) -> None:
+        browsers.append(asyncio.create_task(asyncio.to_thread(signed_in, url)))
+
+    browsers: list[asyncio.Task[str]] = []
+    async with LoopbackRedirect(config.oauth.redirect_port) as redirect:
+        auth = new_login(config, Logins({"HOME": home}), redirect, show)
+        connection = Connection("suite", config, login=lambda: auth)
+        try:
+            await connection.connect()
+            for tool in connection.tools:
+                await connection.call(tool.name, {})
+        finally:
+            await connection.close()
+
+
+async def defaults(question: Question) -> Mapping[str, Any]:
+    """A person who takes every default, and else answers in one word."""
+    plain = {"integer": 5, "number": 5, "boolean": True, "text": "word"}
+    return {
+        field.name: plain.get(field.kind, field.choices[:1]) if field.default is None else field.default
+        for field in question.fields
+    }
+
+
 async def visit(address: str) -> None:
     """Connect, look at the tools, make the calls that the scenario names, or one of each tool."""
-    async with Servers({"suite": ServerConfig(url=address, schema_gate="off", timeout=20_000)}) as servers:
+    known = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    oauth = OAuthConfig(client_id=known.get("client_id", ""), client_secret=known.get("client_secret", ""))
+    config = ServerConfig(url=address, schema_gate="off", timeout=20_000, oauth=oauth)
+    if os.environ.get("MCP_CONFORMANCE_SCENARIO", "").startswith("auth/"):
+        with tempfile.TemporaryDirectory() as home:
+            await sign_in(config, home)
+        return
+    async with Servers({"suite": config}, requests=ServerRequests(defaults)) as servers:
         (status,) = servers.status()
         tools = {tool.offered.name: tool for tool in status.tools}
         print(status.version, status.failure, list(tools), status.skipped, file=sys.stderr)
-        named = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}").get("toolCalls")
-        calls = [(call["name"], call["arguments"]) for call in named or ()]
+        calls = [(call["name"], call["arguments"]) for call in known.get("toolCalls") or ()]
         for name, given in calls or [(name, _arguments(tool, status.tools)) for name, tool in tools.items()]:
             try:
                 print((await tools[name].run(given, ToolEnvironment(()))).display, file=sys.stderr)

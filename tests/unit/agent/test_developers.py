@@ -144,6 +144,17 @@ def test_hooks_see_calls_and_results(agent: Made) -> None:
     assert seen == ["weather", "weather"]
 
 
+def test_the_hook_sees_the_result_of_a_call_that_cannot_begin(agent: Made) -> None:
+    seen: list[bool] = []
+
+    def after(one: ToolCall, result: ToolResult) -> None:
+        seen.append(result.is_error)
+
+    model = InTurn(says(call("c1", "weather", '{"town": "Paris"}'), call("c2", "absent", "{}")), says("Done."))
+    agent(model, after_call=after).ask("?")
+    assert seen == [True, True]
+
+
 def test_an_agent_is_a_tool_of_another(agent: Made) -> None:
     helper = agent(InTurn(says("It rains.")))
     expert = helper.as_tool("expert", "Knows the weather.")

@@ -14,8 +14,9 @@ from dragoman.canon import Fault, Response, Stop, Text, Turn, Usage
 from dragoman.errors import ConfigError
 from dragoman.runtime import telemetry
 from dragoman.runtime.events import Content, ToolCallRequest
+from dragoman.runtime.open_telemetry import OpenTelemetry
 from dragoman.runtime.session_state import Session
-from dragoman.runtime.telemetry import Lines, OpenTelemetry
+from dragoman.runtime.telemetry import Lines
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says
 
@@ -39,7 +40,7 @@ def test_a_run_as_lines(tmp_path: Path) -> None:
     noted = _noted(file)
     assert [one["event.name"] for one in noted] == [
         *("api_request", "api_error", "api_request", "api_response"),
-        *("tool_call", "tool_call", "api_request", "api_response"),
+        *("tool_call", "tool_call", "api_request", "api_response", "agent_run"),
     ]
     assert {one["event.timestamp"] for one in noted} == {"2026-11-15T00:00:00+00:00"}
     assert {one["prompt_id"] for one in noted} == {"s1#turn-1"}
@@ -93,12 +94,14 @@ def test_a_call_and_an_answer_that_are_left_are_noted_too(tmp_path: Path) -> Non
         await run.aclose()
 
     asyncio.run(stopped_in(ToolCallRequest, says(call("a", "change"))))
-    last = _noted(file)[-1]
+    last, run = _noted(file)[-2:]
+    assert (run["event.name"], run["finish_reason"]) == ("agent_run", "cancelled")
     assert (last["event.name"], last["success"], last["decision"]) == ("tool_call", False, "auto_accept")
     assert (last["error_type"], last["function_name"]) == ("interrupted", "change")
     endless = says(*["Half of "] * 9)
     asyncio.run(stopped_in(Content, endless))
-    last = _noted(file)[-1]
+    last, run = _noted(file)[-2:]
+    assert (run["event.name"], run["finish_reason"]) == ("agent_run", "cancelled")
     assert (last["event.name"], last["error_type"], last["status_code"]) == ("api_error", "cancelled", 499)
 
 
@@ -111,7 +114,8 @@ def test_questions_beside_the_conversation_are_noted(tmp_path: Path) -> None:
     model = InTurn(Fault("overloaded", "busy", 529), says("They talked."), says("Fine."), window=4000)
     ran(loop(model, telemetry=Lines(file)), session)
     kinds = [one["event.name"] for one in _noted(file)]
-    assert kinds == ["api_request", "api_error", "api_request", "api_response"], "of the summary, then of the question"
+    asked = ["api_request", "api_error", "api_request", "api_response"]
+    assert kinds == [*asked, "agent_run"], "of the summary, then of the question"
 
 
 def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
@@ -126,40 +130,85 @@ def test_thinking_is_counted_apart() -> None:
     assert (event.cached_content_token_count, event.duration_ms, event.response_text) == (80, 500, "Yes.")
 
 
-def test_opentelemetry_gets_events_and_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    logs = pytest.importorskip("opentelemetry._logs")
+class Span:
+    """A span that keeps what it gets."""
+
+    def __init__(self, name: str, **given: Any) -> None:
+        self.name, self.given = name, given
+        self.attributes = dict(given["attributes"])
+        self.status: Any = None
+        self.ended: int | None = None
+
+    def set_attributes(self, attributes: dict[str, Any]) -> None:
+        self.attributes |= attributes
+
+    def set_status(self, status: Any) -> None:
+        self.status = status
+
+    def end(self, at: int) -> None:
+        self.ended = at
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> list[Span]:
+    """The spans that are started. The parent of a span is the span in its context."""
     trace = pytest.importorskip("opentelemetry.trace")
+    found: list[Span] = []
+
+    class Tracer:
+        def start_span(self, name: str, **given: Any) -> Span:
+            found.append(Span(name, **given))
+            return found[-1]
+
+    monkeypatch.setattr(trace, "get_tracer", lambda scope: Tracer())
+    monkeypatch.setattr(trace, "set_span_in_context", lambda span: span)
+    return found
+
+
+def test_opentelemetry_gets_one_trace_of_a_run(spans: list[Span]) -> None:
+    tools = [Plain("look", lambda _: "seen"), Plain("fail", lambda _: ToolError("file_not_found", "no"))]
+    model = InTurn(says(call("a", "look"), call("b", "fail")), Fault("overloaded", "busy", 529), says("Done."))
+    ran(loop(model, tools, telemetry=OpenTelemetry()), begun())
+    run, *inside = spans
+    assert run.name == "invoke_agent dragoman" and run.attributes["finish_reason"] == "stop"
+    assert all(span.given["context"] is run and span.ended is not None for span in inside)
+    assert [span.name for span in inside] == [
+        *("chat model", "execute_tool look", "execute_tool fail", "chat model", "chat model")
+    ]
+    first, look, fail, busy, _ = inside
+    assert {name: first.attributes[name] for name in first.attributes if name.startswith("gen_ai")} == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "test",
+        "gen_ai.request.model": "model",
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 5,
+        "gen_ai.usage.cache_read.input_tokens": 0,
+        "gen_ai.conversation.id": "s1",
+    }
+    assert look.attributes["gen_ai.tool.name"] == "look" and look.status is None
+    assert (fail.attributes["error.type"], fail.status.description) == ("file_not_found", "no")
+    assert (busy.attributes["error.type"], busy.status.description) == ("overloaded", "busy")
+    assert run.attributes["gen_ai.usage.input_tokens"] == 20
+
+
+def test_opentelemetry_gets_events(spans: list[Span], monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = pytest.importorskip("opentelemetry._logs")
     records: list[Any] = []
-    spans: list[Any] = []
 
     class Logger:
         def emit(self, record: Any) -> None:
             records.append(record)
 
-    class Span:
-        def set_status(self, status: Any) -> None:
-            spans[-1]["status"] = status
-
-        def end(self, at: int) -> None:
-            spans[-1]["end"] = at
-
-    class Tracer:
-        def start_span(self, name: str, **fields: Any) -> Span:
-            spans.append({"name": name, **fields})
-            return Span()
-
     monkeypatch.setattr(logs, "get_logger", lambda scope: Logger())
-    monkeypatch.setattr(trace, "get_tracer", lambda scope: Tracer())
     sink = OpenTelemetry()
-    done = telemetry.ToolCallEvent(
-        prompt_id="p", function_name="look", function_args={"n": 1}, duration_ms=20, success=True
-    )
     sink.note(telemetry.ApiRequestEvent(prompt_id="p", model="up/m"))
-    sink.note(done)
+    sink.note(
+        telemetry.ToolCallEvent(
+            prompt_id="p", function_name="look", function_args={"n": 1}, duration_ms=20, success=True
+        )
+    )
     assert [record.event_name for record in records] == ["dragoman.api_request", "dragoman.tool_call"]
     assert dict(records[1].attributes)["function_args"] == '{"n":1}'
-    sink.note(telemetry.api_error(Fault("overloaded", "busy", 529), "up/m", 0.1, "p"))
-    span, failed = spans
-    assert failed["status"].status_code is trace.StatusCode.ERROR and failed["status"].description == "busy"
-    assert "status" not in span and records[1].timestamp == span["end"]
-    assert span["name"] == "dragoman.tool_call" and span["end"] - span["start_time"] == 20_000_000
+    span = spans[-1]
+    assert records[1].timestamp == span.ended and span.ended is not None
+    assert span.ended - span.given["start_time"] == 20_000_000

@@ -24,14 +24,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def runs(home: Path) -> Runs:
+def model() -> str:
+    """The value of DRAGOMAN_MODEL. A module of tests that asks the rehearsal replaces this."""
+    return ""
+
+
+@pytest.fixture
+def runs(home: Path, model: str) -> Runs:
     """Runs a command, and gives its result."""
 
     def run(*words: str | Path, input: str | bytes = "", **more: str) -> Result:
         empty = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")
         rest = ("OLLAMA_HOST", "DRAGOMAN_MODEL", "DRAGOMAN_CONFIG", "DRAGOMAN_STORE", "DRAGOMAN_MCP")
         folders = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
-        env = {**dict.fromkeys((*empty, *rest, *folders), ""), "HOME": str(home), **more}
+        env = {**dict.fromkeys((*empty, *rest, *folders), ""), "HOME": str(home), "DRAGOMAN_MODEL": model, **more}
         return CliRunner(env=env).invoke(main, [str(word) for word in words], input=input)
 
     return run

@@ -10,12 +10,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+Answer = str | tuple[str, dict[str, Any]] | int
+"""A text, a call (the name of a tool and its arguments), or the status of an error."""
+
 
 class FakeUpstream:
     """The answers to give, in their order (the last one again and again), and what arrived."""
 
-    def __init__(self, *answers: str) -> None:
-        self.answers = [*answers] or ["Hello."]
+    def __init__(self, *answers: Answer) -> None:
+        self.answers: list[Answer] = [*answers] or ["Hello."]
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []
         self.port = 0
@@ -37,19 +40,26 @@ class FakeUpstream:
     def answer(self, path: str) -> dict[str, Any]:
         if path.endswith("/models"):
             return {"object": "list", "data": [{"id": "one", "object": "model"}, {"id": "two", "object": "model"}]}
-        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        given = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        message: dict[str, Any] = {"role": "assistant", "content": given}
+        if isinstance(given, int):
+            return {"status": given, "error": {"message": "something is odd", "type": "invalid_request_error"}}
+        if not isinstance(given, str):
+            function = {"name": given[0], "arguments": json.dumps(given[1])}
+            calls = [{"id": f"c{len(self.requests)}", "type": "function", "function": function}]
+            message = {"role": "assistant", "content": None, "tool_calls": calls}
         return {
             "id": "c",
             "object": "chat.completion",
             "created": 1,
             "model": "one",
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 1234, "completion_tokens": 5, "total_tokens": 1239},
         }
 
 
 @contextmanager
-def fake_upstream(*answers: str) -> Iterator[FakeUpstream]:
+def fake_upstream(*answers: Answer) -> Iterator[FakeUpstream]:
     """A running upstream."""
     upstream = FakeUpstream(*answers)
 
@@ -63,8 +73,9 @@ def fake_upstream(*answers: str) -> Iterator[FakeUpstream]:
 
         def _reply(self) -> None:
             upstream.keys.append(self.headers.get("authorization", ""))
-            body = json.dumps(upstream.answer(self.path)).encode()
-            self.send_response(upstream.status)
+            answer = upstream.answer(self.path)
+            body = json.dumps(answer).encode()
+            self.send_response(answer.get("status", upstream.status))
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

@@ -18,6 +18,12 @@ from tests.unit.cli.fake_upstream import fake_upstream
 
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xff"
 
+
+@pytest.fixture
+def model() -> str:
+    return "rehearsal/rules"
+
+
 VALUES = {
     "max_tokens": ("5", 5),
     "temperature": ("0.2", 0.2),

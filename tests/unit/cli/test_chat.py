@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +14,18 @@ from pathlib import Path
 import pexpect
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from dragoman.canon import Media, Text
+from dragoman.cli.ask_output import Approver
 from dragoman.cli.chat_commands import ChatCommands
 from dragoman.cli.chat_message import message_parts
-from dragoman.cli.chat_output import _complete
+from dragoman.cli.chat_output import MarkdownOutput, _complete
+from dragoman.cli.clipboard_image import clipboard_image
 from dragoman.cli.main import main
 from dragoman.errors import ConfigError
+from dragoman.runtime import Confirmation, Content, Finished, RunEvent, ToolCallRequest, ToolCallResponse
+from tests.unit.cli.fake_upstream import fake_upstream
 
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _COMMAND = "from dragoman.cli.main import main; main()"
@@ -36,7 +43,7 @@ class Terminal:
         env = {**kept, **quiet, "HOME": str(folder.parent)}
         self.child = pexpect.spawn(
             sys.executable,
-            ["-c", _COMMAND, "chat", *options],
+            ["-c", _COMMAND, "chat", "--model", "rehearsal/rules", *options],
             cwd=str(folder),
             env=env,  # type: ignore[arg-type]
             encoding="utf-8",
@@ -97,6 +104,18 @@ def test_a_chat_with_a_call_an_approval_and_an_undo(terminal: Terminal, folder: 
     terminal.expect("taken back")
     assert not (folder / "new.txt").exists()
     assert terminal.end() == 0
+
+
+def test_a_chat_that_is_continued_shows_where_it_stands(terminal: Terminal, folder: Path) -> None:
+    terminal.type("My name is Ada.")
+    terminal.expect("tokens out")
+    terminal.end()
+    again = Terminal(folder, "--continue")
+    shown = again.expect("you said: “My name is Ada.”")
+    assert "This chat has 1 messages" in shown or "> My name is Ada." in shown
+    again.type("/retry")
+    again.expect("the last answer is complete")
+    assert again.end() == 0
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, folder: Path) -> None:
@@ -190,3 +209,86 @@ def test_a_file_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch)
 )
 def test_complete_paragraphs(text: str, complete: str) -> None:
     assert text[: _complete(text)] == complete
+
+
+def test_a_new_conversation_and_other_permissions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = f'My name is Ada.\n/new\n/wire gemini\n/approve\n/approve nonsense\n/approve edits\nCall write_file with {{\
+"file_path": "{folder}/new.txt", "content": "hello"}}\n/quit\nnever\n'
+    out, err = piped(folder, monkeypatch, lines)
+    assert "a new conversation" in out and "Ada" not in out.partition("a new conversation")[2]
+    assert "\nask\n" in out and "\nedits\n" in out and "nonsense" in err
+    assert (folder / "new.txt").read_text() == "hello" and "never" not in out
+
+
+def test_the_picture_in_the_clipboard_joins_the_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs, data = folder.parent / "bin", folder.parent / "clip.png"
+    programs.mkdir()
+    data.write_bytes(PICTURE)
+    (programs / "wl-paste").write_text("#!/bin/sh\necho no picture\n")
+    (programs / "xclip").write_text(f"#!/bin/sh\n[ \"$4\" = image/png ] && cat '{data}'\n")
+    for one in programs.iterdir():
+        one.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    tempfile.tempdir = None
+    found = clipboard_image(folder)
+    assert found is not None and found.read_bytes() == PICTURE and found.stat().st_mode & 0o077 == 0
+    _, picture = message_parts(f'See @"{found}" ', folder)
+    assert isinstance(picture, Media) and picture.mime == "image/png"
+    assert clipboard_image(programs) is None, "a program in the working folder is not started"
+    data.write_bytes(b"words")
+    assert clipboard_image(folder) is None
+
+
+def shown(*events: RunEvent) -> str:
+    """What a terminal of 60 columns shows for events."""
+    written = io.StringIO()
+    output = MarkdownOutput(Console(file=written, force_terminal=True, width=60, color_system=None))
+    output.begin()
+    for event in events:
+        output.tell(event)
+    output.rest()
+    return _CONTROL.sub("", written.getvalue())
+
+
+def test_one_empty_line_between_paragraphs_and_the_address_of_a_link() -> None:
+    pieces = ("# Plan\n\n", "One\n\n", "- a\n- b\n\n", "See [here](https://a.example).\n\n")
+    kept = [line.rstrip() for line in shown(*[Content(one) for one in pieces], Finished("stop")).splitlines()]
+    text = ["Plan", "", "One", "", " • a", " • b", "", "See here (https://a.example)."]
+    assert kept[kept.index("Plan") :] == [*text, "tokens unknown · cost unknown"]
+
+
+def test_the_card_of_an_edit_leaves_the_text_to_the_diff() -> None:
+    card = shown(ToolCallRequest("c1", "write_file", {"file_path": "/a.txt", "content": "words"}))
+    assert "/a.txt" in card and "words" not in card
+    assert "words" in shown(ToolCallRequest("c1", "other", {"file_path": "/a.txt", "content": "words"}))
+
+
+def test_the_end_of_a_commands_output_stays() -> None:
+    lines = "\n".join([f"line {number}" for number in range(20)])
+    kept = shown(ToolCallResponse("c1", "run_shell_command", (), lines))
+    assert "12 lines before" in kept and "line 11" not in kept and "line 12" in kept and "line 19" in kept
+
+
+@pytest.mark.parametrize(
+    ("command", "hidden", "offered"),
+    [
+        ("git log", False, "[a]lways `git`"),
+        ("ls -la | wc -l", False, "[a]lways `ls`, `wc`"),
+        ("$X", True, "[y]es, [n]"),
+    ],
+)
+def test_always_names_what_it_allows(command: str, hidden: bool, offered: str) -> None:
+    asked = Confirmation("Run", "run", command=command, roots=("x",), hidden=hidden)
+    assert offered in Approver(MarkdownOutput(Console())).words(asked)
+
+
+def test_a_failed_answer_is_asked_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder.parent))
+    with fake_upstream(400, "Fine.") as upstream:
+        words = ["chat", "-m", "fake/one", "--config", str(upstream.config(folder.parent))]
+        done = CliRunner().invoke(main, words, input="Hello\n/retry\n/retry\n")
+    assert "something is odd (/retry asks again)" in done.stderr and "Fine." in done.stdout
+    assert "the last answer is complete" in done.stderr
+    assert [one["messages"][-1]["content"] for one in upstream.requests] == ["Hello", "Hello"]

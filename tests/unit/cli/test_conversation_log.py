@@ -11,6 +11,11 @@ from tests.unit.cli.conftest import Runs
 from tests.unit.cli.fake_upstream import fake_upstream
 
 
+@pytest.fixture
+def model() -> str:
+    return "rehearsal/rules"
+
+
 def test_conversations_are_found_by_their_words(runs: Runs, home: Path) -> None:
     Path("notes.txt").write_text("A dragoman was an interpreter.")
     assert runs("ask", f"Read the file {os.getcwd()}/notes.txt").exit_code == 0

@@ -22,6 +22,11 @@ WRITE = "run the shell command `touch {}`"
 
 
 @pytest.fixture
+def model() -> str:
+    return "rehearsal/rules"
+
+
+@pytest.fixture
 def none_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandboxes, "_probed", lambda name: "the kernel refuses it")
 

@@ -169,8 +169,8 @@ def test_without_any_key_the_command_works_as_if_there_were_no_file(folder: Fold
     folder.environment["MY_KEY"] = KEY
     folder.config(host, "MY_KEY")
     done = folder.run("ask", "hello")
-    assert (done.returncode, host.connections) == (0, 0)
-    assert "Rehearsal" in done.stdout and NOT_USED in done.stderr
+    assert (done.returncode, done.stdout, host.connections) == (2, "", 0)
+    assert "no key is set" in done.stderr and NOT_USED in done.stderr
 
 
 @pytest.mark.parametrize("how", ["option", "variable", "trust"])
@@ -219,7 +219,7 @@ def test_anything_but_a_yes_at_the_terminal_is_a_no(folder: Folder, host: Host, 
     folder.environment["MY_KEY"] = KEY
     folder.config(host, "MY_KEY")
     seen = folder.at_a_terminal(answer, "ask", "hello")
-    assert NOT_USED in seen and "Rehearsal" in seen
+    assert NOT_USED in seen and "no key is set" in seen
     assert host.connections == 0
     assert not (folder.home / ".local/share/dragoman/trusted-files.json").exists()
 
@@ -395,7 +395,7 @@ def test_in_the_users_own_configuration_folder_nobody_is_asked(folder: Folder) -
         read(own, folder.home).read()
 
 
-@pytest.mark.parametrize("command", [("config", "check"), ("config", "show"), ("config", "trust"), ("ask", "hello")])
+@pytest.mark.parametrize("command", [("config", "check"), ("config", "show"), ("config", "trust"), ("models",)])
 @pytest.mark.parametrize("kind", ["pipe", "endless", "folder", "large"])
 def test_no_command_waits_for_what_is_no_file_of_a_folder(folder: Folder, command: tuple[str, ...], kind: str) -> None:
     file = folder.place / "dragoman.toml"
@@ -409,7 +409,7 @@ def test_no_command_waits_for_what_is_no_file_of_a_folder(folder: Folder, comman
         file.write_bytes(b"#" * 2_000_000)
     done = folder.run(*command)
     assert "Traceback" not in done.stderr and "dragoman.toml" in done.stderr
-    assert done.returncode == (0 if command[0] == "ask" else 1)
+    assert done.returncode == (0 if command[0] == "models" else 1)
 
 
 def test_a_file_that_is_named_may_be_a_pipe_and_has_an_end(folder: Folder, host: Host) -> None:

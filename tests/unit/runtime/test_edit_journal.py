@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dragoman.canon import ToolCall
+from dragoman.canon import Text, ToolCall, Turn
 from dragoman.cli.main import main
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Policy, Session
@@ -113,3 +113,18 @@ def test_a_forgotten_conversation_leaves_no_content_of_files(rig: Rig, monkeypat
     assert rig.store.find(KIND, {"session": "s1"})
     assert CliRunner().invoke(main, ["log", "s1", "--forget"]).exit_code == 0
     assert rig.store.find(KIND) == []
+
+
+def test_commands_are_those_of_the_same_prompt_also_after_a_summary(rig: Rig) -> None:
+    def command(text: str) -> ToolCall:
+        return call(f"c-{text}", "run_shell_command", f'{{"command": "{text}"}}')
+
+    rig.prompt(rig.write("a", "one"), command("echo first"))
+    rig.prompt(command("echo second"))
+    rig.prompt(rig.write("b", "two"), command("echo third"))
+    turns = rig.session.turns
+    third = [place for place, turn in enumerate(turns) if turn.role == "user"][3]  # the first is the opening
+    summary = (Turn("user", (Text("They wrote a file."),)), Turn("assistant", (Text("Yes."),)))
+    rig.session.turns = (*summary, *turns[third:])
+    assert rig.undo() == (["b"], ["echo third"])
+    assert rig.undo() == (["a"], []), "the summary has no commands"

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from dragoman.canon import Media, Text, ToolCall
 from dragoman.errors import ConfigError
-from dragoman.runtime import FunctionTool, Policy, Toolbox, ToolEnvironment, builtin, tool
+from dragoman.runtime import Agent, FunctionTool, Policy, Toolbox, ToolEnvironment, builtin, tool
 from dragoman.runtime.docstring_parameters import described
 from dragoman.runtime.toolbox import Done
 
@@ -69,7 +69,7 @@ def test_the_schema_and_the_description() -> None:
         "type": "object",
         "properties": {
             "city": {"type": "string", "description": "The name of the city, in English."},
-            "unit": {"enum": ["C", "F"], "default": "C", "description": "Celsius or Fahrenheit."},
+            "unit": {"enum": ["C", "F"], "default": "C", "type": "string", "description": "Celsius or Fahrenheit."},
         },
         "required": ["city"],
         "additionalProperties": False,
@@ -235,3 +235,17 @@ def test_built_in_tools_by_name() -> None:
     assert len(builtin()) == 12
     with pytest.raises(ConfigError, match="read_file"):
         builtin("read_flie")
+
+
+def test_choices_have_a_type_wherever_they_stand_and_mixed_ones_have_none() -> None:
+    def pick(sizes: list[Literal[1, 2]], mixed: Literal["a", 1]) -> str:
+        return ""
+
+    properties = tool(pick).schema["properties"]
+    assert properties["sizes"]["items"] == {"enum": [1, 2], "type": "integer"}
+    assert "type" not in properties["mixed"]
+
+
+def test_a_name_is_no_tool() -> None:
+    with pytest.raises(ConfigError, match=r"tool 'read_file': .* builtin\(...\)"):
+        Agent(tools=["read_file"])  # type: ignore[list-item]

@@ -14,21 +14,24 @@ import pytest
 
 from dragoman.runtime import line_search
 from dragoman.runtime.builtin_tools import search_file_content
-from dragoman.runtime.builtin_tools.search_file_content import SearchFileContent, ripgrep_here
+from dragoman.runtime.builtin_tools.search_file_content import SearchFileContent
 from dragoman.runtime.policy import Policy
+from dragoman.runtime.program_search import program_outside
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, failure, said
 from tests.unit.runtime.test_files import fill
 
+RIPGREP = program_outside("rg", ())
+
 WAYS = [
     pytest.param("", id="own"),
-    pytest.param("rg", id="ripgrep", marks=pytest.mark.skipif(ripgrep_here() is None, reason="ripgrep is not here")),
+    pytest.param("rg", id="ripgrep", marks=pytest.mark.skipif(RIPGREP is None, reason="ripgrep is not here")),
 ]
 
 
 @pytest.fixture(params=WAYS)
 def tool(request: pytest.FixtureRequest) -> SearchFileContent:
-    return SearchFileContent(request.param and ripgrep_here())
+    return SearchFileContent(request.param and RIPGREP)
 
 
 def search(tool: SearchFileContent, arguments: dict[str, Any], *workspace: Path) -> Done:
@@ -215,3 +218,19 @@ def test_the_searching_program_follows_no_link(tmp_path: Path) -> None:
     )
     found = [json.loads(line)["data"]["path"]["text"] for line in done.stdout.splitlines()]
     assert found == ["real/secret"]
+
+
+def test_a_program_in_the_workspace_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked before a search, and a search has no sandbox."""
+    workspace, outside = tmp_path / "work", tmp_path / "outside"
+    for folder in (workspace / "bin", outside):
+        folder.mkdir(parents=True)
+        program = folder / "rg"
+        program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/{folder.parent.name}-started'\nexit 1\n")
+        program.chmod(0o700)
+    (tmp_path / "link").symlink_to(workspace / "bin")
+    monkeypatch.chdir(workspace / "bin")
+    monkeypatch.setenv("PATH", f".:{workspace}/bin:{tmp_path}/link:{outside}")
+    assert program_outside("rg", (workspace,)) == str(outside / "rg")
+    search(SearchFileContent(), {"pattern": "x"}, workspace)
+    assert not (tmp_path / "work-started").exists() and (tmp_path / f"{tmp_path.name}-started").exists()

@@ -25,13 +25,16 @@ MAX_OUTPUT = 400_000
 """Bytes of a command's output that are kept: so many from its beginning, and as many from its end."""
 QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
 """Variables that switch off pagers, prompts and editors: no person can answer them."""
-NO_FOUND_REPOSITORY = {
-    "GIT_CONFIG_COUNT": "1",
+CAREFUL_GIT = {
+    "GIT_CONFIG_COUNT": "2",
     "GIT_CONFIG_KEY_0": "safe.bareRepository",
     "GIT_CONFIG_VALUE_0": "explicit",
+    "GIT_CONFIG_KEY_1": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_1": "false",
 }
 """Git takes any folder with certain files as a bare repository, and starts programs from its `config`. A cloned folder
-can contain such a folder, so git must not discover bare repositories (git-config(1), safe.bareRepository)."""
+can contain such a folder, so git must not discover bare repositories (git-config(1), safe.bareRepository). In every
+repository nearly every command of git starts the program that `core.fsmonitor` names, so that none is started."""
 _NETWORK = {
     "type": "boolean",
     "description": "True if the command needs the network. The user may be asked.",
@@ -130,7 +133,7 @@ class RunShellCommand(Tool):
 
     def _start(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> ProcessStart:
         folder = workspace_file_access.place(arguments.get("directory") or ".", around.workspace).path
-        environment = {**around.environment, **QUIET, **NO_FOUND_REPOSITORY}
+        environment = {**around.environment, **QUIET, **CAREFUL_GIT}
         start = ProcessStart(self._shell.command(arguments["command"]), folder, environment, around.workspace)
         if self.sandbox is None:
             return start

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .. import file_walk, globs, line_search, processes, text_file, workspace_file_access
+from ..program_search import program_outside
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 from ..workspace_file_access import Place
 
@@ -22,11 +22,6 @@ MAX_LINE = 2000
 SECONDS = 60.0
 _PIECE = 1 << 26
 """Most bytes of one match in the output of the search program."""
-
-
-def ripgrep_here() -> str | None:
-    """The path of ripgrep, on the machine or in the Python environment; None: not installed."""
-    return shutil.which("rg") or shutil.which("rg", path=str(Path(sys.executable).parent))
 
 
 class Match(NamedTuple):
@@ -58,8 +53,8 @@ class SearchFileContent(Tool):
     }
 
     def __init__(self, ripgrep: str | None = None) -> None:
-        self.ripgrep = ripgrep_here() if ripgrep is None else ripgrep
-        """The path of ripgrep. "" or None: search without ripgrep."""
+        self.ripgrep = ripgrep
+        """The path of ripgrep. "": search without ripgrep. None: with ripgrep if it is installed."""
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["pattern"]:
@@ -100,8 +95,9 @@ class SearchFileContent(Tool):
         if limit <= 0:
             return []
         file_filter = _FileFilter(where, around.workspace)
-        if self.ripgrep:
-            command = [self.ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
+        ripgrep = program_outside("rg", around.workspace) if self.ripgrep is None else self.ripgrep
+        if ripgrep:
+            command = [ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
             return await _listen(command, where.path, b"", limit, file_filter, around)
         found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])

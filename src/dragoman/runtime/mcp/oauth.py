@@ -74,12 +74,21 @@ class LoginStorage:
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         """The client: as configured, else as it was registered."""
         if self._oauth.client_id:
-            return OAuthClientInformationFull(
-                client_id=self._oauth.client_id,
-                client_secret=self._oauth.client_secret or None,
-                token_endpoint_auth_method="client_secret_post" if self._oauth.client_secret else "none",
-            )
+            return self.configured_client((self.login.server or {}).get("token_endpoint_auth_methods_supported"))
         return None if self.login.client is None else OAuthClientInformationFull.model_validate(self.login.client)
+
+    def configured_client(self, methods: list[str] | None) -> OAuthClientInformationFull | None:
+        """The client of the configuration, with a way to send its secret that the server takes (RFC 8414: a server that
+        names none takes the header `Authorization`). None: the server registers clients itself."""
+        if not self._oauth.client_id:
+            return None
+        secret = self._oauth.client_secret or None
+        method = "client_secret_basic" if methods is None or "client_secret_basic" in methods else "client_secret_post"
+        return OAuthClientInformationFull(
+            client_id=self._oauth.client_id,
+            client_secret=secret,
+            token_endpoint_auth_method=method if secret else "none",
+        )
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Keep the client that the server has registered. It is stored with the tokens: a login that ends without
@@ -118,6 +127,11 @@ def new_login(
         if urlsplit(url).scheme not in ("https", "http"):
             raise LoginError("the server names an address for the login that is no web address")
         state = parse_qs(urlsplit(url).query)["state"][0]
+        assert storage.provider is not None
+        context = storage.provider.context
+        server = context.oauth_metadata  # the SDK read the client before it knew the server
+        known = storage.configured_client(server.token_endpoint_auth_methods_supported if server is not None else None)
+        context.client_info = known or context.client_info
         await show(url)
 
     async def answered() -> AuthorizationCodeResult:

@@ -41,7 +41,12 @@ class Field(Struct, frozen=True):
     def read(self, typed: str) -> Any:
         """The value of a typed answer. ValueError: the answer does not fit."""
         if self.kind in ("integer", "number"):
-            return int(typed) if self.kind == "integer" else float(typed)
+            try:
+                return int(typed) if self.kind == "integer" else float(typed)
+            except ValueError:
+                raise ValueError(
+                    "a whole number is needed" if self.kind == "integer" else "a number is needed"
+                ) from None
         if self.kind == "boolean":
             word = typed.lower()
             if word not in ("y", "yes", "true", "n", "no", "false"):
