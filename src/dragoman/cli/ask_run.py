@@ -257,8 +257,8 @@ def make_agent(
     )
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
         teller.say(
-            "no key is set, so the rehearsal answers, which is no model"
-            " (set ANTHROPIC_API_KEY or another key, or run dragoman login)"
+            "no key is set, so the rehearsal answers: fixed rules, no model. Set ANTHROPIC_API_KEY or another key, or "
+            'run dragoman login. The rules call tools too: dragoman ask "List the directory $PWD"'
         )
     return agent
 

@@ -194,7 +194,9 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
     try:
         data = read_named_file(path)
     except OSError as error:
-        raise FileError(str(path), "", (), error.strerror or str(error)) from None
+        absent = "there is no such file. `dragoman config init` writes one"
+        words = absent if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise FileError(str(path), "", (), words) from None
     return parse(data, str(path), environment)
 
 
