@@ -145,7 +145,7 @@ def explained(loss: Loss) -> dict[str, Any]:
 
 def _explained_losses(exchange: Exchange) -> list[dict[str, Any]]:
     """The losses, each with the document that its path points into."""
-    asked = len(exchange.request_losses)
+    asked = len(exchange.request_losses if exchange.sent else exchange.losses)  # unsent: there is no other document
     return [
         {**explained(loss), "document": "request" if number < asked else "answer"}
         for number, loss in enumerate(exchange.losses)

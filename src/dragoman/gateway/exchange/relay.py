@@ -410,14 +410,13 @@ class Relay:
         exchange, call = self._exchange, self._call
         if call.model:
             asked.asked = call.model
-        exchange.losses = exchange.request_losses = losses = asked.losses
+        exchange.losses = losses = asked.losses
         exchange.repairs = asked.repairs
         if losses and plan.refused is not None and (lost := plan.refused(losses)) is not None:
             raise Refused(lost)
         if plan.lost:
-            losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
-            exchange.losses = exchange.request_losses = losses
-        exchange.sent = asked.body
+            exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
+        exchange.sent, exchange.request_losses = asked.body, exchange.losses
         return asked
 
     def _unusual(self, plan: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
