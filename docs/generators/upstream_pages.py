@@ -174,7 +174,9 @@ def _differences(upstream: _Upstream) -> list[str]:
     if not upstream.rows:
         return []
     out = ["## Where the host differs from its dialect", ""]
-    out += ["The translation obeys these facts, and reports each field that it leaves out. A mark such as `[D]` names the"]
+    out += [
+        "The translation obeys these facts, and reports each field that it leaves out. A mark such as `[D]` names the"
+    ]
     out += ["[kind of the source](../how-to/model-gates.md#what-a-row-rests-on).", ""]
     out += heading("Models", "Facts", "Source", "Date")
     for row in upstream.rows:

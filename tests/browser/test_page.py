@@ -272,6 +272,16 @@ def test_a_question_is_asked_in_any_dialect_and_its_tools_are_answered(
     assert f"client{dialect}" in page.locator(".beside dl.inline").inner_text().replace("\n", "")
 
 
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_every_question_to_begin_with_leads_to_a_call(number: int, watched: Watched, base: str) -> None:
+    page = watched.open(f"{base}/#ask")
+    page.locator(".ideas button").nth(number).click()
+    page.locator(".part.call").wait_for()
+    assert not page.locator(".ideas").is_visible()
+    page.get_by_role("button", name="New conversation").click()
+    assert page.locator(".ideas").is_visible()
+
+
 def test_a_question_that_fails_shows_why(watched: Watched, base: str) -> None:
     page = watched.open(f"{base}/#ask")
     page.get_by_role("combobox", name="model").fill("nobody/knows")

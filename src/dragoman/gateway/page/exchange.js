@@ -102,7 +102,13 @@ function actions(one, about) {
       result.replaceChildren(h("p", {class: "error"}, error.message));
     }
   }}, "Send again to");
-  const copies = h("details", {class: "menu"}, h("summary", null, "Copy as"), h("div", {class: "box"},
+  const copies = h("details", {class: "menu", ontoggle: () => {
+    if (copies.open) addEventListener("click", event => { if (!copies.contains(event.target)) copies.open = false; }, {once: true});
+  }, onkeydown: event => {
+    if (event.key !== "Escape" || !copies.open) return;
+    event.stopPropagation();
+    copies.open = false;
+  }}, h("summary", null, "Copy as"), h("div", {class: "box"},
     copyButton("curl", () => asCurl(one)), copyButton("Python", () => asPython(one)), copyButton("conformance case", () => asCase(one))));
   return {buttons: h("div", {class: "bar"}, copies, again, chosen), result};
 }
