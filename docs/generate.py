@@ -28,6 +28,7 @@ from .generators.api_page import api
 from .generators.client_pages import client_pages
 from .generators.command_line_page import command_line
 from .generators.configuration_page import configuration
+from .generators.host_facts import in_words
 from .generators.tables import cells
 from .generators.upstream_pages import upstream_pages
 
@@ -151,7 +152,7 @@ def upstreams() -> str:
         names = ", ".join(one.names or one.of)
         spoken = ", ".join(one.dialects)
         models = ", ".join(one.models) or "all"
-        out.append(cells(names, ", ".join(one.match), models, spoken, _listed(one.facts), one.source, one.date))
+        out.append(cells(names, ", ".join(one.match), models, spoken, in_words(one.facts), one.source, one.date))
     return "\n".join(out) + "\n"
 
 

@@ -58,6 +58,8 @@ def _page(name: str, row: ClientRow) -> str:
         out += ["## Install", "", "```sh", row.install, "```", ""]
     out += _session(name, row)
     out += _lasting(name, row)
+    if row.notes:
+        out += ["## Good to know", "", *[line for note in row.notes for line in (*textwrap.wrap(note, 120), "")]]
     out += ["## What was tested", "", *_tested(row), ""]
     out.append("See also: [coding agents](../how-to/coding-agents.md), [all options](../reference/cli.md).")
     return "\n".join(out) + "\n"

@@ -8,6 +8,7 @@ from dragoman.dialects import get
 from dragoman.facts import hosts
 from dragoman.transport.upstream_config import known_environments
 
+from .host_facts import in_words
 from .tables import cells, heading
 
 TITLES = {
@@ -173,8 +174,11 @@ def _differences(upstream: _Upstream) -> list[str]:
     if not upstream.rows:
         return []
     out = ["## Where the host differs from its dialect", ""]
+    out += [
+        "The translation obeys these facts, and reports each field that it leaves out. A mark such as `[D]` names the"
+    ]
+    out += ["[kind of the source](../how-to/model-gates.md#what-a-row-rests-on).", ""]
     out += heading("Models", "Facts", "Source", "Date")
     for row in upstream.rows:
-        facts = ", ".join([f"{name}: {value}" for name, value in row.facts.items()])
-        out.append(cells(", ".join(row.models) or "all", facts, row.source, row.date))
+        out.append(cells(", ".join(row.models) or "all", in_words(row.facts), row.source, row.date))
     return [*out, ""]

@@ -29,9 +29,10 @@ def complete(
     """Send a request to an upstream, and return the answer in the dialect of the request, with the losses of both ways.
 
     `upstream` is `NAME/MODEL`. The name is one whose key is in the environment (`openai`, `anthropic`, `gemini`,
-    `openrouter`, `ollama`) or, together with `base_url`, the dialect of that address. `key` replaces the key of the
-    environment. `timeout` is the time for the whole answer, in seconds. Streams are not supported: use the gateway, or
-    `StreamTranslator` with a client of your own.
+    `openrouter`, `ollama`), or `rehearsal`, which answers by fixed rules without any network, or, together with
+    `base_url`, the dialect of that address. `key` replaces the key of the environment. `timeout` is the time for the
+    whole answer, in seconds. Streams are not supported: use the gateway, or `StreamTranslator` with a client of your
+    own.
 
     FaultError: the upstream answered with a fault; its `body` is the fault in the request's dialect. TransportError:
     no answer came. LossError: the request would lose more than `tolerance` allows; nothing was sent.
@@ -68,6 +69,10 @@ async def acomplete(
     """The same as `complete`, for programs with an event loop."""
     import os
 
+    if upstream.startswith("rehearsal/") and not base_url:
+        from .rehearsal.one_answer import rehearsed
+
+        return rehearsed(request, dialect, upstream, tolerance)
     from .transport import exchange_without_gateway
 
     place, model, variables = exchange_without_gateway.placed(

@@ -87,14 +87,23 @@ class FaultError(DragomanError):
         super().__init__(f"{fault.kind} ({fault.status}): {fault.message}")
 
 
-class ConfigError(DragomanError):
-    """An unknown name or option. With `problem`: a known one that cannot be used, for that reason."""
+def _nearest(got: str, valid: tuple[str, ...]) -> str:
+    from difflib import get_close_matches  # late: only a mistake needs it
 
-    def __init__(self, what: str, got: str, valid: tuple[str, ...] = (), problem: str = "") -> None:
+    return next(iter(get_close_matches(got.lower(), valid, 1)), "")
+
+
+class ConfigError(DragomanError):
+    """An unknown name or option. With `problem`: a known one that cannot be used, for that reason. `meant`: the name
+    that the caller probably means; by default the valid name that is most similar."""
+
+    def __init__(self, what: str, got: str, valid: tuple[str, ...] = (), problem: str = "", *, meant: str = "") -> None:
         self.what = what
         self.got = got
         self.valid = valid
         self.problem = problem
         named = f"{what} {got!r}" if got else what
         hint = f"; valid: {', '.join(valid)}" if valid else ""
+        if valid and not problem and got not in valid and (meant := meant or _nearest(got, valid)):
+            hint = f"; did you mean {meant}? (valid: {', '.join(valid)})"
         super().__init__(f"{named}: {problem}{hint}" if problem else f"unknown {named}{hint}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(os.environ["DRAGOMAN_AGENTS"]) if "DRAGOMAN_AGENTS" in os.environ else None
-"""Where npm put them; None: they are not to be tried."""
+"""Where npm and pip put them; None: they are not to be tried."""
 
 
 class Command(NamedTuple):
@@ -53,7 +53,9 @@ class Agent(NamedTuple):
 
 def program(name: str) -> Path:
     """Where an agent's program is, if it is installed."""
-    return (FOLDER or Path()).resolve() / "node_modules" / ".bin" / name
+    folder = (FOLDER or Path()).resolve()
+    own = folder / name / "bin" / name  # an environment of its own for each Python program
+    return own if own.exists() else folder / "node_modules" / ".bin" / name
 
 
 def _claude(place: Place, prompt: str) -> Command:

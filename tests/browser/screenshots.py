@@ -33,9 +33,12 @@ AS_WEBP = """async png => {
 """Turns a picture into WebP."""
 
 
-def take(page: Page, folder: Path, name: str) -> None:
-    """Save what the page shows, as a small WebP file. The browser itself makes it from a PNG."""
+def take(page: Page, folder: Path, name: str, pointed: str = "") -> None:
+    """Save what the page shows, as a small WebP file. The browser itself makes it from a PNG. `pointed`: where the
+    pointer is."""
     page.mouse.move(0, 0)
+    if pointed:
+        page.locator(pointed).first.hover()
     page.wait_for_timeout(300)  # colours of buttons fade
     path = folder / f"page-{name}.webp"
     path.write_bytes(base64.b64decode(page.evaluate(AS_WEBP, base64.b64encode(page.screenshot()).decode())))
@@ -54,6 +57,12 @@ def pictures(page: Page, base: str, folder: Path) -> None:
     take(page, folder, "conversation")
     page.get_by_role("tab", name="Wire").click()
     take(page, folder, "wire")
+    page.goto(f"{base}/#live/{sent[2]}")
+    page.locator(".beside article h2", has_text="google").wait_for()
+    page.get_by_role("tab", name="Wire").click()
+    page.locator(".frames details").nth(6).scroll_into_view_if_needed()
+    page.locator(".beside:visible").evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")
+    take(page, folder, "stream", pointed=".frames details:nth-of-type(7)")
     page.goto(f"{base}/#translate")
     page.locator(".target").first.wait_for()
     take(page, folder, "translate")

@@ -86,6 +86,10 @@ def test_both_sides_are_joined_and_a_loss_stands_at_its_line(watched: Watched, b
     other = sides.nth(1).locator(f'[data-join="{number}"]')
     sides.nth(0).locator(f'[data-join="{number}"]').hover()
     assert "lit" in other.get_attribute("class")
+    assert page.locator(".curves path.lit").count() == 1
+    assert sides.nth(0).locator(".note", has_text="id.invented").count() == 0
+    answer = page.locator(".sides").nth(1)
+    assert answer.locator(".note", has_text="id.invented").count() == 1, "the id of the answer was invented"
     page.get_by_role("tab", name="Tool cycle").click()
     assert page.locator(".rung .call").count() == 2
 
@@ -97,11 +101,48 @@ def test_a_stream_is_stepped_through_event_by_event(watched: Watched, base: str)
     page.get_by_role("tab", name="Stream").click()
     assert "frame 1 of" in page.locator("output").inner_text()
     assert "message_start" in page.locator("output").inner_text()
-    before = page.locator(".side .turns").inner_text()
+    so_far = page.locator(".so-far .turns")
+    before = so_far.inner_text()
     for _ in range(4):
         page.get_by_role("button", name="next frame").click()
-    assert page.locator(".side .turns").inner_text() != before
-    assert "Rehearsal" in page.locator(".side .turns").inner_text()
+    assert so_far.inner_text() != before
+    assert "Rehearsal" in so_far.inner_text()
+    assert re.search(r"the upstream's frame \d+", page.locator(".side h3").nth(1).inner_text())
+    assert '"delta"' in page.locator(".side").nth(1).inner_text()
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_selector("output:has-text('message_stop')")
+    assert "station offline" in so_far.inner_text()
+
+
+def test_the_frames_of_both_streams_that_bring_the_same_words_are_joined(watched: Watched, base: str) -> None:
+    page = live(watched, base)
+    _, exchange = ask(base, *claude("google/rehearsal/rules", CYCLE, stream=True))
+    page.goto(f"{base}/#live/{exchange}")
+    page.get_by_role("tab", name="Wire").click()
+    answer = page.locator(".sides").nth(1)
+    told, sent = answer.locator(".side").nth(0), answer.locator(".side").nth(1)
+    frame = told.locator("details", has_text="content_block_delta").nth(2)
+    words = frame.locator(".brought").inner_text()
+    frame.hover()
+    lit = sent.locator("details.lit")
+    assert lit.count() == 1
+    assert lit.locator(".brought").inner_text() == words
+    assert answer.locator("path.lit").count() == 1
+    assert sent.locator("details.kin").count() > 3
+
+
+def test_a_newcomer_sends_a_sample_and_sees_it(browser: Browser, tmp_path: Path) -> None:
+    with served("", tmp_path) as own:
+        watched = Watched(browser)
+        page = watched.open(f"{own}/")
+        page.get_by_role("button", name="Send a sample request").click()
+        page.locator(".beside article").wait_for()
+        page.get_by_role("tab", name="Tool cycle").click()
+        assert page.locator(".rung .rail.from").all_inner_texts() == ["answered", "failed"]
+        page.goto(f"{own}/#numbers")
+        page.wait_for_selector("p:has-text('keeps the last 100 exchanges in memory, and none over a restart')")
+        watched.close()
+        assert watched.problems == []
 
 
 def test_a_cost_is_shown_where_it_is_known(watched: Watched, base: str) -> None:
@@ -229,6 +270,16 @@ def test_a_question_is_asked_in_any_dialect_and_its_tools_are_answered(
     page.locator(".turn.assistant").last.get_by_role("button", name="wire").click()
     page.locator(".beside article").wait_for()
     assert f"client{dialect}" in page.locator(".beside dl.inline").inner_text().replace("\n", "")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_every_question_to_begin_with_leads_to_a_call(number: int, watched: Watched, base: str) -> None:
+    page = watched.open(f"{base}/#ask")
+    page.locator(".ideas button").nth(number).click()
+    page.locator(".part.call").wait_for()
+    assert not page.locator(".ideas").is_visible()
+    page.get_by_role("button", name="New conversation").click()
+    assert page.locator(".ideas").is_visible()
 
 
 def test_a_question_that_fails_shows_why(watched: Watched, base: str) -> None:

@@ -21,13 +21,13 @@ from tests.seals import upstreams as sealing
 Json = Any
 STEPS = 3
 MODELS = {
-    "anthropic": "claude-sonnet-4-5",
+    "anthropic": "claude-sonnet-5",
     "code-assist": "gemini-3-pro-preview",
     "gemini": "gemini-3-pro-preview",
     "ollama": "qwen3",
     "openai-chat": "gpt-4.1",
     "openai-responses": "gpt-5.1",
-    "openrouter": "anthropic/claude-sonnet-4.5",
+    "openrouter": "anthropic/claude-sonnet-5",
 }
 ROUTER_SEAL = sealing.seal("openrouter", 48)
 _PLACES = (

@@ -319,4 +319,4 @@ def test_a_port_that_is_taken_is_said() -> None:
 
     code, said = run(doing())
     assert code == 1
-    assert "cannot listen: the port is in use. Stop the other program, or choose another port with --port" in said
+    assert "the port is in use. Stop the other program, or choose another port: --port 0 takes a free one." in said

@@ -58,7 +58,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     """Make the source archive, the wheel from the source archive, and a wheel of an older version, in `folder`."""
     tools = folder.parent / "builder"
     run(sys.executable, "-m", "venv", tools)
-    run(tools / "bin/pip", "install", *QUIET, "hatchling>=1.25,<2", "hatch-fancy-pypi-readme>=25.1,<26")
+    run(tools / "bin/pip", "install", *QUIET, "hatchling>=1.25,<2")
     run(tools / "bin/hatchling", "build", "-t", "sdist", "-d", folder, folder=ROOT)
     (archive,) = folder.glob("dragoman-*.tar.gz")
     source = folder.parent / "source"
@@ -131,7 +131,7 @@ def check(python: str, folder: Path, version: str, place: Path, archive: Path | 
     pip = place / "bin/pip"
     # The dependencies come first, so that the installations below need the folder and nothing else.
     wanted = ["dragoman" if archive is None else str(archive)]
-    more = [] if archive is None else ["hatchling>=1.25,<2", "hatch-fancy-pypi-readme>=25.1,<26"]
+    more = [] if archive is None else ["hatchling>=1.25,<2"]
     wheels = place / "wheels"
     newest = [str(path) for path in folder.glob(f"dragoman-{version}-*.whl")]
     run(pip, "download", *QUIET, "--prefer-binary", "-d", wheels, *newest, *more)

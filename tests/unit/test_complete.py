@@ -31,6 +31,18 @@ def test_the_answer_comes_in_the_dialect_of_the_request(dialect: str) -> None:
     assert dragoman.detect(done.body)[0] == dialect or dialect in ("openrouter", "code-assist", "ollama", "gemini")
 
 
+@pytest.mark.parametrize("dialect", names())
+def test_the_rehearsal_answers_without_a_key_and_without_a_network(dialect: str) -> None:
+    question = {"model": "any", "max_completion_tokens": 100, "messages": [{"role": "user", "content": "Say hi"}]}
+    asked = dragoman.translate_request(question, source="openai-chat", target=dialect).body
+    done = dragoman.complete(asked, dialect=dialect, upstream="rehearsal/rules", environment={})
+    back = dragoman.translate_response(done.body, source=dialect, target="openai-chat").json()
+    assert "you said: “Say hi”" in back["choices"][0]["message"]["content"]
+    with pytest.raises(FaultError) as caught:
+        dragoman.complete(asked, dialect=dialect, upstream="rehearsal/overloaded", environment={})
+    assert caught.value.fault.kind == "overloaded" and b"overloaded" in caught.value.body
+
+
 def test_the_key_of_the_environment_or_of_the_caller_is_sent() -> None:
     output = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
     text = {"type": "output_text", "text": "Hello.", "annotations": []}

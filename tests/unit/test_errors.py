@@ -28,6 +28,14 @@ def _loss(n: int) -> Loss:
         (ConfigError("dialect", "chat", ("anthropic", "gemini")), "unknown dialect 'chat'; valid: anthropic, gemini"),
         (ConfigError("dialect", "chat"), "unknown dialect 'chat'"),
         (ConfigError("tool", "look", problem="there is one already"), "tool 'look': there is one already"),
+        (
+            ConfigError("dialect", "antropic", ("anthropic", "gemini")),
+            "unknown dialect 'antropic'; did you mean anthropic? (valid: anthropic, gemini)",
+        ),
+        (
+            ConfigError("dialect", "claude", ("anthropic", "gemini"), meant="anthropic"),
+            "unknown dialect 'claude'; did you mean anthropic? (valid: anthropic, gemini)",
+        ),
         (ConfigError("model", "", ("a/MODEL",), "none is named"), "model: none is named; valid: a/MODEL"),
     ],
 )

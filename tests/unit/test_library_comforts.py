@@ -93,7 +93,7 @@ def test_objects_of_sdks_are_accepted_inside_of_a_mapping() -> None:
     plain = {"model": "m", "messages": [{"role": "user", "content": "Hi"}, CHAT["choices"][0]["message"]]}  # type: ignore[index]
     ways = [dragoman.translate_request(one, source="openai-chat", target="anthropic").json() for one in (asked, plain)]
     assert ways[0] == ways[1]
-    with pytest.raises(DragomanError, match="object is not a JSON value"):
+    with pytest.raises(DragomanError, match="got an object of the type object"):
         dragoman.translate_request({"model": object()}, source="openai-chat", target="anthropic")
 
 

@@ -11,6 +11,7 @@ from ..codec.media import kind_of
 from ..errors import ConfigError
 from .mcp_resources_and_prompts import prompt_line, prompt_texts, resource_line
 from .model_settings import read_pairs
+from .terminal_output import counted
 
 if TYPE_CHECKING:
     from ..runtime.mcp.servers import Servers
@@ -30,7 +31,7 @@ async def run_mcp_command(rest: str, servers: Servers | None, show: Callable[[st
     match words:
         case []:
             for one in servers.status():
-                show(f"{one.name:24} {f'{len(one.tools)} tools' if one.connected else one.failure}")
+                show(f"{one.name:24} {counted(len(one.tools), 'tool') if one.connected else one.failure}")
             show("more: " + ", ".join([f"/mcp {form}" for form in _FORMS]))
         case ["resources"]:
             found = [(one.name, each) for one in servers if one.connected for each in await one.resources()]

@@ -42,6 +42,8 @@ class ClientRow(Struct, frozen=True, forbid_unknown_fields=True):
     """The dialects that the client speaks. The settings below use the first one."""
     tested: str = ""
     """How the client was tested, for its page."""
+    notes: tuple[str, ...] = ()
+    """Paragraphs about other ways to set up the client, for its page."""
     client_model: str = ""
     only_known_models: bool = False
     """The client refuses every model name but those that it knows."""

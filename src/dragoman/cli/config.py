@@ -17,7 +17,7 @@ from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
 from ..transport.secret_redaction import redacted_url
 from .environment_with_stored_keys import user_environment
-from .terminal_output import visible
+from .terminal_output import counted, visible
 from .untrusted_file_effects import CONFIG_FILE, effects, one_line
 from .untrusted_files import show_effects
 from .untrusted_files import trust as trust_file
@@ -153,8 +153,12 @@ def _read(file: Path | None) -> tuple[str, Config]:
 
 def _count(read: Config) -> str:
     own = [name for name in read.upstreams if name != REHEARSAL]
-    upstreams = f"{len(own)} upstreams ({', '.join(own)})" if own else "no upstreams: the rehearsal answers everything"
-    return f"{upstreams}, {len(read.routes)} routes"
+    upstreams = (
+        f"{counted(len(own), 'upstream')} ({', '.join(own)})"
+        if own
+        else "no upstreams: the rehearsal answers everything"
+    )
+    return f"{upstreams}, {counted(len(read.routes), 'route')}"
 
 
 def plain(read: Config, everything: bool) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def demo(conversation: bool, width: int | None) -> None:
         console.print(f"Losses: {', '.join(codes)}. `dragoman loss CODE` explains one.")
     if conversation:
         print_conversation(console)
+    console.print("Next: `dragoman serve`, then open http://127.0.0.1:8484/ in a browser.", style="dim")
     raise SystemExit(1 if broken else 0)
 
 

@@ -55,7 +55,8 @@ def detected_dialect(body: bytes, option: str) -> str:
     names the dialect instead."""
     dialect, reasons = detect(body)
     if not dialect:
-        fail_for_no_json(body)
+        if mistake := mistake_in_json(body):
+            fail(mistake, 1)
         fail(f"the dialect could not be detected. Name it with {option}.", 2)
     click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
     if is_ambiguous(reasons):
@@ -64,13 +65,14 @@ def detected_dialect(body: bytes, option: str) -> str:
     return dialect
 
 
-def fail_for_no_json(body: bytes, place: str = "", code: int = 1) -> None:
-    """End the command if a document is no JSON, and no stream. `place` begins the message."""
+def mistake_in_json(body: bytes) -> str:
+    """What is wrong with a document that is no JSON, with line and column; "" for JSON and for streams."""
     if body.lstrip()[:6].startswith((b"event:", b"data:", b":")):
-        return
+        return ""
     try:
         msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        fail(f"{place}not valid JSON: {json_mistake(body, str(error))}", code)
+        return f"not valid JSON: {json_mistake(body, str(error))}"
     except RecursionError:
-        fail(f"{place}the JSON is nested too deeply", code)
+        return "the JSON is nested too deeply"
+    return ""

@@ -27,7 +27,7 @@ from ..transport.proxy_and_client_choice import client as http_client
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
 from .missing_packages import BASE, EXTRAS, install_command
-from .terminal_output import visible
+from .terminal_output import counted, visible
 from .upstream_check import Checked, check_upstream
 from .version_facts import version, version_lines
 
@@ -84,7 +84,7 @@ def _lines(file: Path | None, offline: bool) -> Iterator[Line]:
         yield Line("bad", "configuration", str(error), "Correct the file; `dragoman config check` checks it again.")
         return
     own = [name for name in config.upstreams if name != REHEARSAL]
-    yield Line("good", "configuration", f"{len(own)} upstreams, {len(config.routes)} routes")
+    yield Line("good", "configuration", f"{counted(len(own), 'upstream')}, {counted(len(config.routes), 'route')}")
     for words in advice(config, environment):
         yield Line("note", "configuration", words)
     yield _port(config)

@@ -14,7 +14,7 @@ from .. import __version__
 from ..lint.runner import all_rules
 from ..rules.rule import Finding
 from .rule import page
-from .terminal_output import COLOURS
+from .terminal_output import COLOURS, counted
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -42,15 +42,11 @@ def text(found: list[Found], documents: int) -> str:
         lines.append(f"{place}: {mark} {finding.severity}: {finding.message}{fix}")
     errors = sum(1 for one in found if one.finding.severity == "error")
     if not found:
-        lines.append(f"Nothing found in {_count(documents, 'document')}.")
+        lines.append(f"Nothing found in {counted(documents, 'document')}.")
     else:
-        rest = _count(len(found) - errors, "warning")
-        lines.append(f"Found {_count(errors, 'error')} and {rest} in {_count(documents, 'document')}.")
+        rest = counted(len(found) - errors, "warning")
+        lines.append(f"Found {counted(errors, 'error')} and {rest} in {counted(documents, 'document')}.")
     return "\n".join(lines)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def json(found: list[Found], documents: int) -> str:

@@ -16,10 +16,10 @@ from ..lint.runner import MCP, RULE_SETS
 from ..repair import repair
 from ..rules.rule import Finding, Kind
 from ..translate.detect import detect
-from .dialect_option import DialectType, fail_for_no_json
+from .dialect_option import DialectType, mistake_in_json
 from .finding_formats import FORMATS, Found
 from .json_line_numbers import lines_of
-from .terminal_output import fail
+from .terminal_output import counted, fail
 from .translate import kind_of_body
 
 UNREADABLE = "ALL-000"
@@ -37,6 +37,8 @@ class Job(Struct):
     found: list[Found] = []
     documents: int = 0
     repaired: int = 0
+    unusable: int = 0
+    """Files and documents that cannot be read, or whose dialect is not known."""
 
 
 @click.command(epilog="Example: dragoman lint --format github requests/*.json")
@@ -80,24 +82,26 @@ def lint(
 ) -> None:
     """Check FILE... against the rules of its dialect. - is standard input; a .jsonl file has one document per line.
 
-    Exit 0: no findings. 1: findings. 2: a file or a dialect that cannot be used.
+    Exit 0: no findings. 1: findings. 2: a file or a document that cannot be used; all others are checked.
     """
     if dialect == MCP and kind == "stream":
         fail("mcp has no streams. Use --kind request, response or tools.", 2)
     job = Job(dialect, kind, model, fix, rule_sets)
     for file in files:
         _file(job, file)
-    click.echo(FORMATS[form](job.found, job.documents), err=fix and "-" in files)
+    if job.documents or form != "text":
+        click.echo(FORMATS[form](job.found, job.documents), err=fix and "-" in files)
     if job.repaired:
-        click.echo(f"Repaired {job.repaired} document{'' if job.repaired == 1 else 's'}.", err=True)
-    raise SystemExit(1 if job.found else 0)
+        click.echo(f"Repaired {counted(job.repaired, 'document')}.", err=True)
+    raise SystemExit(2 if job.unusable else 1 if job.found else 0)
 
 
 def _file(job: Job, file: str) -> None:
     try:
         body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        fail(f"{file}: {error.strerror}", 2)
+        _unusable(job, f"{file}: {error.strerror}")
+        return
     if file.endswith(".jsonl") and job.kind != "stream":
         lines = body.split(b"\n")
         out = [_document(job, file, number, line) if line.strip() else line for number, line in enumerate(lines, 1)]
@@ -113,14 +117,21 @@ def _file(job: Job, file: str) -> None:
         Path(file).write_bytes(mended)
 
 
+def _unusable(job: Job, message: str) -> None:
+    """Report a file or a document that cannot be checked. The others are checked all the same."""
+    job.unusable += 1
+    click.echo(f"dragoman: {message}", err=True)
+
+
 def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
     """Lint one document. Returns the document, repaired where that was demanded."""
-    job.documents += 1
-    where = file + (f":{line}" if line else "")
     dialect = job.dialect or detect(body)[0]
     if not dialect:
-        fail_for_no_json(body, f"{where}: ", 2)
-        fail(f"{where}: the dialect could not be detected. Name it with --dialect.", 2)
+        where = file + (f":{line}" if line else "")
+        reason = mistake_in_json(body) or "the dialect could not be detected. Name it with --dialect."
+        _unusable(job, f"{where}: {reason}")
+        return body
+    job.documents += 1
     kind = job.kind or _kind(body, dialect)
     try:
         if job.fix and kind == "request" and dialect != MCP:

@@ -5,7 +5,6 @@ Exit 0: success. 1: findings, losses over the tolerance, or a failure. 2: wrong 
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -86,8 +85,9 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
         if word not in _VERBS and not word.startswith("-"):
-            near = difflib.get_close_matches(word, _VERBS, 1)
-            ctx.fail(f"there is no command {word!r}." + (f" Did you mean {near[0]}?" if near else ""))
+            from .usage_messages import did_you_mean
+
+            ctx.fail(f"there is no command {word!r}.{did_you_mean(word, _VERBS)}")
         return super().resolve_command(ctx, args)
 
     def main(
@@ -109,8 +109,10 @@ class _Verbs(click.Group):
             click.echo(error.format_message(), err=True)
             sys.exit(error.exit_code)
         except click.UsageError as error:
+            from .usage_messages import usage_message
+
             path = error.ctx.command_path if error.ctx is not None else "dragoman"
-            _end(f"{error.format_message()}\nRun {path} --help for its options.", error.exit_code)
+            _end(f"{usage_message(error)}\nHelp: {path} --help", error.exit_code)
         except click.ClickException as error:
             _end(error.format_message(), error.exit_code)
         except click.Abort:

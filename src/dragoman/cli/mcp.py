@@ -19,6 +19,7 @@ from ..store.user_files import config_folder
 from .mcp_command_helpers import as_json_option, chosen_servers, need_sdk, open_servers, run_async, servers_file
 from .mcp_login import login, logout
 from .mcp_resources_and_prompts import prompt, prompts, read, resources
+from .terminal_output import counted
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -169,7 +170,11 @@ async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, g
 
 
 def _show(status: Status) -> None:
-    state = f"{len(status.tools)} tools ({status.version})" if status.connected else f"not connected: {status.failure}"
+    state = (
+        f"{counted(len(status.tools), 'tool')} ({status.version})"
+        if status.connected
+        else f"not connected: {status.failure}"
+    )
     click.echo(f"{click.style(status.name, bold=True)}: {state}")
     for tool in status.tools:
         known = "" if tool.name == tool.offered.name else f" ({tool.offered.name})"

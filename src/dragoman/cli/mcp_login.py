@@ -13,7 +13,7 @@ from ..runtime.mcp.config import ServerConfig
 from ..store.mcp_logins import Logins
 from ..transport.oauth_redirect import LoopbackRedirect
 from .mcp_command_helpers import chosen_servers, run_async, servers_file
-from .terminal_output import visible
+from .terminal_output import counted, visible
 
 
 @click.command()
@@ -76,4 +76,4 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
             await connection.close()
     if not shown:
         raise ConfigError("MCP server", name, problem="the server did not ask for a login")
-    click.echo(f"signed in at {name}: {len(connection.tools)} tools", err=True)
+    click.echo(f"signed in at {name}: {counted(len(connection.tools), 'tool')}", err=True)

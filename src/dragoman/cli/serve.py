@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 import sys
 from pathlib import Path
 from typing import Literal
@@ -98,11 +99,20 @@ def serve(
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            words = "the port is in use. Stop the other program, or choose another port with --port"
-        else:
-            words = error.strerror or str(error)
-        raise click.ClickException(f"cannot listen: {words}") from None
+        raise click.ClickException(_cannot_listen(error, read())) from None
+
+
+def _cannot_listen(error: OSError, config: Config) -> str:
+    """Which address cannot be used, why, and what to do."""
+    listen = config.listen
+    place = f"cannot listen on {listen.host}, port {listen.port}: "
+    if error.errno == errno.EADDRINUSE:
+        return place + "the port is in use. Stop the other program, or choose another port: --port 0 takes a free one."
+    if error.errno == errno.EACCES:
+        return place + "the system allows this port to administrators only. Choose one from 1024 up with --port."
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return place + "this machine has no such address. --host 127.0.0.1 serves this machine, 0.0.0.0 all machines."
+    return place + (error.strerror or str(error))
 
 
 def announce(config: Config, port: int) -> None:

@@ -57,6 +57,11 @@ def hush() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
+def counted(number: int, word: str, many: str = "") -> str:
+    """A number with its noun: "1 route", "2 routes". `many`: the plural, where it is not the word with an s."""
+    return f"{number} {word if number == 1 else many or word + 's'}"
+
+
 def fail(message: str, code: int) -> NoReturn:
     """Print a message and exit."""
     click.echo(f"dragoman: {message}", err=True)

@@ -18,7 +18,7 @@ from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream_config import REHEARSAL, Upstream
-from .terminal_output import visible
+from .terminal_output import counted, visible
 
 SECONDS = 10.0
 """Seconds to wait for the list."""
@@ -81,7 +81,9 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     if answer.status != 200 or not path or not upstream.list_models:
         return Checked("unknown", f"{where} answers, and gives no list of models (status {answer.status})", date=date)
     found = tuple(read_list(body, lists))
-    return Checked("good", f"{where} accepts the key, and lists {len(found)} models", models=found, date=date)
+    return Checked(
+        "good", f"{where} accepts the key, and lists {counted(len(found), 'model')}", models=found, date=date
+    )
 
 
 def _key_advice(name: str, upstream: Upstream, *, refused: bool = False) -> str:

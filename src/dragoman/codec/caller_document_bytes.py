@@ -78,7 +78,7 @@ def _as_dict(value: Any) -> Any:
         return dict(value)
     if isinstance(value, Model):  # an object of an SDK. A field that nobody set was not on the wire.
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    raise TypeError(f"{type(value).__name__} is not a JSON value")
+    raise TypeError(f"an object of the type {type(value).__name__}")
 
 
 _encode = msgspec.json.Encoder(enc_hook=_as_dict).encode

@@ -61,7 +61,8 @@ def get(name: str) -> Dialect:
     else:
         found = _plugged(name)
     if not isinstance(found, Dialect):
-        raise ConfigError("dialect", name, names())
+        meant = named(name)
+        raise ConfigError("dialect", name, names(), meant=meant if is_known(meant) else "")
     return found
 
 

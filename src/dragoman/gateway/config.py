@@ -1,8 +1,8 @@
 """The gateway's configuration: one typed value, read from a TOML file, from the usual environment variables, or both.
 
 Every setting is a field here, with its default. Errors name the file, the line, the key and the nearest valid key
-(`toml_file.py`). `transport/upstream_config.py` owns the settings of an upstream, because `dragoman ask` uses them too.
-Where a file and the environment set the same upstream, the file wins.
+(`toml_file.py`). `transport/upstream_config.py` owns the settings of an upstream, because `dragoman ask` uses them too. Where
+a file and the environment set the same upstream, the file wins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ..dialects import installed, named
 from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.openrouter_seal_conversion import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
-from ..store.user_files import google_login_file, read_named_file
+from ..store.google_login_paths import google_login_file
+from ..store.user_files import read_named_file
 from ..transport.http_client_interface import Kind
 from ..transport.search_service_config import SearchService
 from ..transport.secret_redaction import redacted_url
@@ -193,7 +194,9 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
     try:
         data = read_named_file(path)
     except OSError as error:
-        raise FileError(str(path), "", (), error.strerror or str(error)) from None
+        absent = "there is no such file. `dragoman config init` writes one"
+        words = absent if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise FileError(str(path), "", (), words) from None
     return parse(data, str(path), environment)
 
 

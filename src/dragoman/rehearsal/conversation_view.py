@@ -22,6 +22,8 @@ _MAX_WORDS = 16_000
 # Coding agents put notes of their own into the user's turns, each in a tag with a hyphen or an underscore in its name
 # (`<system-reminder>`, `<environment_context>`).
 _NOTE = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^>]{0,200}>")
+# The first turn of Gemini CLI and of `dragoman ask` describes the folder and the date.
+_SETTING_UP = re.compile(r"\s*(?:This is the Gemini CLI\. )?We are setting up the context for our chat\.")
 _MAX_NOTES = 200
 """Notes that are removed from one text."""
 _CAPITALS = re.compile(r"\b(?:answer|reply|respond)\b[^.\n]{0,60}\bcapital", re.IGNORECASE)
@@ -87,6 +89,8 @@ def _has_words(turn: Turn) -> bool:
     if any(not isinstance(part, Text) for part in turn.parts):
         return True
     text = _texts(turn)
+    if _SETTING_UP.match(text):
+        return False
     return not text.lstrip().startswith("<") or bool(_without_notes(text))
 
 

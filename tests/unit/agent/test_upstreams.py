@@ -236,7 +236,7 @@ def test_models_are_found_by_name() -> None:
             found(name)
     with pytest.raises(ConfigError, match="unknown model 'nobody/m'; valid: "):
         found("nobody/m")
-    with pytest.raises(ConfigError, match="unknown model 'openai/'; valid: "):
+    with pytest.raises(ConfigError, match=r"unknown model 'openai/'; did you mean openai/MODEL\? \(valid: "):
         found("openai/")
 
 

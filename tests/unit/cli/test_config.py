@@ -42,7 +42,7 @@ def test_check_says_what_there_is_and_what_is_odd(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("OLLAMA_HOST", "box")
     done = config("check")
     assert done.exit_code == 0
-    assert done.stdout == "dragoman.toml: 4 upstreams (openai, anthropic, gemini, ollama), 1 routes\n"
+    assert done.stdout == "dragoman.toml: 4 upstreams (openai, anthropic, gemini, ollama), 1 route\n"
     assert "note: upstreams.gemini: the variable GEMINI_API_KEY is empty, so each request there fails\n" in done.stderr
     assert "OPENAI_API_KEY" not in done.stderr
 

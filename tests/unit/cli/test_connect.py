@@ -77,7 +77,9 @@ def test_a_file_that_was_changed_since_is_not_taken_back(home: Path) -> None:
 def test_an_unknown_client_is_refused_with_the_known_ones() -> None:
     done = CliRunner().invoke(main, ["connect", "clade"])
     assert done.exit_code == 2
-    assert done.stderr.startswith("dragoman: Invalid value for 'CLIENT': 'clade' is not one of 'claude', 'codex'")
+    assert done.stderr.startswith(
+        "dragoman: CLIENT: 'clade' is not possible. Did you mean claude? Possible: claude, codex,"
+    )
     assert all(name in (main.get_command(None, "connect").help or "") for name in client_rows.names())  # type: ignore[arg-type, union-attr]
 
 

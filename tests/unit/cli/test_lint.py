@@ -130,6 +130,20 @@ def test_a_file_without_a_dialect_gets_the_reason(tmp_path: Path, text: str, mes
     assert (done.exit_code, done.stderr) == (2, f"dragoman: {file}: {message}\n")
 
 
+def test_what_cannot_be_read_does_not_keep_the_rest_from_being_checked(tmp_path: Path, hot: Path) -> None:
+    broken, lines = tmp_path / "broken.json", tmp_path / "lines.jsonl"
+    broken.write_text("{")
+    lines.write_bytes(b"{}\n" + CLEAN.replace(b"\n", b"") + b"\n")
+    done = run(str(broken), str(tmp_path / "absent.json"), str(lines), str(hot))
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        f"dragoman: {broken}: not valid JSON: it ends too early, at line 1, column 2",
+        f"dragoman: {tmp_path / 'absent.json'}: No such file or directory",
+        f"dragoman: {lines}:1: the dialect could not be detected. Name it with --dialect.",
+    ]
+    assert done.stdout.splitlines()[-1] == "Found 2 errors and 0 warnings in 2 documents."
+
+
 def test_a_file_of_lines_holds_a_document_in_each(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_bytes(CLEAN + b"\n" + msgspec.json.encode(UNANSWERED) + b"\n")
@@ -167,7 +181,7 @@ def test_a_model_can_be_named() -> None:
         (
             ("-", "--dialect", "klingon"),
             CLEAN,
-            "dragoman: Invalid value for '--dialect': there is no dialect 'klingon'",
+            "dragoman: --dialect: there is no dialect 'klingon'",
         ),
         (("-",), b"{}", "dragoman: -: the dialect could not be detected. Name it with --dialect.\n"),
     ],

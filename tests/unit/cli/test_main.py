@@ -53,6 +53,26 @@ def test_an_unknown_verb_is_misuse_and_the_nearest_is_named() -> None:
     assert "Did you mean" not in CliRunner().invoke(main, ["xyzzy"]).stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["serve", "--prot", "1"], "there is no option --prot. Did you mean --port?"),
+        (["serve", "--port", "99999"], "--port: '99999' is not possible. Give a whole number from 0 to 65535."),
+        (["serve", "--port", "x"], "--port: 'x' is not possible. Give a whole number from 0 to 65535."),
+        (["completion", "fsh"], "SHELL: 'fsh' is not possible. Did you mean fish? Possible: bash, zsh, fish."),
+        (["translate"], "the option --to is missing. Dialect of the output."),
+        (["convert"], "IN is missing."),
+        (["translate", "--to", "gemini", "absent.json"], "FILE: 'absent.json': there is no such file"),
+        (["mcp", "srve"], "there is no command 'srve'. Did you mean serve?"),
+        (["alias", "x"], "there is no command 'x'. There are list, remove, set."),
+    ],
+)
+def test_words_that_are_typed_wrongly_are_named_in_one_style(words: list[str], message: str) -> None:
+    done = CliRunner().invoke(main, words, prog_name="dragoman")
+    assert done.exit_code == 2
+    assert done.stderr == f"dragoman: {message}\nHelp: dragoman {words[0]} --help\n"
+
+
 def test_every_failure_has_the_same_form() -> None:
     for words in (["--colour"], ["translate"], ["translate", "--tto", "gemini"], ["rule", "NO-1"], ["loss", "no"]):
         done = CliRunner().invoke(main, words)

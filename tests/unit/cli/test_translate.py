@@ -164,7 +164,7 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
     assert done.exit_code == code
     assert bool(done.stdout) == (code == 0)
     if code:
-        assert done.stderr == "dragoman: 1 losses are worse than info, so nothing was written\n"
+        assert done.stderr == "dragoman: 1 loss worse than info, so nothing was written\n"
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,13 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
             ("--from", "chat", "--to", "anthropic"),
             b"{}",
             2,
-            "dragoman: Invalid value for '--from': there is no dialect 'chat'. ",
+            "dragoman: --from: there is no dialect 'chat'. ",
         ),
         (
             ("--to", "claud"),
             b"{}",
             2,
-            "dragoman: Invalid value for '--to': there is no dialect 'claud'. Did you mean claude?",
+            "dragoman: --to: there is no dialect 'claud'. Did you mean claude?",
         ),
         (
             ("--to", "claude"),

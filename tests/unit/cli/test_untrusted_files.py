@@ -427,7 +427,7 @@ def test_a_file_that_is_named_may_be_a_pipe_and_has_an_end(folder: Folder, host:
         check=False,
     )
     os.close(read_end)
-    assert done.returncode == 0 and "1 upstreams (openai)" in done.stdout, done.stderr
+    assert done.returncode == 0 and "1 upstream (openai)" in done.stdout, done.stderr
     for command in (("config", "check", "/dev/zero"), ("mcp", "list", "--config", "/dev/zero")):
         endless = folder.run(*command)
         assert endless.returncode == 1 and "larger than" in endless.stderr, endless.stderr

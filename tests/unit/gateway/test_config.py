@@ -231,7 +231,7 @@ def test_workers_are_counted() -> None:
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No such file"):
+    with pytest.raises(ConfigError, match=r"there is no such file\. `dragoman config init` writes one"):
         load(tmp_path / "none.toml", {})
 
 

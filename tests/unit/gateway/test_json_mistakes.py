@@ -21,6 +21,26 @@ def test_the_place_of_a_mistake_is_named(dialect: str, upstream: str) -> None:
     run(ask())
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"[]", "is JSON, but no object. Send a JSON object"),
+        (b'"hello"', "is JSON, but no object. Send a JSON object"),
+        (b"\x1f\x8b\x08\x00abc", "is compressed. Send it as plain JSON"),
+        (b"  ", "is empty. Send a JSON object"),
+    ],
+)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_body_that_is_no_object_is_named(dialect: str, body: bytes, words: str) -> None:
+    async def ask() -> None:
+        async with between(Behind(whole("anthropic"), dialect="anthropic")) as front:
+            told = await front.ask(path_of(dialect), body)
+            assert told.status == 400
+            assert f"The request body {words}" in message_of(dialect, told.body)
+
+    run(ask())
+
+
 def test_an_alias_of_a_dialect_is_accepted_in_the_configuration() -> None:
     config = checked(Config(upstreams={"o": Upstream("openai", "http://127.0.0.1:1/v1")}), "test")
     assert config.upstreams["o"].dialect == "openai-chat"

@@ -179,5 +179,5 @@ def test_a_rule_set_is_off_unless_it_is_asked_for() -> None:
 
 
 def test_a_rule_set_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ConfigError, match="unknown rule set 'seed'; valid: seeds"):
+    with pytest.raises(ConfigError, match=r"unknown rule set 'seed'; did you mean seeds\? \(valid: seeds\)"):
         lint(DECLARED, dialect="anthropic", kind="tools", rule_sets=("seed",))

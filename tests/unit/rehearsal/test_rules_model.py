@@ -56,6 +56,7 @@ def test_notes_that_a_client_adds_are_not_the_users_words() -> None:
     assert said(request(user(note, "Say hi"))) == HI
     assert "<system-reminder>" in said(request(user(note * 300, "Plain words."))), "there is an end to patience"
     assert said(request("# Rules\nBe kind.", "Say hi")).startswith(HI), "the last turn counts"
+    assert said(request("We are setting up the context for our chat.\nToday is Monday.", "Say hi")) == HI
     asked = request("What is the weather in Paris?", tools=(WEATHER,))
     next_ = after(asked, respond(asked), "18 degrees")
     assert said(request(*next_.turns, user(note), tools=(WEATHER,))) == f"{OPENING}get_weather answered: 18 degrees"

@@ -66,8 +66,8 @@ def test_mappings_inside_a_document_are_mappings_too() -> None:
     ("body", "message"),
     [
         (b'{"a":"\xff"}', "not test: expected UTF-8, got byte 0xff at 6"),
-        ({"a": "\ud800", "b": object()}, "not test: expected a JSON value, got object is not a JSON value"),
-        ({"a": object()}, "not test: expected a JSON value, got object is not a JSON value"),
+        ({"a": "\ud800", "b": object()}, "not test: expected a JSON value, got an object of the type object"),
+        ({"a": object()}, "not test: expected a JSON value, got an object of the type object"),
     ],
 )
 def test_what_is_no_document_is_refused(body: Any, message: str) -> None:

@@ -4,7 +4,7 @@ requests.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import msgspec

@@ -4,6 +4,7 @@ continued requests.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import msgspec

@@ -5,6 +5,7 @@ requests.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import compress
 from typing import Any, Literal
 

@@ -46,6 +46,15 @@ def _content(name: str) -> bytes | None:
     return found.read_bytes() if found.is_file() else None
 
 
+def _clients(config: Config, base: str) -> list[dict[str, str]]:
+    """The lines that point clients at this gateway. A second way of a client is marked by a number."""
+    out: list[dict[str, str]] = []
+    for client, line in client_lines(config, base):
+        name = client.strip()
+        out.append({"client": f"{out[-1]['client']} (2)" if name == "or" else name, "line": line})
+    return out
+
+
 def about(config: Config, base: str) -> Answer:
     """The dialects with their addresses, the upstreams, and the lines that point clients at this gateway."""
     upstreams = [
@@ -58,6 +67,7 @@ def about(config: Config, base: str) -> Answer:
         "titles": {name: get(name).title for name in installed()},
         "paths": {name: [get(name).endpoint.path, get(name).endpoint.stream_path] for name in installed()},
         "upstreams": upstreams,
-        "clients": [{"client": client.strip(), "line": line} for client, line in client_lines(config, base)],
+        "clients": _clients(config, base),
+        "keeps": config.bounds.exchanges,
     }
     return 200, _JSON, json_text.encode(facts)

@@ -16,6 +16,7 @@ from ...lint import lint
 from ...translate import StreamTranslator, translate_request, translate_response, translate_tools
 from ...translate.detect import detect
 from ..exchange.corresponding_parts import joined, read
+from ..exchange.joined_answers import Side, joined_answers
 from ..exchange.recorded_exchange_report import explained
 from .page import Answer
 
@@ -104,9 +105,11 @@ def _translated(tried: _Tried, kind: Kind, source: str, target: str) -> dict[str
     if kind == "stream":
         stream = StreamTranslator(source=source, target=target)
         written = stream.feed(tried.body.encode()) + stream.close()
+        sides = Side(source, tried.body.encode(), True), Side(target, written, True)
         return {
             "body": written.decode("utf-8", "replace"),
             "losses": [explained(loss) for loss in stream.losses],
+            "joined": joined_answers(*sides),
         }
     if kind == "request":
         done = translate_request(tried.body, source=source, target=target, model=model)

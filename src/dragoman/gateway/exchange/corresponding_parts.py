@@ -25,6 +25,15 @@ MOST = 2000
 """Joined places of one pair of documents. The page shows no more."""
 
 
+class Found(NamedTuple):
+    """Something that can be joined: what it is and contains, its place, and its id."""
+
+    key: tuple[Any, ...]
+    place: str | list[list[int]]
+    """A JSON pointer; in a stream, the frames."""
+    id: str
+
+
 class Placed(NamedTuple):
     """A document in canon, and the path of the document inside the envelope of its dialect, if there is one."""
 
@@ -53,24 +62,32 @@ def joined(one: Placed | None, other: Placed | None) -> list[dict[str, Any]]:
     the call got another id."""
     if one is None or other is None:
         return []
-    waiting: dict[Any, deque[tuple[Path, str]]] = defaultdict(deque)
-    for key, path, name in _places(other.document):
-        waiting[key].append((path, name))
-    found = []
-    for key, path, name in _places(one.document):
-        if waiting.get(key):
-            place, other_name = waiting[key].popleft()
-            row: dict[str, Any] = {"from": pointer(one.within + path), "to": pointer(other.within + place)}
-            row["what"] = key[0]
-            if name != other_name:
-                row["ids"] = [name, other_name]
-            found.append(row)
-            if len(found) >= MOST:
+    sides = [
+        [Found(key, pointer(side.within + path), name) for key, path, name in places(side.document)]
+        for side in (one, other)
+    ]
+    return joined_places(*sides)
+
+
+def joined_places(one: Iterable[Found], other: Iterable[Found]) -> list[dict[str, Any]]:
+    """The same for places that were found already."""
+    waiting: dict[Any, deque[Found]] = defaultdict(deque)
+    for there in other:
+        waiting[there.key].append(there)
+    rows = []
+    for here in one:
+        if waiting.get(here.key):
+            there = waiting[here.key].popleft()
+            row: dict[str, Any] = {"from": here.place, "to": there.place, "what": here.key[0]}
+            if here.id != there.id:
+                row["ids"] = [here.id, there.id]
+            rows.append(row)
+            if len(rows) >= MOST:
                 break
-    return found
+    return rows
 
 
-def _places(document: Request | Response) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
+def places(document: Request | Response) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
     """Everything that can be joined: what it is and contains, its place, and its id."""
     if isinstance(document, Response):
         yield from _of_parts(document.parts)
@@ -95,7 +112,7 @@ def _of_parts(parts: Iterable[Part]) -> Iterator[tuple[tuple[Any, ...], Path, st
         elif isinstance(part, Reasoning):
             yield ("thought", part.text), part.at, ""
         elif isinstance(part, ToolCall):
-            yield ("call", part.name, _plain(part.arguments)), part.at, part.id
+            yield ("call", part.name, plain_arguments(part.arguments)), part.at, part.id
         elif isinstance(part, ToolResult):
             yield ("result", _words(part.parts)), part.at, part.call_id
         elif isinstance(part, Media):
@@ -106,7 +123,7 @@ def _words(parts: Iterable[Part]) -> str:
     return "".join([part.text for part in parts if isinstance(part, Text)])
 
 
-def _plain(arguments: str) -> str:
+def plain_arguments(arguments: str) -> str:
     """Arguments in one spelling: dialects that hold arguments as objects lose the spaces between them."""
     try:
         return msgspec.json.encode(msgspec.json.decode(arguments or "{}"), order="sorted").decode()

@@ -136,6 +136,8 @@ class Exchange:
     note: str = ""
     """How the upstream broke off after the complete answer. The client noticed nothing."""
     losses: tuple[Loss, ...] = ()
+    request_losses: tuple[Loss, ...] = ()
+    """Those of the losses that belong to the request. The others belong to the answer."""
     repairs: tuple[Repair, ...] = ()
     answer_after: float | None = None
     """Seconds until the head of the upstream's answer came."""

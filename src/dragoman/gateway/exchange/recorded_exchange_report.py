@@ -22,9 +22,9 @@ from ...transport.secret_redaction import Redactor, query_secrets, redacted_quer
 from ..config import Config
 from .corresponding_parts import Placed, joined, read
 from .exchange_cost import cost_of
+from .joined_answers import Side, frames, joined_answers
 from .recent_exchanges import Exchange, Recording, as_recording
 
-_FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _END_OR_USAGE = re.compile(
     rb'"usage(?:Metadata)?"\s*:\s*\{|"finish_reason"\s*:\s*"|message_stop|"done"\s*:\s*true|\[DONE\]|'
     rb'"response\.(?:completed|incomplete|failed)"'
@@ -82,7 +82,7 @@ def report(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> d
         "usage": counted,
         "cost": cost_of(exchange, config, counted),
         "stream_times": exchange.stream_times(),
-        "losses": [explained(loss) for loss in exchange.losses],
+        "losses": _explained_losses(exchange),
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
         "headers": redacted_headers(request.all_headers().items()),
         "request": shown(request.body),
@@ -90,7 +90,7 @@ def report(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> d
         "canon": as_plain(asked.document) if asked is not None else None,
         "response": as_plain(answer.document) if answer is not None else None,
         "joined": joined(asked, sent),
-        "joined_answer": joined(delivered, answered),
+        "joined_answer": joined_answers(_side(exchange, "delivered"), _side(exchange, "answered")),
         "sent": shown(exchange.sent),
         "answer_status": exchange.answer_status,
         "answer_headers": redacted_headers(exchange.answer_headers),
@@ -107,24 +107,30 @@ def _clean(value: Any, secrets: Redactor) -> Any:
         return "nested too deeply to be shown"
 
 
-def _read_answer(exchange: Exchange, side: Literal["answered", "delivered"]) -> Placed | None:
-    """The answer in canon, as the upstream sent it or as the client got it. None: there is no answer, or its bytes
-    cannot be read, or their middle was not kept."""
+def _side(exchange: Exchange, side: Literal["answered", "delivered"]) -> Side | None:
+    """The answer as the upstream sent it, or as the client got it. None: there is no answer, or its middle was not
+    kept."""
     taped = exchange.answered if side == "answered" else exchange.delivered
     dialect = exchange.upstream_dialect if side == "answered" else exchange.dialect
     if taped is None or not is_known(dialect) or exchange.status >= 400:
         return None
     head, tail = as_recording(taped).parts()
-    if tail:
+    return None if tail else Side(dialect, head, is_stream(head))
+
+
+def _read_answer(exchange: Exchange, side: Literal["answered", "delivered"]) -> Placed | None:
+    """The answer in canon. None: there is no answer, or its bytes cannot be read, or their middle was not kept."""
+    found = _side(exchange, side)
+    if found is None:
         return None
-    if not is_stream(head):
-        return read(dialect, head, "response")
-    reader = get(dialect).reader(Context(dialect, dialect))
+    if not found.stream:
+        return read(found.dialect, found.body, "response")
+    reader = get(found.dialect).reader(Context(found.dialect, found.dialect))
     try:
-        found = fold([*reader.feed(head), *reader.close()])
+        response = fold([*reader.feed(found.body), *reader.close()])
     except (DragomanError, RecursionError):
         return None
-    return None if isinstance(found, Fault) else Placed(found, ())
+    return None if isinstance(response, Fault) else Placed(response, ())
 
 
 def as_plain(value: Any) -> Any:
@@ -135,6 +141,15 @@ def as_plain(value: Any) -> Any:
 def explained(loss: Loss) -> dict[str, Any]:
     """A loss with the meaning of its code, and advice."""
     return {**msgspec.structs.asdict(loss), "meaning": loss.meaning, "advice": loss.advice}
+
+
+def _explained_losses(exchange: Exchange) -> list[dict[str, Any]]:
+    """The losses, each with the document that its path points into."""
+    asked = len(exchange.request_losses if exchange.sent else exchange.losses)  # unsent: there is no other document
+    return [
+        {**explained(loss), "document": "request" if number < asked else "answer"}
+        for number, loss in enumerate(exchange.losses)
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -179,8 +194,8 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
     reader = get(dialect).reader(Context(dialect, dialect))
     if tail:
         head, tail = (
-            b"".join(_frames(head)[:-1]),
-            b"".join([one for one in _frames(tail)[1:] if _END_OR_USAGE.search(one)]),
+            b"".join(frames(head)[:-1]),
+            b"".join([one for one in frames(tail)[1:] if _END_OR_USAGE.search(one)]),
         )
     events: list[Event] = [*reader.feed(head), *reader.feed(tail), *reader.close()]
     found: dict[str, Any] = {}
@@ -198,11 +213,6 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
         if found.get("output") is None or found["output"] < tokens:
             found["output"], found["estimated"] = tokens, True
     return found
-
-
-def _frames(stream: bytes) -> list[bytes]:
-    """The frames of a stream, each with its end."""
-    return [one for one in _FRAME.findall(stream) if one.strip()]
 
 
 def _figures(found: Usage | None) -> dict[str, Any]:

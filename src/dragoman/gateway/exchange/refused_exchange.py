@@ -37,7 +37,10 @@ def nested() -> Fault:
 
 
 def not_json(body: bytes) -> Fault | None:
-    """The fault for a request body that is no JSON, with the line and column of the mistake; None for any JSON."""
+    """The fault for a request body that is no JSON object, with the line and column of the mistake; None for others."""
+    if body.startswith(_COMPRESSED):
+        why = "The request body is compressed. Send it as plain JSON, without content-encoding."
+        return Fault("invalid_request", why, 400, "invalid_json")
     if not body.strip():
         return Fault("invalid_request", "The request body is empty. Send a JSON object.", 400, "invalid_json")
     try:
@@ -47,9 +50,14 @@ def not_json(body: bytes) -> Fault | None:
         return Fault("invalid_request", why, 400, "invalid_json")
     except RecursionError:
         return nested()
+    if not body.lstrip().startswith(b"{"):
+        why = "The request body is JSON, but no object. Send a JSON object: {...}."
+        return Fault("invalid_request", why, 400, "invalid_json")
     return None
 
 
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""The first bytes of gzip and zstd."""
 _skimmed = msgspec.json.Decoder(Raw).decode
 
 

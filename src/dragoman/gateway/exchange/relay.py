@@ -416,7 +416,7 @@ class Relay:
             raise Refused(lost)
         if plan.lost:
             exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
-        exchange.sent = asked.body
+        exchange.sent, exchange.request_losses = asked.body, exchange.losses
         return asked
 
     def _unusual(self, plan: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:

@@ -1,7 +1,7 @@
 // Owns the view Ask: a question to any model in any dialect. The conversation is kept as Chat messages; the gateway
 // writes each request in the chosen dialect, and the answer is read as it streams.
 
-import {TOOLS, declared, outcome} from "./ask_tools.js";
+import {QUESTIONS, TOOLS, declared, outcome} from "./ask_tools.js";
 import {choices, h} from "./dom.js";
 import {exchangePanel} from "./exchange.js";
 import {duration, tokens} from "./format.js";
@@ -17,7 +17,7 @@ export class Ask {
 
   constructor(about) {
     this.#about = about;
-    this.words = h("textarea", {"aria-label": "question", rows: 3, placeholder: "Ask any model", onkeydown: event => {
+    this.words = h("textarea", {"aria-label": "question", rows: 2, placeholder: "Ask any model", onkeydown: event => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
         this.submit();
@@ -31,10 +31,15 @@ export class Ask {
     this.panel = h("aside", {class: "beside", "aria-label": "wire of the turn", hidden: true});
     this.button = h("button", {type: "submit", class: "main"}, "Ask");
     const form = h("form", {class: "box", onsubmit: event => { event.preventDefault(); this.submit(); }}, this.words,
-      h("div", {class: "bar"}, h("label", null, "model ", this.model), this.models, h("label", null, "dialect ", this.dialect),
-        h("span", {class: "spread"}), h("button", {type: "button", class: "quiet", onclick: () => this.clear()}, "New conversation"), this.button),
+      h("div", {class: "bar settings"}, h("label", null, "model ", this.model), this.models, h("label", null, "dialect ", this.dialect),
+        h("button", {type: "button", class: "quiet", onclick: () => this.clear()}, "New conversation"), this.button),
       h("fieldset", {class: "bar"}, h("legend", {class: "dim"}, "tools"), this.tools.map((box, index) => h("label", {title: TOOLS[index].description}, box, ` ${TOOLS[index].name}`))));
-    this.element = h("div", {class: "split"}, h("div", {class: "list"}, h("h2", {class: "unseen"}, "Ask"), form, this.turns), this.panel);
+    this.ideas = h("div", {class: "bar ideas"}, h("span", {class: "dim"}, "Try"), QUESTIONS.map(([words, tools]) => h("button", {type: "button", onclick: () => {
+      TOOLS.forEach((tool, index) => { this.tools[index].checked ||= tools.includes(tool.name); });
+      this.words.value = words;
+      this.submit();
+    }}, words)));
+    this.element = h("div", {class: "split"}, h("div", {class: "list"}, h("h2", {class: "unseen"}, "Ask"), form, this.ideas, this.turns), this.panel);
     this.#listModels();
   }
 
@@ -47,6 +52,7 @@ export class Ask {
     this.#stop?.abort();
     this.#messages = [];
     this.turns.replaceChildren();
+    this.ideas.hidden = false;
     this.#close();
     this.words.focus();
   }
@@ -59,6 +65,7 @@ export class Ask {
     const words = this.words.value.trim();
     if (!words) return;
     this.words.value = "";
+    this.ideas.hidden = true;
     this.#messages.push({role: "user", content: words});
     this.turns.append(h("section", {class: "turn user"}, h("h3", null, "you"), h("div", {class: "part text"}, words)));
     this.#answer();

@@ -11,6 +11,13 @@ export const TOOLS = [
   {name: "ask_person", description: "Ask the person in front of the screen a question.", schema: object({question: {type: "string"}}), sample: ""},
 ];
 
+/** Questions to begin with, each with the tools that it needs. The rehearsal finds arguments that are named. */
+export const QUESTIONS = [
+  ["What is the weather in Paris?", ["get_weather"]],
+  ["Count the letters: word: strawberry, letter: r", ["count_letters"]],
+  ["What is the time in the zone: Europe/Paris?", ["get_time"]],
+];
+
 /** A tool as the Chat dialect declares it. */
 export function declared({name, description, schema}) {
   return {type: "function", function: {name, description, parameters: schema}};

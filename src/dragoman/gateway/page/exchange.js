@@ -2,11 +2,11 @@
 
 import {conversationView} from "./conversation.js";
 import {choices, copyButton, h, tabs} from "./dom.js";
-import {clock, dollars, duration, plural, tokens} from "./format.js";
+import {clock, dollars, plural, tokens} from "./format.js";
 import {isStream} from "./frames.js";
 import {getJson, readPieces, send} from "./gateway.js";
 import {ladderView} from "./ladder.js";
-import {lossMark, tally} from "./marks.js";
+import {lossMark, tally, worst} from "./marks.js";
 import {asCase, asCurl, asPython, whyNot} from "./snippets.js";
 import {stepsView} from "./stream_steps.js";
 import {timeline} from "./timeline.js";
@@ -21,12 +21,19 @@ export async function exchangePanel(id, about) {
   const panels = [
     ["Conversation", () => conversationView(one.canon, one.response)],
     ["Wire", () => wireView(one, marks)],
-    ...(isStream(one.told) ? [["Stream", () => stepsView(one.told, one.dialect)]] : []),
-    ["Tool cycle", () => ladderView(one.canon, one.response, one.joined)],
+    ...(isStream(one.told) ? [["Stream", () => stepsView(one.told, one.dialect, upstreamStream(one))]] : []),
+    ["Tool cycle", () => ladderView(one.canon, one.response, one.joined, {dialect: one.dialect, upstream: one.upstream_dialect})],
     ["Facts", () => factsView(one)],
   ];
   const {bar, shown} = tabs("views of the exchange", panels, lastTab, name => { lastTab = name; });
-  return h("article", null, header(one, marks), actions(one, about), bar, shown);
+  const {buttons, result} = actions(one, about);
+  return h("article", null, header(one, marks), h("div", {class: "over"}, bar, buttons), result, shown);
+}
+
+/** The upstream's stream behind the client's; null where there is none, or where both are the same bytes. */
+function upstreamStream(one) {
+  if (!isStream(one.answer) || one.answer === one.told) return null;
+  return {text: one.answer, dialect: one.upstream_dialect, joined: one.joined_answer};
 }
 
 function header(one, marks) {
@@ -35,43 +42,38 @@ function header(one, marks) {
   const facts = [
     ["client", one.dialect], ["upstream", upstream],
     ...(one.upstream_model && one.upstream_model !== one.model ? [["as", one.upstream_model]] : []),
-    ["tokens", tokens(one.usage) || "not counted"], ["cost", one.cost === null ? "unknown" : dollars(one.cost)], ["time", duration(one.seconds)],
-    ["attempts", one.attempts],
+    ["tokens", tokens(one.usage) || "not counted"], ["cost", one.cost === null ? "unknown" : dollars(one.cost)],
+    ...(one.attempts > 1 ? [["attempts", one.attempts]] : []),
   ];
   return h("header", {class: "facts"}, h("h2", null, one.model || "(no model)"),
     h("span", {class: failed ? "badge error" : "badge good"}, one.status || "broken off"),
+    marks.length ? h("span", {class: `tag ${worst(marks)}`, title: "They stand at their lines under Wire."}, `losses: ${tally(marks)}`) : null,
     h("span", {class: "dim"}, clock(one.began)),
     h("dl", {class: "inline"}, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
     one.error ? h("p", {class: "error"}, one.error) : null,
     one.note ? h("p", {class: "dim"}, one.note) : null,
-    marks.length ? h("p", null, "Losses: ", tally(marks), h("span", {class: "dim"}, ". They stand at their lines under Wire.")) : null,
     one.repairs.length ? h("p", null, plural(one.repairs.length, "repair"), ` of the history: ${one.repairs.map(it => it.name).join(", ")}`) : null,
     timeline(one.timing, one.stream_times));
 }
 
 function wireView(one, marks) {
-  const inRequest = marks.filter(mark => mark.path === "" || hasPath(one.request, mark.path));
-  const inAnswer = marks.filter(mark => !inRequest.includes(mark));
+  const inRequest = marks.filter(mark => mark.document === "request");
+  const inAnswer = marks.filter(mark => mark.document !== "request");
   const upstream = one.upstream_dialect || "none";
-  const box = h("div", null, h("h3", null, "Request"));
+  const box = h("div");
   const sent = one.sent || (upstream === "rehearsal" ? "" : one.sent);
   if (sent) {
-    box.append(sideBySide({title: "from the client", text: one.request, dialect: one.dialect, marks: inRequest},
-      {title: "to the upstream", text: sent, dialect: upstream}, one.joined));
+    box.append(sideBySide({title: "request from the client", text: one.request, dialect: one.dialect, marks: inRequest},
+      {title: "request to the upstream", text: sent, dialect: upstream}, one.joined));
   } else {
     box.append(h("p", {class: "dim"}, upstream === "rehearsal" ? "The rehearsal is built in: nothing was sent on." : "Nothing was sent to an upstream."),
-      sideBySide({title: "from the client", text: one.request, dialect: one.dialect, marks: inRequest},
-        {title: "to the client", text: one.told, dialect: one.dialect, marks: inAnswer}));
+      sideBySide({title: "request from the client", text: one.request, dialect: one.dialect, marks: inRequest},
+        {title: "answer to the client", text: one.told, dialect: one.dialect, marks: inAnswer}));
     return box;
   }
-  box.append(h("h3", null, "Answer"), sideBySide({title: "to the client", text: one.told, dialect: one.dialect},
-    {title: "from the upstream", text: one.answer, dialect: upstream, marks: inAnswer}, one.joined_answer));
+  box.append(sideBySide({title: "answer to the client", text: one.told, dialect: one.dialect},
+    {title: "answer from the upstream", text: one.answer, dialect: upstream, marks: inAnswer}, one.joined_answer));
   return box;
-}
-
-/** Whether a document has the first step of a path: paths of answers point into another document. */
-function hasPath(text, path) {
-  try { return path.split("/")[1] in JSON.parse(text); } catch { return true; }
 }
 
 function factsView(one) {
@@ -100,8 +102,15 @@ function actions(one, about) {
       result.replaceChildren(h("p", {class: "error"}, error.message));
     }
   }}, "Send again to");
-  return h("div", null, h("div", {class: "bar"}, copyButton("Copy as curl", () => asCurl(one)), copyButton("as Python", () => asPython(one)),
-    copyButton("as conformance case", () => asCase(one)), h("span", {class: "spread"}), again, chosen), result);
+  const copies = h("details", {class: "menu", ontoggle: () => {
+    if (copies.open) addEventListener("click", event => { if (!copies.contains(event.target)) copies.open = false; }, {once: true});
+  }, onkeydown: event => {
+    if (event.key !== "Escape" || !copies.open) return;
+    event.stopPropagation();
+    copies.open = false;
+  }}, h("summary", null, "Copy as"), h("div", {class: "box"},
+    copyButton("curl", () => asCurl(one)), copyButton("Python", () => asPython(one)), copyButton("conformance case", () => asCase(one))));
+  return {buttons: h("div", {class: "bar"}, copies, again, chosen), result};
 }
 
 /** Address and body of a request for another upstream: the model is named `upstream/model`, where its dialect names it. */

@@ -10,10 +10,10 @@ const FIRST_ITEMS = 100;
 const LONG = 1500;
 
 /**
- * `marks`: [{path, severity, title, text}]; `joins`: Map from pointer to the number of a join. `onjoin(number, on)` is
- * called while the pointer is over a joined place. A text that is no JSON is shown as it is, with the mistake.
+ * `marks`: [{path, severity, title, text}]; `joins`: Map from pointer to the numbers of the joined places there. A text
+ * that is no JSON is shown as it is, with the mistake.
  */
-export function jsonView(text, {marks = [], joins = new Map(), onjoin = null, label = "document"} = {}) {
+export function jsonView(text, {marks = [], joins = new Map(), label = "document"} = {}) {
   const box = h("div", {class: "json", role: "region", "aria-label": label, tabindex: "0"});
   let root;
   try {
@@ -24,16 +24,15 @@ export function jsonView(text, {marks = [], joins = new Map(), onjoin = null, la
       h("pre", null, text.length > 60_000 ? `${text.slice(0, 60_000)}…` : text));
     return box;
   }
-  const view = new View(marks, joins, onjoin);
+  const view = new View(marks, joins);
   box.append(...view.homeless(root), view.node(root, "", null, true));
   return box;
 }
 
 class View {
-  constructor(marks, joins, onjoin) {
+  constructor(marks, joins) {
     this.marks = marks;
     this.joins = joins;
-    this.onjoin = onjoin;
     this.left = FIRST_LINES;
     this.above = new Set();
   }
@@ -111,11 +110,8 @@ class View {
     const line = h("div", {class: "ln", "data-at": pointer}, parts);
     if (joined !== undefined) {
       line.classList.add("joined");
-      line.dataset.join = joined;
-      line.append(h("button", {type: "button", class: "chip", "aria-label": `joined place ${joined}`,
-        onclick: () => this.onjoin?.(joined, "go", line)}, joined));
-      line.addEventListener("mouseenter", () => this.onjoin?.(joined, "on", line));
-      line.addEventListener("mouseleave", () => this.onjoin?.(joined, "off", line));
+      line.dataset.join = joined.join(" ");
+      line.append(h("button", {type: "button", class: "chip", "aria-label": `joined place ${joined[0]}: go to the other side`}, joined[0]));
     }
     if (!marks.length) return line;
     const worst = ["error", "warning", "info"].find(one => marks.some(mark => mark.severity === one)) ?? "info";

@@ -2,25 +2,31 @@
 
 import {h} from "./dom.js";
 import {argumentsView, partView} from "./conversation.js";
+import {plural} from "./format.js";
 
-/** Calls and results of a request and its answer, in order. `joined` names the ids that changed. */
-export function ladderView(request, response, joined) {
+/** Calls and results of a request and its answer, one rung for each call. `joined` names the ids that changed. */
+export function ladderView(request, response, joined, {dialect, upstream}) {
   const renamed = new Map(joined.filter(one => one.ids).map(one => one.ids));
-  const steps = [];
   const turns = [...(request?.turns ?? []), ...(response ? [{role: "assistant", parts: response.parts}] : [])];
   const results = new Map();
   for (const turn of turns) for (const part of turn.parts) if (part.part === "toolresult") results.set(part.call_id, part);
-  for (const turn of turns) {
-    for (const part of turn.parts) if (part.part === "toolcall") steps.push([part, results.get(part.id)]);
-  }
+  const steps = turns.map(turn => turn.parts.filter(part => part.part === "toolcall")).filter(calls => calls.length);
   if (!steps.length) return h("p", {class: "dim"}, "No tool was called in this exchange.");
   return h("div", {class: "ladder"},
-    h("div", {class: "rung heads"}, h("b", null, "model"), h("b", null, "client")),
-    steps.map(([call, result]) => [
-      h("div", {class: "rung"}, h("div", {class: "part call"}, h("div", {class: "kind"}, "call ", h("b", null, call.name)),
-        h("div", {class: "dim"}, call.id, renamed.has(call.id) ? ` → ${renamed.get(call.id)} at the upstream` : ""),
-        argumentsView(call.arguments)), h("div", {class: "arrow", "aria-label": "to the client"}, "→")),
-      h("div", {class: "rung"}, h("div", {class: "arrow", "aria-label": "to the model"}, result ? "←" : "…"),
-        result ? partView(result) : h("p", {class: "dim"}, "no result yet")),
+    h("div", {class: "rung heads"}, h("b", null, "model", upstream ? h("span", {class: "dialect"}, upstream) : null), h("span"),
+      h("b", null, "client", h("span", {class: "dialect"}, dialect))),
+    steps.map((calls, index) => [
+      h("p", {class: "dim step"}, `step ${index + 1}: ${plural(calls.length, "call")}${calls.length > 1 ? " at once" : ""}`),
+      calls.map(call => rung(call, results.get(call.id), renamed.get(call.id))),
     ]));
+}
+
+function rung(call, result, other) {
+  const failed = result?.is_error;
+  return h("div", {class: "rung"},
+    h("div", {class: "part call"}, h("div", {class: "kind"}, "call ", h("b", null, call.name)), argumentsView(call.arguments)),
+    h("div", {class: "rails"},
+      h("div", {class: "rail to"}, h("code", null, other ?? call.id), other ? [" → ", h("code", null, call.id)] : null),
+      h("div", {class: `rail from${failed ? " failed" : ""}${result ? "" : " open"}`}, result ? failed ? "failed" : "answered" : "no result yet")),
+    result ? partView({...result, call_id: ""}) : h("div", {class: "part dim"}, "…"));
 }

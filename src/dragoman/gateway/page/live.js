@@ -2,6 +2,7 @@
 
 import {choices, h} from "./dom.js";
 import {exchangePanel} from "./exchange.js";
+import {firstSteps} from "./first_steps.js";
 import {clock, dollars, duration, plural, tokens} from "./format.js";
 import {getJson} from "./gateway.js";
 
@@ -66,8 +67,16 @@ export class Live {
     this.body = h("ol", {class: "rows", "aria-label": "exchanges"});
     this.said = h("p", {class: "dim", "aria-live": "polite"});
     this.panel = h("aside", {class: "beside", "aria-label": "open exchange", hidden: true});
-    this.list = h("div", {class: "list"}, h("h2", {class: "unseen"}, "Live"), h("div", {class: "bar filters"}, this.search, this.range, Object.values(this.filters)),
-      this.said, this.body);
+    this.more = h("div", {class: "more", id: "filters"}, this.range, Object.values(this.filters));
+    this.fold = h("button", {type: "button", class: "quiet fold-filters", "aria-expanded": "false", "aria-controls": "filters", onclick: () => {
+      const shown = this.more.classList.toggle("shown");
+      this.fold.setAttribute("aria-expanded", shown);
+    }}, "Filters");
+    this.first = firstSteps(about);
+    this.heads = h("div", {class: "row-heads", "aria-hidden": "true"}, h("span"), h("span", null, "began"), h("span", null, "model, way"), h("span", null, "question, answer"),
+      h("span", {class: "figures"}, ["status", "tokens", "cost", "time", "losses"].map((name, index) => h("span", {class: index === 2 ? "price" : null}, name))));
+    this.list = h("div", {class: "list"}, h("h2", {class: "unseen"}, "Live"), h("div", {class: "bar filters"}, this.search, this.fold, this.more),
+      this.said, this.first, this.heads, this.body);
     this.element = h("div", {class: "split"}, this.list, this.panel);
     onRows(() => { if (!this.element.hidden) this.draw(); });
   }
@@ -95,8 +104,11 @@ export class Live {
     this.body.replaceChildren(...found.slice(0, SHOWN).map(row => this.#row(row)));
     if (focused) this.body.querySelector(`[data-id="${CSS.escape(focused)}"] button`)?.focus();
     const words = [];
-    if (!all.length) words.push("No exchanges yet. Point a client at this gateway, or ask a question under Ask.");
-    else words.push(found.length === all.length ? plural(all.length, "exchange") : `${found.length} of ${plural(all.length, "exchange")}`);
+    this.first.hidden = all.length > 0;
+    this.heads.hidden = !found.length;
+    const chosen = [this.range, ...Object.values(this.filters)].filter(select => select.value).length;
+    this.fold.textContent = chosen ? `Filters (${chosen})` : "Filters";
+    if (all.length) words.push(found.length === all.length ? plural(all.length, "exchange") : `${found.length} of ${plural(all.length, "exchange")}`);
     if (found.length > SHOWN) words.push(`the newest ${SHOWN} are listed`);
     if (this.#missed) words.push(`${this.#missed} passed too fast to be shown`);
     this.said.textContent = words.join(" · ");
@@ -132,11 +144,11 @@ export class Live {
     return h("li", {"data-id": row.id, class: row.id === this.#open ? "open" : null},
       h("button", {type: "button", class: `row ${state}`, "aria-pressed": row.id === this.#open, onclick: () => { location.hash = `#live/${row.id}`; }},
         h("span", {class: "dot", title: state}), h("span", {class: "when"}, clock(row.began)),
-        h("span", {class: "who"}, h("b", null, row.model || "(no model)"), h("span", {class: "dim"}, `${row.dialect} → ${row.upstream || "nowhere"}`)),
-        h("span", {class: "words"}, h("span", null, words),
+        h("span", {class: "who"}, h("b", {title: row.model}, row.model || "(no model)"), h("span", {class: "dim"}, `${row.dialect} → ${row.upstream || "nowhere"}`)),
+        h("span", {class: "words"}, h("span", {title: row.words || null}, words),
           row.error ? h("span", {class: "error"}, row.error) : h("span", {class: "dim"}, row.answer || "")),
-        h("span", {class: "figures"}, row.running ? "running…" : h("span", {class: failed ? "error" : null}, row.status || "cut"),
-          h("span", {title: "tokens in and out"}, usage),
+        h("span", {class: "figures"}, h("span", {class: row.running ? "status" : failed ? "status error" : "status"}, row.running ? "running…" : row.status || "cut"),
+          h("span", {title: "tokens in and out", class: "tokens"}, usage),
           row.running ? null : h("span", {title: row.cost === null ? "cost: unknown" : "cost", class: "dim price"}, dollars(row.cost)),
           h("span", {title: row.first_byte ? `first byte after ${duration(row.first_byte)}` : null}, duration(row.seconds)),
           row.losses ? h("span", {class: `tag ${row.severity}`}, plural(row.losses, "loss", "losses")) : null)));

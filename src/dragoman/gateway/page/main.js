@@ -1,7 +1,8 @@
 // Owns the frame of the page: login, views and their addresses (#live, #ask, ...), theme, keyboard, and the live stream.
 
 import {Ask} from "./ask.js";
-import {copyButton, h, tabs} from "./dom.js";
+import {h} from "./dom.js";
+import {clientLines} from "./first_steps.js";
 import {follow, getJson, hasKey, onLocked, setKey} from "./gateway.js";
 import {Live, forgetRunning, loadRows, rows, takeRow} from "./live.js";
 import {Matrix} from "./matrix.js";
@@ -47,7 +48,7 @@ async function start() {
   $("app").hidden = false;
   $("leave").hidden = !hasKey();
   $("version").textContent = about.version;
-  views = {live: new Live(about), ask: new Ask(about), translate: new Translate(about), matrix: new Matrix(), numbers: new Numbers()};
+  views = {live: new Live(about), ask: new Ask(about), translate: new Translate(about), matrix: new Matrix(), numbers: new Numbers(about)};
   $("views").replaceChildren(...VIEWS.map(name => views[name].element));
   connectDialog(about);
   route();
@@ -90,10 +91,8 @@ function route() {
 addEventListener("hashchange", () => { if (views) route(); });
 
 function connectDialog({clients, upstreams}) {
-  const panels = clients.map(({client, line}) => [client, () => h("div", null, h("pre", null, line), copyButton("Copy", () => line))]);
-  const {bar, shown} = tabs("clients", panels);
   const serves = upstreams.map(({name, dialect, models}) => h("li", null, h("b", null, name), ` ${dialect}${models.length ? `: ${models.join(", ")}` : ""}`));
-  $("clients").replaceChildren(bar, shown, h("h2", null, "Upstreams"), h("ul", null, serves));
+  $("clients").replaceChildren(...clientLines(clients), h("h2", null, "Upstreams"), h("ul", null, serves));
 }
 $("connect").addEventListener("click", () => $("dialog").showModal());
 $("help").addEventListener("click", () => $("keys").showModal());

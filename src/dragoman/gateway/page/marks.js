@@ -2,7 +2,7 @@
 
 export function lossMark(loss) {
   return {
-    path: loss.path, severity: loss.severity, code: loss.code, effect: loss.effect,
+    path: loss.path, severity: loss.severity, code: loss.code, effect: loss.effect, document: loss.document,
     title: `${loss.code} · ${loss.effect}${loss.detail ? `: ${loss.detail}` : ""}`,
     text: loss.meaning, advice: loss.severity === "info" ? "" : loss.advice,
   };

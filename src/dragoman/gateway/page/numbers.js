@@ -1,5 +1,5 @@
 // Owns the view Numbers: requests, faults, losses, tokens, costs and times over time, by upstream and by key, and the health of
-// the upstreams. Everything is counted from the exchanges that the gateway still keeps.
+// the upstreams. Everything is counted from the exchanges that this page has seen, or that the gateway still keeps.
 
 import {choices, h} from "./dom.js";
 import {clock, count, dollars, duration, percentile, plural} from "./format.js";
@@ -7,10 +7,12 @@ import {getJson} from "./gateway.js";
 import {onRows, sorted} from "./live.js";
 import {plot} from "./plot.js";
 
-const BUCKETS = 30;
+const MOST_BUCKETS = 45, FEWEST_BUCKETS = 12;
+const WIDTHS = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600];  // seconds
 
 export class Numbers {
-  constructor() {
+  constructor(about) {
+    this.keeps = about.keeps;
     this.range = h("select", {"aria-label": "time range", onchange: () => this.draw()}, choices([["", "all that is kept"], ["900", "15 minutes"], ["3600", "1 hour"], ["86400", "1 day"]], ""));
     this.said = h("p", {class: "dim"});
     this.plots = h("div", {class: "plots"});
@@ -32,7 +34,8 @@ export class Numbers {
   draw() {
     const since = Number(this.range.value), now = Date.now() / 1000;
     const rows = sorted().filter(row => !row.running && (!since || now - row.began <= since)).reverse();
-    this.said.textContent = rows.length ? `${plural(rows.length, "exchange")} since ${clock(rows[0].began)}` : "No exchanges yet.";
+    const covered = `The gateway keeps the last ${plural(this.keeps, "exchange")} in memory, and none over a restart; this page adds those that it has seen pass.`;
+    this.said.textContent = `${rows.length ? `${plural(rows.length, "exchange")} since ${clock(rows[0].began)}` : "No exchanges yet"}. ${covered}`;
     if (!rows.length) {
       this.plots.replaceChildren();
       this.tables.replaceChildren();
@@ -44,9 +47,11 @@ export class Numbers {
   }
 
   #plots(rows) {
-    const first = rows[0].began, width = Math.max(0.2, (rows.at(-1).began - first) / BUCKETS + 1e-6);
-    const parts = Array.from({length: BUCKETS}, () => []);
-    for (const row of rows) parts[Math.min(BUCKETS - 1, Math.floor((row.began - first) / width))].push(row);
+    const span = rows.at(-1).began - rows[0].began;
+    const width = WIDTHS.find(one => span / one < MOST_BUCKETS - 1) ?? span / (MOST_BUCKETS - 1);
+    const first = Math.floor(rows[0].began / width) * width;
+    const parts = Array.from({length: Math.max(FEWEST_BUCKETS, Math.floor((rows.at(-1).began - first) / width) + 1)}, () => []);
+    for (const row of rows) parts[Math.floor((row.began - first) / width)].push(row);
     const names = parts.map((_, index) => clock(first + index * width));
     const each = measure => parts.map(measure);
     const times = each(part => part.map(row => row.seconds).filter(one => one !== null).sort((a, b) => a - b));
@@ -61,6 +66,8 @@ export class Numbers {
         {name: "first token, half", kind: "line", class: "info", values: firsts.map(one => percentile(one, 0.5))}], duration),
       plot("Tokens", names, [{name: "in", kind: "bar", class: "info", values: each(part => sum(part, "input"))},
         {name: "out", kind: "bar", class: "accent", values: each(part => sum(part, "output"))}], whole),
+      ...rows.some(row => row.cost) ? [plot("Cost, where it is known", names, [{name: "US dollars", kind: "bar", class: "good", exact: true,
+        values: each(part => part.reduce((total, row) => total + (row.cost ?? 0), 0))}], dollars)] : [],
       plot("Exchanges with losses", names, ["info", "warning", "error"].map(severity => ({name: severity, kind: "bar", class: severity,
         values: each(part => part.filter(row => row.severity === severity).length)})), whole));
   }

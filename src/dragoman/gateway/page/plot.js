@@ -4,12 +4,12 @@ import {h, svg} from "./dom.js";
 
 const WIDTH = 640, HEIGHT = 150, LEFT = 52, BOTTOM = 18, TOP = 8;
 
-/** `buckets`: texts for the time axis; `series`: [{name, kind: bar|line, values, class}]; `format` writes a value. */
+/** `buckets`: texts for the time axis; `series`: [{name, kind: bar|line, values, class, exact}]; `exact`: the values are no counts; `format` writes a value. */
 export function plot(title, buckets, series, format = String) {
   const bars = series.filter(one => one.kind === "bar"), lines = series.filter(one => one.kind === "line");
   const sums = buckets.map((_, index) => bars.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
   const top = Math.max(1e-9, ...sums, ...lines.flatMap(one => one.values.map(value => value ?? 0)));
-  const most = bars.length ? 2 * Math.ceil(top / 2) : top;  // half of a count is a count
+  const most = bars.some(one => !one.exact) ? 2 * Math.ceil(top / 2) : top;  // half of a count is a count
   const step = (WIDTH - LEFT) / buckets.length, y = value => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most);
   const picture = svg("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title});
   for (const part of [0, 0.5, 1]) {

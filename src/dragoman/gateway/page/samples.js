@@ -8,19 +8,23 @@ const SCHEMA = {
 const TOOLS = [{name: "get_weather", description: "The weather in a city.", input_schema: SCHEMA}];
 const pretty = value => JSON.stringify(value, null, 2);
 
+const CALLS = [
+  {type: "tool_use", id: "toolu_1", name: "get_weather", input: {city: "Paris"}},
+  {type: "tool_use", id: "toolu_2", name: "get_weather", input: {city: "Brest"}}];
+const QUESTION = {role: "user", content: "Is it raining in Paris or in Brest?"};
+const RESULTS = {role: "user", content: [
+  {type: "tool_result", tool_use_id: "toolu_1", content: "dry"},
+  {type: "tool_result", tool_use_id: "toolu_2", is_error: true, content: "station offline"}]};
+
+/** A tool cycle for the rehearsal, which refuses seals that it did not make. */
+export const CYCLE = {max_tokens: 1024, system: "Be brief.", tools: TOOLS, messages: [QUESTION, {role: "assistant", content: CALLS}, RESULTS]};
+
 const REQUEST = {
   model: "claude-opus-5", max_tokens: 1024, thinking: {type: "adaptive"}, top_k: 40,
   system: [{type: "text", text: "Be brief.", cache_control: {type: "ephemeral"}}],
   tools: TOOLS,
-  messages: [
-    {role: "user", content: "Is it raining in Paris or in Brest?"},
-    {role: "assistant", content: [
-      {type: "thinking", thinking: "Two cities, two calls.", signature: "c2VhbA=="},
-      {type: "tool_use", id: "toolu_1", name: "get_weather", input: {city: "Paris"}},
-      {type: "tool_use", id: "toolu_2", name: "get_weather", input: {city: "Brest"}}]},
-    {role: "user", content: [
-      {type: "tool_result", tool_use_id: "toolu_1", content: "dry"},
-      {type: "tool_result", tool_use_id: "toolu_2", is_error: true, content: "station offline"}]}],
+  messages: [QUESTION,
+    {role: "assistant", content: [{type: "thinking", thinking: "Two cities, two calls.", signature: "c2VhbA=="}, ...CALLS]}, RESULTS],
 };
 
 const ANSWER = {

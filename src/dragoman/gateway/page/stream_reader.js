@@ -7,6 +7,8 @@ export class Answer {
   usage = null;
   stop = "";
   fault = "";
+  /** What the last frame added: {kind, text, name}. */
+  added = [];
   #calls = new Map();
 
   constructor(dialect) {
@@ -14,6 +16,7 @@ export class Answer {
   }
 
   feed({data}) {
+    this.added = [];
     if (!data || data === "[DONE]") return;
     let frame;
     try { frame = JSON.parse(data); } catch { return; }
@@ -26,12 +29,14 @@ export class Answer {
 
   add(kind, text) {
     if (!text) return;
+    this.added.push({kind, text});
     const last = this.parts.at(-1);
     if (last?.kind === kind && kind !== "call") last.text += text;
     else this.parts.push({kind, text});
   }
 
   call(key, name, id, text) {
+    this.added.push({kind: "call", name, text});
     let part = this.#calls.get(key);
     if (!part) {
       part = {kind: "call", name: "", id: "", text: ""};

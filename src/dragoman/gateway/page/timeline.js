@@ -21,5 +21,5 @@ export function timeline({answer, first_byte: first, total}, times) {
     `first token after ${duration(begin)}`, `end after ${duration(total)}`,
     times ? plural(times.length, "piece") : "",
   ].filter(Boolean).join(" · ");
-  return h("figure", null, picture, h("figcaption", {class: "dim"}, words));
+  return h("figure", {class: "times"}, picture, h("figcaption", {class: "dim"}, words));
 }

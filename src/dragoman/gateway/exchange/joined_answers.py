@@ -1,0 +1,112 @@
+"""Finds the places of two answers that hold the same part, where one answer or both are streams.
+
+The place of a part in a whole answer is a JSON pointer. The place of a part in a stream is a list of frames: the number
+of the frame, and which characters of the part the frame brings. So the frames of both sides that bring the same
+characters can be joined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from ...canon.events import Event, PartDelta, PartEnd, PartStart
+from ...canon.parts import HostedCall, Part, Reasoning, Text, ToolCall, pointer
+from ...context import Context
+from ...dialects import get
+from ...errors import DragomanError
+from .corresponding_parts import Found, joined_places, places, plain_arguments, read
+
+_FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
+_FIELD = re.compile(rb"^\s*\{|^(?:data|event):", re.M)
+"""What a frame has that is more than a comment."""
+MOST_FRAMES = 2000
+"""Frames of a stream whose parts are joined."""
+
+
+class Side(NamedTuple):
+    """An answer: its dialect, its bytes, and whether the bytes are a stream."""
+
+    dialect: str
+    body: bytes
+    stream: bool
+
+
+def frames(stream: bytes) -> list[bytes]:
+    """The frames of a stream, each with its end."""
+    return [one for one in _FRAME.findall(stream) if one.strip()]
+
+
+def joined_answers(one: Side | None, other: Side | None) -> list[dict[str, Any]]:
+    """The places that belong together, as `joined` gives them. The place in a stream is a list of [frame, first
+    character, character after the last]."""
+    if one is None or other is None:
+        return []
+    try:
+        return joined_places(list(_found(one)), list(_found(other)))
+    except (DragomanError, RecursionError):
+        return []
+
+
+def _found(side: Side) -> Iterator[Found]:
+    if side.stream:
+        yield from _stream_parts(side)
+        return
+    placed = read(side.dialect, side.body, "response")
+    for key, path, name in places(placed.document) if placed is not None else ():
+        yield Found(key, pointer(placed.within + path), name)  # type: ignore[union-attr]
+
+
+class _Part:
+    """A part of a stream, as far as it was read."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.pieces: list[str] = []
+        self.size = 0
+        self.frames: list[list[int]] = []
+
+    def add(self, frame: int, text: str = "") -> None:
+        """Note that a frame brings more of the part."""
+        start = self.size
+        self.size = end = start + len(text)
+        self.pieces.append(text)
+        if self.frames and self.frames[-1][0] == frame:
+            self.frames[-1][2] = end
+        else:
+            self.frames.append([frame, start, end])
+
+    def found(self) -> Found | None:
+        """The part and its place; None for a part that is not joined."""
+        kind = _KINDS.get(type(self.part))
+        if kind is None:
+            return None
+        text = "".join(self.pieces)
+        if isinstance(self.part, ToolCall):
+            return Found((kind, self.part.name, plain_arguments(text)), self.frames, self.part.id)
+        return Found((kind, text), self.frames, "")
+
+
+_KINDS: dict[type[Part], Literal["text", "thought", "call"]] = {Text: "text", Reasoning: "thought", ToolCall: "call"}
+
+
+def _stream_parts(side: Side) -> Iterator[Found]:
+    reader = get(side.dialect).reader(Context(side.dialect, side.dialect))
+    parts: dict[int, _Part] = {}
+    counted = [one for one in frames(side.body) if _FIELD.search(one)][:MOST_FRAMES]
+    for number, frame in enumerate(counted):
+        for event in reader.feed(frame):
+            _note(event, number, parts)
+    for event in reader.close():
+        _note(event, len(counted) - 1, parts)
+    yield from [found for part in parts.values() if (found := part.found()) is not None]
+
+
+def _note(event: Event, frame: int, parts: dict[int, _Part]) -> None:
+    if isinstance(event, PartStart):
+        if not isinstance(event.part, HostedCall):
+            parts[event.index] = _Part(event.part)
+            parts[event.index].add(frame)
+    elif isinstance(event, PartDelta | PartEnd) and event.index in parts:
+        parts[event.index].add(frame, event.text if isinstance(event, PartDelta) else "")
