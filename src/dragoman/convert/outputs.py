@@ -121,9 +121,3 @@ def is_part(name: str) -> bool:
     """Whether a file has the name of a part, whole or not."""
     number = name.removesuffix(".new").removeprefix("part-").removesuffix(".parquet")
     return number.isdecimal() and name.removesuffix(".new") == part_name(int(number))
-
-
-def put_in_place(path: str) -> None:
-    """Give a whole output its name. Nothing happens if it already has it."""
-    if os.path.lexists(path + PARTIAL):
-        os.replace(path + PARTIAL, path)

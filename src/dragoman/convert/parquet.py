@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ..errors import ConfigError
-from .inputs import Input, Piece
+from .inputs import Input, Piece, open_input
 from .outputs import PARTIAL, part_name
 
 COLUMN = "json"
@@ -39,7 +39,7 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
     """The rows of a file from row number `start` on, each as a line of JSON."""
     pa = require_pyarrow()
     try:
-        file = pa.parquet.ParquetFile(item.path)
+        file = pa.parquet.ParquetFile(item.path if item.is_local else open_input(item))
         text = _text_column(pa, file.schema_arrow)
         row = consumed = 0
         for group in range(file.num_row_groups):
