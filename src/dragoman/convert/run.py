@@ -251,7 +251,7 @@ class Conversion:
         if path.lower().endswith(PARQUET):
             from .parquet import ParquetOutput  # late: needs pyarrow
 
-            return ParquetOutput(path, state)
+            return ParquetOutput(path, state, get_target(self.job.target).columns)
         return ByteOutput(path, state, compression_of(path))
 
     def _results(self, start: Checkpoint) -> Iterator[tuple[End, Result]]:
