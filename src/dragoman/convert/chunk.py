@@ -38,6 +38,8 @@ class Chunk(Struct, array_like=True):
     """Numbers of lines that were too long to be read. An empty line stands in place of each."""
     compression: str = ""
     """How the converted lines are compressed: "", "gz" or "zst"."""
+    broken: str = ""
+    """The reason why the rest of the file cannot be read. The chunk has no lines then."""
 
 
 class Settings(Struct, array_like=True, frozen=True):
@@ -78,6 +80,9 @@ class ChunkConverter:
         bad: list[bytes] = []
         too_long = frozenset(chunk.too_long)
         number = chunk.first - 1
+        if chunk.broken:
+            summary.read = 1
+            bad.append(_bad(chunk, chunk.first, b"", {"error": chunk.broken, "path": ""}))
         for line in chunk.data.split(b"\n"):
             number += 1
             if not line or line.isspace():

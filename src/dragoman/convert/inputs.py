@@ -7,7 +7,6 @@ that continues after a stop makes the same chunks.
 from __future__ import annotations
 
 import glob
-import gzip
 import io
 import os
 import stat
@@ -22,12 +21,13 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from . import object_store, streams
+from .compressed import GZIP, ZSTD, MemberReader
 from .formats import detect_format, get
 from .line import decoded
 from .object_store import is_address
 from .record_and_file_format import Kind
 from .streams import STANDARD, Pipe
-from .zstd import frame_error, open_frames
+from .zstd import frame_error
 
 SUFFIXES = (
     ".jsonl",
@@ -219,7 +219,10 @@ def _first_lines(item: Input, max_line: int) -> list[bytes]:
         found = _read_pieces(io.BytesIO(first), _pipe_name(item.pipe), item.name, 0, 1, HEAD_BYTES, max_line)
     else:
         found = pieces(item, 0, 1, HEAD_BYTES, max_line)
-    return next(found, Piece(b"", 1, 0, 0, 0)).data.split(b"\n")[:HEAD_LINES]
+    lines = next(found, Piece(b"", 1, 0, 0, 0)).data.split(b"\n")[:HEAD_LINES]
+    if all(decoded(line) is None for line in lines):
+        next(found, None)  # a file that breaks off in its first line raises its own error
+    return lines
 
 
 def pieces(item: Input, start: int, line: int, size: int, max_line: int) -> Iterator[Piece]:
@@ -261,39 +264,64 @@ def _read_pieces(
 ) -> Iterator[Piece]:
     with _readable(lowered, name):
         stream = _decompressed(file, lowered)
-        if lowered.endswith((".json", ".json.gz", ".json.zst")):
-            from .json_array import element_pieces  # late: most files have lines
+    whole = _Readable(stream, lowered)
+    if lowered.endswith((".json", ".json.gz", ".json.zst")):
+        from .json_array import element_pieces  # late: most files have lines
 
-            yield from element_pieces(stream, file, start, size, name)
+        yield from element_pieces(whole, file, start, size, name)
+    else:
+        if stream is file and start:
+            file.seek(start)
         else:
-            yield from _line_pieces(stream, file, start, line, size, max_line)
+            _skip(whole, start)
+        yield from _line_pieces(whole, file, start, line, size, max_line)
+    if whole.problem:
+        raise ConfigError("input", name, problem=f"the file cannot be read to its end: {whole.problem}")
+
+
+class _Readable:
+    """Reads a file up to the first byte that cannot be read. So the lines before it are not lost."""
+
+    def __init__(self, stream: IO[bytes], lowered: str) -> None:
+        self._stream = stream
+        self._broken = _broken(lowered)
+        self.problem = ""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; none at the end, and behind a fault."""
+        try:
+            return b"" if self.problem else self._stream.read(size)
+        except self._broken as error:
+            self.problem = str(error) or type(error).__name__
+            return b""
+
+
+def _broken(lowered: str) -> tuple[type[Exception], ...]:
+    """The exceptions for a file with wrong bytes. An error of the disk or the network is none of them: the conversion
+    stops then, and can continue.
+    """
+    more = (frame_error(),) if lowered.endswith(".zst") else ()
+    return (EOFError, zlib.error, *more)
 
 
 @contextmanager
 def _readable(lowered: str, name: str) -> Iterator[None]:
     """Errors of a broken file as ConfigError."""
-    broken: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error)
-    if lowered.endswith(".zst"):
-        broken += (frame_error(),)
     try:
         yield
-    except broken as error:
+    except _broken(lowered) as error:
         raise ConfigError("input", name, problem=f"the file cannot be read: {error}") from None
 
 
 def _decompressed(file: IO[bytes], name: str) -> IO[bytes]:
-    if name.endswith(".gz"):
-        return gzip.GzipFile(fileobj=file, mode="rb")  # type: ignore[return-value]
-    if name.endswith(".zst"):
-        return open_frames(file)
-    return file
+    how = GZIP if name.endswith(".gz") else ZSTD if name.endswith(".zst") else ""
+    return cast("IO[bytes]", MemberReader(file, how)) if how else file
 
 
 def _line_pieces(
-    stream: IO[bytes], file: IO[bytes], start: int, line: int, size: int, max_line: int
+    stream: _Readable, file: IO[bytes], start: int, line: int, size: int, max_line: int
 ) -> Iterator[Piece]:
     size = min(size, max_line)  # so a line over the limit always reaches over the end of its piece
-    _skip(stream, file, start)
     buffer = bytearray()
     while True:
         cut = _fill(stream, buffer, size, max_line)
@@ -315,7 +343,7 @@ def _line_pieces(
         line += lines
 
 
-def _fill(stream: IO[bytes], buffer: bytearray, size: int, max_line: int) -> int:
+def _fill(stream: _Readable, buffer: bytearray, size: int, max_line: int) -> int:
     """Read up to the end of the line that holds byte `size`. Returns the number of bytes up to there, or up to the end
     of the file; -1 if that line has more than `max_line` bytes.
     """
@@ -337,7 +365,7 @@ def _fill(stream: IO[bytes], buffer: bytearray, size: int, max_line: int) -> int
         buffer += block
 
 
-def _discard_line(stream: IO[bytes], buffer: bytearray) -> int:
+def _discard_line(stream: _Readable, buffer: bytearray) -> int:
     """Drop the first line of the buffer and of the stream. Returns its length."""
     dropped = 0
     while True:
@@ -353,11 +381,7 @@ def _discard_line(stream: IO[bytes], buffer: bytearray) -> int:
         buffer += block
 
 
-def _skip(stream: IO[bytes], file: IO[bytes], start: int) -> None:
-    if stream is file and start:
-        file.seek(start)
-        return
-    left = start
+def _skip(stream: _Readable, left: int) -> None:
     while left:
         block = stream.read(min(left, _BLOCK))
         if not block:

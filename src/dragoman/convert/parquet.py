@@ -39,7 +39,7 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
     pa = require_pyarrow()
     try:
         with open_input(item) as opened:
-            file = pa.parquet.ParquetFile(opened)
+            file = pa.parquet.ParquetFile(opened, page_checksum_verification=True)
             reader = RowReader(pa, file.schema_arrow)
             row = consumed = 0
             for group in range(file.num_row_groups):
@@ -56,6 +56,9 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
                     if row > start:
                         yield _piece(reader.lines(batch), row, consumed)
     except (pa.ArrowException, OSError) as error:
+        # pyarrow raises OSError for wrong bytes too, then without a number. A store gives no numbers.
+        if isinstance(error, OSError) and (error.errno is not None or not item.is_local):
+            raise
         raise ConfigError("input", item.name, problem=f"the file cannot be read: {error}") from None
 
 

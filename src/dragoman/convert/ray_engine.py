@@ -45,13 +45,10 @@ def _ray() -> Any:
 
 
 def _read(row: _Row) -> Iterator[_Row]:
-    """The chunks of one input. An error is passed on as a row: Ray would wrap an exception in its own words."""
+    """The chunks of one input."""
     reading, settings = pickle.loads(row["reading"])
-    try:
-        for end, chunk in chunks(reading, settings):
-            yield {"end": msgspec.msgpack.encode(end), "data": msgspec.msgpack.encode(chunk), "error": ""}
-    except (DragomanError, OSError) as error:
-        yield {"end": b"", "data": b"", "error": str(error)}
+    for end, chunk in chunks(reading, settings):
+        yield {"end": msgspec.msgpack.encode(end), "data": msgspec.msgpack.encode(chunk)}
 
 
 @lru_cache(maxsize=8)
@@ -60,10 +57,8 @@ def _converter(settings: bytes) -> ChunkConverter:
 
 
 def _convert(row: _Row, settings: bytes) -> _Row:
-    if row["error"]:
-        return row
     result = _converter(settings)(msgspec.msgpack.decode(row["data"], type=Chunk))
-    return {"end": row["end"], "data": msgspec.msgpack.encode(result), "error": ""}
+    return {"end": row["end"], "data": msgspec.msgpack.encode(result)}
 
 
 def in_order(readings: list[Reading], settings: Settings, jobs: int) -> Iterator[tuple[End, Result]]:
@@ -79,8 +74,6 @@ def in_order(readings: list[Reading], settings: Settings, jobs: int) -> Iterator
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for row in _job(ray, readings, settings).iter_rows():
-                if row["error"]:
-                    raise RayError(row["error"])
                 end = msgspec.msgpack.decode(row["end"], type=End)
                 yield end, msgspec.msgpack.decode(row["data"], type=Result)
     except ray.exceptions.RayError as error:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from ..errors import ConfigError
 from .chunk import Chunk, Settings
 from .inputs import Input, pieces
 
@@ -40,20 +41,18 @@ class End(Struct, array_like=True):
 
 
 def chunks(reading: Reading, settings: Settings) -> Iterator[tuple[End, Chunk]]:
-    """The chunks of an input, in order. Raises ConfigError for a file that cannot be read."""
+    """The chunks of an input, in order. If the rest of a file is broken, the last chunk holds the reason.
+    Raises OSError.
+    """
     item, number = reading.item, reading.file
-    for piece in pieces(item, reading.place, reading.line, settings.size, settings.max_line):
-        end = End(reading.output, number, piece.after, piece.first + piece.lines, piece.consumed)
-        yield (
-            end,
-            Chunk(
-                piece.data,
-                item.name,
-                number + 1,
-                piece.first,
-                item.source,
-                item.kind,
-                piece.too_long,
-                reading.compression,
-            ),
-        )
+    line = reading.line
+    form = (item.source, item.kind)
+    try:
+        for piece in pieces(item, reading.place, line, settings.size, settings.max_line):
+            line = piece.first + piece.lines
+            chunk = Chunk(piece.data, item.name, number + 1, piece.first, *form, piece.too_long, reading.compression)
+            yield End(reading.output, number, piece.after, line, piece.consumed), chunk
+    except ConfigError as error:
+        # The next place to read is the beginning of the next file: one broken file must not stop a folder of thousands.
+        end = End(reading.output, number + 1, 0, 1, 0)
+        yield end, Chunk(b"", item.name, number + 1, line, *form, compression=reading.compression, broken=error.problem)

@@ -218,9 +218,10 @@ class Conversion:
 
     def _count(self, done: Checkpoint, end: End, result: Result) -> None:
         done.file, done.place, done.line = end.file, end.place, end.line
-        before = sum([item.size for item in self.inputs[: end.file]])
-        item = self.inputs[end.file]
-        done.consumed = before + (end.consumed if item.pipe is not None else min(end.consumed, item.size))
+        done.consumed = sum([item.size for item in self.inputs[: end.file]])
+        if end.file < len(self.inputs):
+            item = self.inputs[end.file]
+            done.consumed += end.consumed if item.pipe is not None else min(end.consumed, item.size)
         done.summary.merge(result.summary)
 
     def _save(self, output: Output, done: Checkpoint, bad: ByteOutput | None) -> bool:

@@ -334,6 +334,72 @@ def test_a_broken_compressed_file_is_named(tmp_path: Path) -> None:
             convert(tmp_path / name, out=tmp_path / "out.jsonl")
 
 
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.json", "a.parquet"])
+def test_a_file_that_breaks_off_loses_its_rest_only(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    values = [request(number, stop_sequences=[os.urandom(400).hex()]) for number in range(50)]
+    whole = {"a.jsonl.gz": gzip.compress(lines(*values)), "a.jsonl.zst": b""}
+    for value in values:
+        whole["a.jsonl.zst"] += zstandard.compress(lines(value))
+    if name == "a.parquet":
+        pq.write_table(pa.Table.from_pylist(values), folder / name, row_group_size=10, compression="zstd")
+        data = bytearray((folder / name).read_bytes())
+        data[len(data) // 2 : len(data) // 2 + 3000] = bytes(3000)
+        (folder / name).write_bytes(data)
+    else:
+        data = bytearray(whole.get(name) or json.dumps(values).encode())
+        (folder / name).write_bytes(data[: len(data) * 3 // 4])
+    (folder / "b.jsonl").write_bytes(lines(request(50)))
+    out = tmp_path / "out.jsonl"
+    summary = convert(folder, out=out, source="anthropic", chunk=5_000)
+    found = questions(out)
+    assert found == [*EXPECTED[: len(found) - 1], "question 50"]
+    bad = [json.loads(line) for line in Path(f"{out}.bad.jsonl").read_bytes().splitlines()]
+    assert bad[-1]["file"] == str(folder / name)
+    assert bad[-1]["line"] in (len(found), len(found) + 1)
+    assert len(found) > 5
+    assert summary.bad == len(bad)
+    with pytest.raises(StrictError):
+        convert(folder, out=tmp_path / "strict.jsonl", source="anthropic", chunk=5_000, strict=True)
+
+
+def test_a_broken_file_is_reported_once_by_a_conversion_that_continues(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("a", "b"):
+        data = gzip.compress(lines(*[request(number, stop_sequences=[os.urandom(400).hex()]) for number in range(20)]))
+        (folder / f"{name}.jsonl.gz").write_bytes(data[:-500])
+    convert(folder, out=f"{tmp_path / 'whole'}/", source="anthropic")
+    stops, limit = 0, 0
+    while True:
+        limit += 1
+        seen = 0
+
+        def stop(progress: Any, limit: int = limit) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == limit:
+                raise KeyboardInterrupt
+
+        try:
+            Conversion(Job((str(folder),), f"{tmp_path / 'broken'}/", source="anthropic", **JOB)).run(stop)
+            break
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops > 3
+    assert _tree(tmp_path / "broken").keys() == _tree(tmp_path / "whole").keys()
+    assert _tree(tmp_path / "broken") == _tree(tmp_path / "whole")
+    assert len(_tree(tmp_path / "whole")["lines.bad.jsonl"].splitlines()) >= 2
+
+
+def test_a_fault_of_the_disk_stops_the_work(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversion = Conversion(Job((str(source),), str(tmp_path / "out.jsonl"), **JOB))
+    source.unlink()
+    with pytest.raises(FileNotFoundError):
+        conversion.run()
+
+
 def test_a_worker_that_dies_is_reported(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.convert.workers.COMMAND", ("-c", "raise SystemExit(3)"))
     with pytest.raises(WorkerError, match=r"code 3 at .*in\.jsonl, lines 1 to"):
