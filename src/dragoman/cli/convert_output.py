@@ -44,10 +44,11 @@ def list_formats() -> None:
 def announce(conversion: Conversion) -> None:
     """Print which format each file has, and whether an earlier conversion goes on."""
     for item in conversion.inputs[:SHOWN]:
-        click.echo(f"reading {visible(item.name)} as {item.source}: {visible(item.reason)}", err=True)
+        found = "which is empty" if item.empty else f"as {item.source}: {visible(item.reason)}"
+        click.echo(f"reading {visible(item.name)} {found}", err=True)
     if len(conversion.inputs) > SHOWN:
-        counted = Counter([item.source for item in conversion.inputs[SHOWN:]])
-        listed = ", ".join([f"{count} as {name}" for name, count in counted.items()])
+        counted = Counter(["empty" if item.empty else f"as {item.source}" for item in conversion.inputs[SHOWN:]])
+        listed = ", ".join([f"{count} {how}" for how, count in counted.items()])
         more = len(conversion.inputs) - SHOWN
         click.echo(f"reading {more} more file{'' if more == 1 else 's'}: {listed}", err=True)
     if conversion.layout.work_folder and not conversion.job.dry_run:
@@ -151,7 +152,12 @@ def _print_kept_models(target: str, summary: Summary) -> None:
     )
     if not kept:
         return
-    listed = ", ".join([f"{visible(name[:NAME_SHOWN])} ({-lines:,} lines)" for lines, name in kept[:SHOWN]])
+    listed = ", ".join(
+        [
+            f"{visible(name[:NAME_SHOWN])} ({-lines:,} {'line' if lines == -1 else 'lines'})"
+            for lines, name in kept[:SHOWN]
+        ]
+    )
     more = f" and {len(kept) - SHOWN} more" if len(kept) > SHOWN else ""
     old = visible(kept[0][1][:NAME_SHOWN])
     click.echo(f"hint: the output keeps model names of the source: {listed}{more}", err=True)
@@ -166,6 +172,6 @@ def report(conversion: Conversion, summary: Summary) -> dict[str, Any]:
         "target": job.target,
         "output": None if job.dry_run else job.output,
         "bad_lines": (conversion.bad_path or None) if summary.bad and not job.dry_run else None,
-        "files": [{"file": item.name, "format": item.source, "kind": item.kind} for item in conversion.inputs],
+        "files": [{"file": item.name, "format": item.source or None, "kind": item.kind} for item in conversion.inputs],
         **summary.report(),
     }

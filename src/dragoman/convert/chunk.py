@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..canon.losses import Severity
 from ..errors import DragomanError, LossError, WireError
-from .line import LineConverter
+from .line import BOM, LineConverter
 from .record_and_file_format import Kind
 from .summary import Summary
 
@@ -85,6 +85,8 @@ class ChunkConverter:
             bad.append(_bad(chunk, chunk.first, b"", {"error": chunk.broken, "path": ""}))
         for line in chunk.data.split(b"\n"):
             number += 1
+            if number == 1:
+                line = line.removeprefix(BOM)
             if not line or line.isspace():
                 if number in too_long:
                     summary.read += 1

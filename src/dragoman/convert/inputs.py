@@ -61,6 +61,8 @@ class Input(Struct):
     source: str = ""
     kind: Kind = "request"
     reason: str = ""
+    empty: bool = False
+    """The file has no lines."""
     pipe: Pipe | None = None
     """Standard input, or another file whose bytes can be read once."""
 
@@ -188,21 +190,45 @@ def detect_input(item: Input, source: str | None, kind: Kind | None, max_line: i
         if kind is not None or source not in _dialects():
             return
     documents, seen = [], False
-    for line in _first_lines(item, max_line):
+    lines = _first_lines(item, max_line)
+    for line in lines:
         seen = seen or bool(line.strip())
         document = decoded(line)
         if document is not None:
             documents.append(document)
     name, found_kind, reason = detect_format(documents)
     if source is None:
+        if not seen:
+            item.empty = True
+            return
         if not name:
-            problem = "the format could not be detected from the first lines. Name it with --from"
-            raise ConfigError("input", item.name, problem=problem if seen else "it is empty")
+            raise ConfigError("input", item.name, problem=_why_unknown(lines[0]))
         item.source, item.kind, item.reason = name, found_kind, reason
     elif name == source:
         item.kind = found_kind
     if kind is not None:
         item.kind = kind
+
+
+def _why_unknown(first: bytes) -> str:
+    """Why the format of a file was not detected, and what to do."""
+    for begin, problem in _FORMS.items():
+        if first.startswith(begin):
+            return problem
+    if first.strip() == b"{":
+        return "the documents stand on several lines each. Let the name of the file end with .json"
+    return "the format could not be detected from the first lines. Name it with --from"
+
+
+_FORMS = {
+    streams.GZIP: "the file is compressed by gzip. Let its name end with .gz",
+    streams.ZSTD: "the file is compressed by Zstandard. Let its name end with .zst",
+    streams.PARQUET: "the file is a Parquet file. Let its name end with .parquet",
+    b"\xff\xfe": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
+    b"\xfe\xff": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
+    b"[": "the file is a JSON array, and not one document on each line. Let its name end with .json",
+}
+"""The first bytes of files that are no lines of JSON."""
 
 
 def _dialects() -> tuple[str, ...]:

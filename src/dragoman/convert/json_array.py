@@ -11,9 +11,10 @@ from typing import IO, Protocol
 from ..codec.json_array_splitter import Splitter
 from ..errors import ConfigError, WireError
 from .inputs import Piece
+from .line import BOM
 
 _BLOCK = 1 << 16
-_REQUESTS = re.compile(rb'\s*\{\s*"requests"\s*:\s*(?=\[)')
+_REQUESTS = re.compile(rb'\A\s*\{\s*"requests"\s*:\s*(?=\[)')
 
 
 class Readable(Protocol):
@@ -31,7 +32,7 @@ def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, nam
     while True:
         block = stream.read(_BLOCK)
         if first:
-            block, first = _REQUESTS.sub(b"", block, count=1) if _REQUESTS.match(block) else block, False
+            block, first = _REQUESTS.sub(b"", block.removeprefix(BOM), count=1), False
         try:
             elements = splitter.feed(block) if block else []
         except WireError as error:

@@ -29,6 +29,9 @@ from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
 from .record_and_file_format import FileFormat, Kind, Record
 
+BOM = b"\xef\xbb\xbf"
+"""A mark that some programs write before the first line (RFC 8259, section 8.1: readers may ignore it)."""
+
 
 class Converted(Struct, frozen=True):
     """A converted line, without its line end, and its losses. The path of a loss begins at the source line."""
@@ -263,7 +266,7 @@ def _moved(loss: Loss, at: str) -> Loss:
 def decoded(line: bytes) -> dict[str, Any] | None:
     """The decoded line, for the detection of its format; None if the line is no JSON object."""
     try:
-        found = json_text.decode(line)
+        found = json_text.decode(line.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
     return found if isinstance(found, dict) else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ConfigError
 from .inputs import Input, Piece, open_input
-from .outputs import PARTIAL, part_name
+from .outputs import PARTIAL, lock, part_name
 from .parquet_columns import RowReader, row_of, schema_of
 from .record_and_file_format import Columns
 
@@ -79,9 +79,11 @@ class ParquetOutput:
         self._chunks = 0
         self._writer: Any = None
         os.makedirs(self._folder, exist_ok=True)
+        self._lock = lock(self._folder)
         whole = {part_name(number) for number in range(state)}
         found = set(os.listdir(self._folder))
         if not whole <= found:
+            self.abandon()
             raise ConfigError("output", self._folder, problem="part files are missing. Begin anew with --force")
         for name in found - whole:
             os.remove(os.path.join(self._folder, name))
@@ -107,6 +109,7 @@ class ParquetOutput:
         if self._writer is None and not self._parts:
             self._begin()
         self._end()
+        self.abandon()
         return self._parts
 
     def abandon(self) -> None:
@@ -114,6 +117,9 @@ class ParquetOutput:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def _begin(self) -> None:
         fresh = os.path.join(self._folder, part_name(self._parts) + ".new")

@@ -16,7 +16,7 @@ from ..errors import ConfigError
 from . import object_store
 from .inputs import PARQUET, Input
 from .object_store import is_address
-from .outputs import PARTIAL, is_part
+from .outputs import PARTIAL, is_part, lock
 from .streams import STANDARD
 
 
@@ -36,6 +36,11 @@ class Place(Struct, frozen=True):
         if not self.is_stored:
             return os.path.lexists(self.name)
         return object_store.find(self.name) is not None or object_store.is_folder(self.name)
+
+    def check_idle(self) -> None:
+        """Raise ConfigError if another conversion writes the file now."""
+        if os.path.exists(self.local + PARTIAL):
+            os.close(lock(self.local + PARTIAL))
 
     def clear(self) -> None:
         """Remove the file of an earlier conversion, whole or not."""

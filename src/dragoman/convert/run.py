@@ -36,6 +36,8 @@ CHUNK = 1 << 20
 MAX_LINE = 64 << 20
 SECONDS = 1.0
 """The time between two checkpoints."""
+_NAMED = 5
+"""So many files are named in one error."""
 _LARGE = 4
 """Files of fewer chunks are converted without worker processes: starting one takes longer."""
 
@@ -94,8 +96,7 @@ class Conversion:
         self.job = job
         self.inputs = find_inputs(job.inputs, job.output)
         get_target(job.target)
-        for item in self.inputs:
-            detect_input(item, job.source, job.kind, job.max_line)
+        self._detect()
         self.layout = Layout(job.output, self.inputs, job.bad_lines, job.work_folder)
         self.targets = self.layout.targets
         self.total = sum([item.size for item in self.inputs])
@@ -108,6 +109,23 @@ class Conversion:
         if not job.dry_run:
             self._prepare()
         self.continued = self.start.consumed > 0 or self.start.output > 0
+
+    def _detect(self) -> None:
+        """Find the format of each file. Raises ConfigError that names all files without one."""
+        job, problems = self.job, []
+        for item in self.inputs:
+            try:
+                detect_input(item, job.source, job.kind, job.max_line)
+            except ConfigError as error:
+                problems.append(error)
+        if len(problems) > 1:
+            listed = [f"{error.got}: {error.problem}" for error in problems[:_NAMED]]
+            more = [f"and {len(problems) - _NAMED} more"] if len(problems) > _NAMED else []
+            raise ConfigError(f"{len(problems)} of {len(self.inputs)} inputs", "", problem="; ".join(listed + more))
+        if problems:
+            raise problems[0]
+        if all(item.empty for item in self.inputs):
+            raise ConfigError("input", self.inputs[0].name, problem="it is empty")
 
     @property
     def bad_path(self) -> str:
@@ -139,6 +157,8 @@ class Conversion:
         if self.layout.bad is not None:
             places.append(self.layout.bad)
         if self.job.force:
+            for place in places:
+                place.check_idle()
             for place in places:
                 place.clear()
             if not self.layout.streams:
@@ -267,6 +287,8 @@ class Conversion:
         for number, target in enumerate(self.targets):
             how = "" if self.job.dry_run or self.layout.streams else compression_of(target.place.name)
             for index in target.files:
+                if self.inputs[index].empty:
+                    continue
                 if number < start.output or (number == start.output and index < start.file):
                     continue
                 here = number == start.output and index == start.file

@@ -309,15 +309,71 @@ def test_a_changed_input_does_not_continue(source: Path, tmp_path: Path) -> None
     assert questions(out) == EXPECTED
 
 
-def test_two_conversions_do_not_write_one_file(source: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+@pytest.mark.parametrize("force", [False, True])
+def test_two_conversions_do_not_write_one_output(source: Path, tmp_path: Path, name: str, force: bool) -> None:
+    job = Job((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0})
+    seen = 0
 
     def begin_another(progress: Any) -> None:
+        nonlocal seen
+        seen += 1
         with pytest.raises(ConfigError, match="another conversion"):
-            Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run()
+            Conversion(Job((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0, "force": force})).run()
 
-    Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run(begin_another)
-    assert questions(out) == EXPECTED
+    assert Conversion(job).run(begin_another).written == 50
+    assert seen > 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", name]
+
+
+def test_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
+    for name, data in (("a.jsonl", lines(request(1))), ("b.json", json.dumps([request(2)]).encode())):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + data)
+    assert convert(tmp_path, out=tmp_path / "out.jsonl").bad == 0
+    assert questions(tmp_path / "out.jsonl") == ["question 1", "question 2"]
+
+
+def test_an_empty_file_among_others_is_no_error(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(b"\n")
+    (folder / "b.jsonl").write_bytes(lines(request(1)))
+    (folder / "c.jsonl.gz").write_bytes(gzip.compress(b""))
+    convert(folder, out=f"{tmp_path / 'out'}/")
+    assert questions(tmp_path / "out" / "a.jsonl") == []
+    assert questions(tmp_path / "out" / "b.jsonl") == ["question 1"]
+    assert questions(tmp_path / "out" / "c.jsonl.gz") == []
+
+
+def test_a_file_is_converted_once(source: Path, tmp_path: Path) -> None:
+    for names in ((source, source), (tmp_path, source), (tmp_path / "*.jsonl", source)):
+        with pytest.raises(ConfigError, match="Name every file once"):
+            convert(*names, out=tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(b"{}", mtime=0), "Let its name end with .gz"),
+        (zstandard.compress(b"{}"), "Let its name end with .zst"),
+        (b"PAR1", "Let its name end with .parquet"),
+        ('{"messages": []}'.encode("utf-16"), "UTF-16"),
+        (b"[\n{}\n]", "Let its name end with .json"),
+        (b'{\n"messages": []\n}', "Let the name of the file end with .json"),
+    ],
+    ids=["gzip", "zstd", "parquet", "utf-16", "array", "pretty"],
+)
+def test_a_wrong_name_or_encoding_is_explained(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "in.jsonl").write_bytes(data)
+    with pytest.raises(ConfigError, match=message):
+        convert(tmp_path / "in.jsonl", out=tmp_path / "out.jsonl")
+
+
+def test_all_files_of_unknown_format_are_named_at_once(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.jsonl").write_text('{"a": 1}\n' if name != "b" else json.dumps(request(1)))
+    with pytest.raises(ConfigError, match=r"2 of 3 inputs: .*a\.jsonl.*c\.jsonl"):
+        convert(tmp_path, out=tmp_path / "out.jsonl")
 
 
 def test_a_file_of_unknown_format_asks_for_its_name(tmp_path: Path) -> None:
