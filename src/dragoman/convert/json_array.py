@@ -28,7 +28,8 @@ class Readable(Protocol):
 def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
     """The objects of a file from object number `start` on, each on a line of its own."""
     splitter = Splitter("valid JSON")
-    seen, held, length, first = 0, [], 0, True
+    held: list[bytes] = []
+    seen, length, first = 0, 0, True
     while True:
         block = stream.read(_BLOCK)
         if first:

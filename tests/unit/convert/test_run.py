@@ -482,7 +482,9 @@ def test_answers_are_detected_and_converted(tmp_path: Path) -> None:
 
 
 def test_a_line_converter_can_be_pickled() -> None:
-    convert_line = LineConverter(source="anthropic", target="openai-chat", model="m", tolerance="info")
+    convert_line = LineConverter(
+        source="anthropic", target="openai-chat", model="other", tolerance="info", models={"claude-opus-5": "m"}
+    )
     again = pickle.loads(pickle.dumps(convert_line))
     line = json.dumps(request(1))
     assert again.row(line) == convert_line.row(line)
