@@ -112,7 +112,8 @@ class Conversion:
 
     def _detect(self) -> None:
         """Find the format of each file. Raises ConfigError that names all files without one."""
-        job, problems = self.job, []
+        job = self.job
+        problems: list[ConfigError] = []
         for item in self.inputs:
             try:
                 detect_input(item, job.source, job.kind, job.max_line)
