@@ -128,7 +128,10 @@ def _in_folder(folder: str, output: str) -> list[Input]:
     files = sorted([path for path in Path(folder).rglob("*") if _is_data(path.name) and path.is_file()])
     made = [_input(str(path), str(path.relative_to(folder))) for path in files if not _is_own(str(path), output)]
     if not made:
-        raise ConfigError("input", folder, problem=f"the folder has no data file ({', '.join(_kinds())})")
+        problem = f"the folder has no data file ({', '.join(_kinds())})"
+        if files:
+            problem = "all its data files belong to the output. Name another output"
+        raise ConfigError("input", folder, problem=problem)
     return made
 
 

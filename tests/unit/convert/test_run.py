@@ -200,6 +200,20 @@ def test_output_inside_the_input_folder_is_no_input(tmp_path: Path) -> None:
         assert convert(tmp_path, out=f"{tmp_path / 'out'}/", force=True).read == 1
 
 
+def test_the_input_folder_as_the_output_is_refused(source: Path) -> None:
+    with pytest.raises(ConfigError, match="belong to the output"):
+        convert(source.parent, out=f"{source.parent}/", force=True)
+    assert source.exists()
+
+
+def test_a_pattern_of_folders_stands_for_their_files(tmp_path: Path) -> None:
+    for day in (1, 2):
+        (tmp_path / f"day{day}").mkdir()
+        (tmp_path / f"day{day}" / "a.jsonl").write_bytes(lines(request(day)))
+    convert(tmp_path / "day*", out=tmp_path / "out.jsonl")
+    assert questions(tmp_path / "out.jsonl") == ["question 1", "question 2"]
+
+
 def test_force_removes_no_folder_with_other_files(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     convert(source, out=out)
