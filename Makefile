@@ -122,10 +122,10 @@ same: $(READY)  ## Translate all documents with the library of commit BASE too, 
 kills: $(READY)  ## Kill dragoman convert at KILLS random moments (50), and compare the output with an unbroken run
 	$(BIN)/python -m tests.unit.convert.kills --kills $(or $(KILLS),50)
 
-ray:  ## Install Ray into .venv-ray, and compare a conversion on two Ray workers with one on this machine alone
+ray:  ## Install Ray, an S3 server, datasets and Spark into .venv-ray; compare their conversions with those of this machine alone
 	$(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' pytest hypothesis
-	.venv-ray/bin/python -m pytest tests/unit/convert/test_ray.py
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' -r tests/unit/convert/cluster.txt
+	.venv-ray/bin/python -m pytest tests/unit/convert/test_ray.py tests/unit/convert/test_cluster_page.py
 
 facts: $(READY)  ## Count which facts of ../shared/wire arrive in each other dialect, are reported as lost, or vanish
 	$(BIN)/python -m bench.facts

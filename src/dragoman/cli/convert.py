@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +15,7 @@ from ..convert.run import SECONDS, Conversion, Job, StrictError
 from ..convert.summary import Summary
 from ..dialects import installed
 from ..errors import DragomanError
-from .convert_output import announce, list_formats, print_summary, report, run_with_bar
+from .convert_output import announce, list_formats, print_summary, report, run_quietly, run_with_bar
 from .terminal_output import fail, visible
 
 if TYPE_CHECKING:
@@ -47,12 +49,19 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
     "-o",
     "--output",
     metavar="OUT",
-    help="A file (.jsonl, .gz, .zst, .parquet), or a folder with / at its end. Needed without --dry-run.",
+    help="A file (.jsonl, .gz, .zst, .parquet), a folder with / at its end, or - for standard output. Needed without "
+    "--dry-run.",
 )
 @click.option(
     "--kind", type=click.Choice(["request", "response"]), help="What the lines of a dialect hold. Default: detected."
 )
-@click.option("--model", metavar="NAME", help="The model's name in all requests of the output.")
+@click.option(
+    "--model",
+    "model_names",
+    multiple=True,
+    metavar="NAME|OLD=NEW",
+    help="The model's name in all requests of the output; or, as often as needed, a new name for an old one.",
+)
 @click.option(
     "--tolerance",
     type=click.Choice(["info", "warning", "error"]),
@@ -67,13 +76,26 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
 @click.option(
     "--report", "report_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write the summary as JSON."
 )
+@click.option(
+    "--bad-lines",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="The file for bad lines. Default: OUT.bad.jsonl.",
+)
 @click.option("--jobs", type=click.IntRange(1, 512), help="Number of processes. Default: one for each core.")
 @click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where lines are converted: in processes of this machine, or in tasks of Ray (RAY_ADDRESS names a cluster).",
+    help="Where lines are converted: in processes of this machine, or as a job of Ray Data (RAY_ADDRESS names a "
+    "cluster).",
+)
+@click.option(
+    "--work-folder",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Where the output for an object store is written until it is whole. Default: in the user's cache.",
 )
 @click.option("--force", is_flag=True, help="Replace existing output, and begin anew.")
 @click.option(
@@ -103,13 +125,15 @@ def convert(
     source: str | None,
     output: str | None,
     kind: Kind | None,
-    model: str | None,
+    model_names: tuple[str, ...],
     tolerance: Severity | None,
     strict: bool,
     dry_run: bool,
     report_file: str | None,
+    bad_lines: str | None,
     jobs: int | None,
     engine: Literal["local", "ray"],
+    work_folder: str | None,
     force: bool,
     max_line: int,
     chunk_size: int,
@@ -117,6 +141,8 @@ def convert(
     quiet: bool,
 ) -> None:
     """Convert files, folders or patterns of files to another dialect or file format.
+
+    IN and OUT may also be - (standard input and output), or addresses that begin with s3://, gs:// or abfs://.
 
     Bad lines go to OUT.bad.jsonl, with the reason. A conversion that was stopped continues if the same command runs
     again.
@@ -131,6 +157,7 @@ def convert(
             fail(f"unknown format {name!r}. {meant}Known formats: {', '.join(known)}", 2)
     if output is None and not dry_run:
         fail("name the output with -o, or try the conversion with --dry-run", 2)
+    model, models = _models(model_names)
     job = Job(
         inputs,
         output or "",
@@ -147,6 +174,9 @@ def convert(
         chunk_size,
         max_line,
         checkpoint_seconds,
+        bad_lines or "",
+        work_folder or "",
+        models,
     )
     try:
         conversion = Conversion(job)
@@ -174,15 +204,32 @@ def _write_report(path: str, conversion: Conversion, summary: Summary) -> None:
         fail(f"the report was not written: {path}: {error.strerror}", 1)
 
 
+def _models(words: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
+    """The name for all requests, and the new names for old ones."""
+    names = [word for word in words if "=" not in word]
+    pairs = [word.partition("=") for word in words if "=" in word]
+    if len(names) > 1:
+        fail(f"--model names two models for all requests: {names[0]} and {names[1]}. Name one, or write OLD=NEW", 2)
+    for old, _, new in pairs:
+        if not old or not new:
+            fail(f"--model {old}={new}: write OLD=NEW, with both names", 2)
+    return (names[0] if names else None), {old: new for old, _, new in pairs}
+
+
 def _run(conversion: Conversion, quiet: bool) -> Summary:
-    again = "Run the same command again to continue"
+    again = "Run the same command again to continue" if conversion.resumable else "Run the command again from the start"
     try:
-        return conversion.run() if quiet else run_with_bar(conversion)
+        return run_quietly(conversion) if quiet else run_with_bar(conversion)
     except StrictError as error:
-        fail(visible(f"{error}. Nothing was written, because of --strict"), 1)
+        before = "Earlier lines were written" if conversion.layout.streams else "Nothing was written"
+        fail(visible(f"{error}. {before}, because of --strict"), 1)
     except KeyboardInterrupt:
         click.echo(f"dragoman: stopped. {again}", err=True)
         raise SystemExit(130) from None
+    except BrokenPipeError:
+        # The reader of standard output wants no more. What is still held must not be written at the end of the program.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail("standard output was closed before the end", 1)
     except DragomanError as error:
         fail(visible(str(error)), 1)
     except OSError as error:

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import click
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -17,14 +18,18 @@ from .. import __version__
 from ..convert.formats import get, names
 from ..convert.run import Conversion
 from ..convert.run import Progress as Seen
-from ..convert.summary import Summary
+from ..convert.summary import Summary, is_own_model
 from ..dialects import installed
 from .terminal_output import COLOURS, visible
 
 WIDTH = 200
 """The width of the table where there is no terminal."""
 SHOWN = 5
-"""So many files are named before the work begins."""
+"""So many files are named before the work begins, and so many models after it."""
+BAD_SHOWN = 20
+"""So many bad lines are printed if they have no file."""
+NAME_SHOWN = 80
+"""So many characters of a model name are printed."""
 
 
 def list_formats() -> None:
@@ -39,21 +44,46 @@ def list_formats() -> None:
 def announce(conversion: Conversion) -> None:
     """Print which format each file has, and whether an earlier conversion goes on."""
     for item in conversion.inputs[:SHOWN]:
-        click.echo(f"reading {visible(item.name)} as {item.source}: {visible(item.reason)}", err=True)
+        found = "which is empty" if item.empty else f"as {item.source}: {visible(item.reason)}"
+        click.echo(f"reading {visible(item.name)} {found}", err=True)
     if len(conversion.inputs) > SHOWN:
-        counted = Counter([item.source for item in conversion.inputs[SHOWN:]])
-        listed = ", ".join([f"{count} as {name}" for name, count in counted.items()])
+        counted = Counter(["empty" if item.empty else f"as {item.source}" for item in conversion.inputs[SHOWN:]])
+        listed = ", ".join([f"{count} {how}" for how, count in counted.items()])
         more = len(conversion.inputs) - SHOWN
         click.echo(f"reading {more} more file{'' if more == 1 else 's'}: {listed}", err=True)
+    if conversion.layout.work_folder and not conversion.job.dry_run:
+        folder = visible(conversion.layout.work_folder)
+        click.echo(f"writing to {folder} until the output is whole", err=True)
     if conversion.continued:
         click.echo(f"continuing after {conversion.start.summary.read:,} lines", err=True)
+
+
+def run_quietly(conversion: Conversion) -> Summary:
+    """Run a conversion without a progress bar."""
+    return conversion.run(bad_lines=_BadLines())
+
+
+class _BadLines:
+    """Prints bad lines that have no file: the first ones."""
+
+    def __init__(self) -> None:
+        self._printed = 0
+
+    def __call__(self, lines: bytes) -> None:
+        for line in lines.splitlines():
+            if self._printed < BAD_SHOWN:
+                found = msgspec.json.decode(line)
+                click.echo(visible(f"bad line: {found['file']}, line {found['line']}: {found['error']}"), err=True)
+            elif self._printed == BAD_SHOWN:
+                click.echo("more lines are bad. --bad-lines FILE keeps all of them, with the reasons", err=True)
+            self._printed += 1
 
 
 def run_with_bar(conversion: Conversion) -> Summary:
     """Run a conversion, with a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        return conversion.run()
+        return run_quietly(conversion)
     columns = (
         BarColumn(),
         TaskProgressColumn(),
@@ -63,7 +93,8 @@ def run_with_bar(conversion: Conversion) -> Summary:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=conversion.total, lines=0, rate="", bad="")
+        total = None if conversion.unknown_size else conversion.total
+        task = bar.add_task("", total=total, lines=0, rate="", bad="")
         begun = conversion.start.summary.read
 
         def advance(seen: Seen) -> None:
@@ -73,7 +104,7 @@ def run_with_bar(conversion: Conversion) -> Summary:
             bad = f"[red]{summary.bad:,} bad[/red]" if summary.bad else ""
             bar.update(task, completed=seen.consumed, lines=summary.read, rate=rate, bad=bad)
 
-        return conversion.run(advance)
+        return conversion.run(advance, _BadLines())
 
 
 def print_summary(conversion: Conversion, summary: Summary) -> None:
@@ -101,13 +132,36 @@ def print_summary(conversion: Conversion, summary: Summary) -> None:
                 escape(visible(place)),
             )
         console.print(table)
-    wrote = "would be written" if conversion.job.dry_run else f"written to {visible(conversion.job.output)}"
+    job, layout = conversion.job, conversion.layout
+    place = "standard output" if layout.streams else visible(job.output)
+    wrote = "would be written" if job.dry_run else f"written to {place}"
     click.echo(f"{summary.written:,} of {summary.read:,} lines {wrote}, {summary.lossy:,} with losses", err=True)
     if summary.bad:
-        where = "" if conversion.job.dry_run else f"; see {visible(conversion.bad_path)}"
+        where = f"; see {visible(conversion.bad_path)}" if conversion.bad_path and not job.dry_run else ""
         click.echo(f"{summary.bad:,} {'line is' if summary.bad == 1 else 'lines are'} bad{where}", err=True)
     if any(row.code == "model.invented" for row in rows):
         click.echo("hint: the source names no model. Name one with --model", err=True)
+    _print_kept_models(job.target, summary)
+
+
+def _print_kept_models(target: str, summary: Summary) -> None:
+    """Print which model names of another provider are still in the output."""
+    dialect = get(target).dialect.name
+    kept = sorted(
+        [(-lines, name) for name, lines in summary.models.items() if not is_own_model(dialect, name)],
+    )
+    if not kept:
+        return
+    listed = ", ".join(
+        [
+            f"{visible(name[:NAME_SHOWN])} ({-lines:,} {'line' if lines == -1 else 'lines'})"
+            for lines, name in kept[:SHOWN]
+        ]
+    )
+    more = f" and {len(kept) - SHOWN} more" if len(kept) > SHOWN else ""
+    old = visible(kept[0][1][:NAME_SHOWN])
+    click.echo(f"hint: the output keeps model names of the source: {listed}{more}", err=True)
+    click.echo(f"      if the target has other names, replace them: --model NAME, or --model {old}=NAME", err=True)
 
 
 def report(conversion: Conversion, summary: Summary) -> dict[str, Any]:
@@ -117,7 +171,7 @@ def report(conversion: Conversion, summary: Summary) -> dict[str, Any]:
         "dragoman": __version__,
         "target": job.target,
         "output": None if job.dry_run else job.output,
-        "bad_lines": conversion.bad_path if summary.bad and not job.dry_run else None,
-        "files": [{"file": item.name, "format": item.source, "kind": item.kind} for item in conversion.inputs],
+        "bad_lines": (conversion.bad_path or None) if summary.bad and not job.dry_run else None,
+        "files": [{"file": item.name, "format": item.source or None, "kind": item.kind} for item in conversion.inputs],
         **summary.report(),
     }

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..canon.losses import Severity
 from ..errors import DragomanError, LossError, WireError
-from .line import LineConverter
+from .line import BOM, LineConverter
 from .record_and_file_format import Kind
 from .summary import Summary
 
@@ -36,6 +36,10 @@ class Chunk(Struct, array_like=True):
     kind: Kind
     too_long: list[int] = []
     """Numbers of lines that were too long to be read. An empty line stands in place of each."""
+    compression: str = ""
+    """How the converted lines are compressed: "", "gz" or "zst"."""
+    broken: str = ""
+    """The reason why the rest of the file cannot be read. The chunk has no lines then."""
 
 
 class Settings(Struct, array_like=True, frozen=True):
@@ -44,16 +48,18 @@ class Settings(Struct, array_like=True, frozen=True):
     target: str
     model: str | None = None
     tolerance: Severity | None = None
-    compression: str = ""
-    """How the bytes of each chunk are compressed: "", "gz" or "zst"."""
     max_line: int = 0
+    size: int = 1 << 20
+    """The length of a chunk in bytes, rounded up to whole lines."""
+    models: dict[str, str] = {}
+    """Model names of the source, and the names that replace them."""
 
 
 class Result(Struct, array_like=True):
     """A converted chunk."""
 
     out: bytes
-    """The converted lines, compressed if the settings ask for it."""
+    """The converted lines, compressed if the chunk asks for it."""
     bad: bytes
     """Lines of the side file."""
     summary: Summary
@@ -74,8 +80,13 @@ class ChunkConverter:
         bad: list[bytes] = []
         too_long = frozenset(chunk.too_long)
         number = chunk.first - 1
+        if chunk.broken:
+            summary.read = 1
+            bad.append(_bad(chunk, chunk.first, b"", {"error": chunk.broken, "path": ""}))
         for line in chunk.data.split(b"\n"):
             number += 1
+            if number == 1:
+                line = line.removeprefix(BOM)
             if not line or line.isspace():
                 if number in too_long:
                     summary.read += 1
@@ -92,12 +103,14 @@ class ChunkConverter:
                 bad.append(_bad(chunk, number, line, {"error": reason, "path": ""}))
                 continue
             out.append(done.line if b"\n" not in done.line else done.line.replace(b"\n", b" "))
+            if done.model:
+                summary.keep_model(done.model)
             if done.losses:
                 summary.add(done.losses, chunk.file, number)
         summary.written, summary.bad = len(out), len(bad)
         if out:
             out.append(b"")
-        data = compress(b"\n".join(out), self._settings.compression) if out else b""
+        data = compress(b"\n".join(out), chunk.compression) if out else b""
         return Result(data, b"".join(bad), summary)
 
     def _converter(self, source: str, kind: Kind) -> LineConverter:
@@ -105,7 +118,12 @@ class ChunkConverter:
         if found is None:
             chosen = self._settings
             found = self._converters[source, kind] = LineConverter(
-                source=source, target=chosen.target, kind=kind, model=chosen.model, tolerance=chosen.tolerance
+                source=source,
+                target=chosen.target,
+                kind=kind,
+                model=chosen.model,
+                tolerance=chosen.tolerance,
+                models=chosen.models,
             )
         return found
 

@@ -6,27 +6,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Protocol
 
 from ..codec.json_array_splitter import Splitter
 from ..errors import ConfigError, WireError
 from .inputs import Piece
+from .line import BOM
 
 _BLOCK = 1 << 16
-_REQUESTS = re.compile(rb'\s*\{\s*"requests"\s*:\s*(?=\[)')
+_REQUESTS = re.compile(rb'\A\s*\{\s*"requests"\s*:\s*(?=\[)')
 
 
-def element_pieces(stream: IO[bytes], file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
+class Readable(Protocol):
+    """What is read."""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; none at the end."""
+        ...
+
+
+def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
     """The objects of a file from object number `start` on, each on a line of its own."""
     splitter = Splitter("valid JSON")
-    seen, held, length, first = 0, [], 0, True
+    held: list[bytes] = []
+    seen, length, first = 0, 0, True
     while True:
         block = stream.read(_BLOCK)
         if first:
-            block, first = _REQUESTS.sub(b"", block, count=1) if _REQUESTS.match(block) else block, False
+            block, first = _REQUESTS.sub(b"", block.removeprefix(BOM), count=1), False
         try:
             elements = splitter.feed(block) if block else []
         except WireError as error:
+            if held:
+                yield _piece(held, seen, file)
             raise ConfigError("input", name, problem=f"object {seen + 1}: {error}") from None
         for element in elements:
             seen += 1

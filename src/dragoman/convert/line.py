@@ -9,6 +9,7 @@ A LineConverter can be pickled, so that Spark, Ray and `datasets.map` can send i
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -28,20 +29,32 @@ from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
 from .record_and_file_format import FileFormat, Kind, Record
 
+BOM = b"\xef\xbb\xbf"
+"""A mark that some programs write before the first line (RFC 8259, section 8.1: readers may ignore it)."""
+
 
 class Converted(Struct, frozen=True):
     """A converted line, without its line end, and its losses. The path of a loss begins at the source line."""
 
     line: bytes
     losses: tuple[Loss, ...]
+    model: str = ""
+    """The model that a request names, if it is the name of another dialect that was kept."""
+
+
+class _Model(Struct):
+    model: Any = None
+
+
+_model_of = msgspec.json.Decoder(_Model).decode
 
 
 class LineConverter:
     """Converts lines of one file format to another.
 
     `source` and `target` are names of dialects or of file formats. `kind`: what a line of a dialect holds ("request" or
-    "response"). `model` replaces the model name. `tolerance` is the worst accepted severity; a worse loss raises
-    LossError.
+    "response"). `model` replaces the model name; `models` replaces some names by others, and wins. `tolerance` is the
+    worst accepted severity; a worse loss raises LossError.
     """
 
     def __init__(
@@ -52,20 +65,22 @@ class LineConverter:
         kind: Kind | None = None,
         model: str | None = None,
         tolerance: Severity | None = None,
+        models: Mapping[str, str] | None = None,
     ) -> None:
         self.source = source
         self.target = target
         self.kind = kind
         self.model = model
+        self.models = dict(models or {})
         self.tolerance = tolerance
         if tolerance is not None and tolerance not in SEVERITIES:
             raise ConfigError("tolerance", str(tolerance), SEVERITIES)
         self._from: FileFormat = get(source, kind)
         self._to: FileFormat = get_target(target)
-        self._options: dict[int, Options] = {}
+        self._options: dict[tuple[int, str | None], Options] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.source, self.target, self.kind, self.model, self.tolerance)
+        return _rebuild, (self.source, self.target, self.kind, self.model, self.tolerance, self.models)
 
     def __call__(self, line: bytes, name: str = "1") -> Converted:
         """The line in the target's format. `name`: an id for a line without one, if the target needs ids. Raises
@@ -75,7 +90,7 @@ class LineConverter:
         record = self._from.read(line)
         if record.kind == "exchange":
             record = self._exchange(record)
-        if self.source == self.target and self.model is None:
+        if self.source == self.target and self.model is None and not self.models:
             if not json_text.is_document(line):
                 raise WireError(self.source, "", "a JSON object")
             return Converted(line, ())
@@ -85,12 +100,12 @@ class LineConverter:
                 self.target,
                 problem=f"the format holds {_listed(self._to.kinds)}; the line holds {_WORDS[record.kind]}",
             )
-        written, losses = self._converted(record, name)
+        written, losses, kept = self._converted(record, name)
         if losses and self.tolerance is not None:
             worse = beyond(losses, self.tolerance)
             if worse:
                 raise LossError(self.tolerance, worse)
-        return Converted(self._to.write(written), losses)
+        return Converted(self._to.write(written), losses, kept)
 
     def _exchange(self, record: Record) -> Record:
         """An exchange as the target wants it: as a conversation, as a request or as an answer."""
@@ -112,7 +127,7 @@ class LineConverter:
             return {"line": "", "losses": "[]", "error": str(error)}
         return {"line": done.line.decode(), "losses": msgspec.json.encode(done.losses).decode(), "error": ""}
 
-    def _converted(self, record: Record, name: str) -> tuple[Record, tuple[Loss, ...]]:
+    def _converted(self, record: Record, name: str) -> tuple[Record, tuple[Loss, ...], str]:
         target = self._to
         notes = Context(self.source, self.target)
         for place in record.unread:
@@ -124,27 +139,40 @@ class LineConverter:
             notes.lose("field.dropped", (self._from.id_member,), "the target's lines have no id", severity="info")
         done = Record(record.kind, record.body, target.dialect, identity, status=record.status, ending=record.ending)
         if record.kind == "ended":
-            return done, notes.losses.all()
+            return done, notes.losses.all(), ""
         if record.kind == "fault":
             fault = translate_fault(
                 record.body, status=record.status, source=record.dialect.name, target=target.dialect.name
             )
             done.body, done.status = fault.body, fault.status
-            return done, (*_placed(fault.losses, record.at), *notes.losses.all())
+            return done, (*_placed(fault.losses, record.at), *notes.losses.all()), ""
         if record.kind == "response":
-            return self._answer(record, done, notes)
-        translation = translate_with(record.body, self._options_for(record.dialect))
+            return *self._answer(record, done, notes), ""
+        chosen = self._chosen_model(record)
+        translation = translate_with(record.body, self._options_for(record.dialect, chosen))
         done.body = translation.body
         losses = translation.losses
         if record.joined:
             losses = tuple([loss if _in_answer(loss) else _moved(loss, record.at) for loss in losses])
         else:
             losses = _placed(losses, record.at)
-        if translation.model and not target.has_model and self.model is None and not target.trains:
+        if translation.model and not target.has_model and chosen is None and not target.trains:
             notes.lose(
                 "field.dropped", (*_steps(record.at), "model"), "name the model where the file is used", severity="info"
             )
-        return done, (*losses, *notes.losses.all())
+        foreign = target.has_model and chosen is None and record.dialect.name != target.dialect.name
+        return done, (*losses, *notes.losses.all()), translation.model if foreign else ""
+
+    def _chosen_model(self, record: Record) -> str | None:
+        """The model name that the caller wants in this request; None: the name of the source."""
+        if self.models:
+            try:
+                found = self.models.get(_model_of(record.body).model)
+            except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError):
+                found = None  # the reader reports what is wrong
+            if found is not None:
+                return found
+        return self.model
 
     def _named(self, identity: str | None, name: str, notes: Context) -> str:
         """The id of a line whose format needs one."""
@@ -169,16 +197,16 @@ class LineConverter:
         done.body = answer.body
         return done, (*_placed(answer.losses, record.at), *notes.losses.all())
 
-    def _options_for(self, reader: Dialect) -> Options:
-        known = self._options.get(id(reader))
+    def _options_for(self, reader: Dialect, model: str | None) -> Options:
+        known = self._options.get((id(reader), model))
         if known is None:
             writer = self._to.dialect
-            known = self._options[id(reader)] = Options(
+            known = self._options[id(reader), model] = Options(
                 reader.name,
                 writer.name,
                 reader,
                 writer,
-                self.model,
+                model,
                 None,  # the tolerance holds for the losses of the envelope too
                 "native",
                 None,
@@ -193,9 +221,14 @@ class LineConverter:
 
 
 def _rebuild(
-    source: str, target: str, kind: Kind | None, model: str | None, tolerance: Severity | None
+    source: str,
+    target: str,
+    kind: Kind | None,
+    model: str | None,
+    tolerance: Severity | None,
+    models: Mapping[str, str],
 ) -> LineConverter:
-    return LineConverter(source=source, target=target, kind=kind, model=model, tolerance=tolerance)
+    return LineConverter(source=source, target=target, kind=kind, model=model, tolerance=tolerance, models=models)
 
 
 _WORDS = {
@@ -233,7 +266,7 @@ def _moved(loss: Loss, at: str) -> Loss:
 def decoded(line: bytes) -> dict[str, Any] | None:
     """The decoded line, for the detection of its format; None if the line is no JSON object."""
     try:
-        found = json_text.decode(line)
+        found = json_text.decode(line.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
     return found if isinstance(found, dict) else None

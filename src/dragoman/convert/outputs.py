@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, Protocol
+from typing import Protocol
 
 from ..errors import ConfigError
 from .chunk import compress
@@ -38,17 +38,20 @@ class Output(Protocol):
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
-def _lock(file: IO[bytes], path: str) -> None:
-    """Raise ConfigError if another conversion writes to the file. The lock ends with the file or the process."""
-    if sys.platform == "win32":
-        return
-    import fcntl
+def lock(path: str) -> int:
+    """Lock an unfinished file or folder, and return its open number: the lock ends when the number is closed, or with
+    the process. Raises ConfigError if another conversion writes there.
+    """
+    opened = os.open(path, os.O_RDONLY | _BINARY)
+    if sys.platform != "win32":
+        import fcntl
 
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise ConfigError("output", path, problem="another conversion is writing the file. Wait for its end") from None
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(opened)
+            raise ConfigError("output", path, problem="another conversion is writing here. Wait for its end") from None
+    return opened
 
 
 class ByteOutput:
@@ -62,10 +65,14 @@ class ByteOutput:
             os.makedirs(folder, exist_ok=True)
         # Opened without emptying the file: another conversion may be writing to it.
         self._file = os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666), "r+b")
-        _lock(self._file, self._path)
+        try:
+            self._lock = lock(self._path)
+        except ConfigError:
+            self._file.close()
+            raise
         size = os.fstat(self._file.fileno()).st_size
         if size < state:
-            self._file.close()
+            self.abandon()
             raise ConfigError(
                 "output",
                 self._path,
@@ -89,12 +96,14 @@ class ByteOutput:
         if self._compression and not self._file.tell():
             self._file.write(compress(b"", self._compression))
         length = self.state()
-        self._file.close()
+        self.abandon()
         return length
 
     def abandon(self) -> None:
         """Close the file."""
-        self._file.close()
+        if not self._file.closed:
+            self._file.close()
+            os.close(self._lock)
 
 
 def compression_of(path: str) -> str:
@@ -121,9 +130,3 @@ def is_part(name: str) -> bool:
     """Whether a file has the name of a part, whole or not."""
     number = name.removesuffix(".new").removeprefix("part-").removesuffix(".parquet")
     return number.isdecimal() and name.removesuffix(".new") == part_name(int(number))
-
-
-def put_in_place(path: str) -> None:
-    """Give a whole output its name. Nothing happens if it already has it."""
-    if os.path.lexists(path + PARTIAL):
-        os.replace(path + PARTIAL, path)

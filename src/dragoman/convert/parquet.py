@@ -1,8 +1,8 @@
 """Reads and writes Parquet, by pyarrow.
 
 A row is one record. A file whose only column holds texts has the JSON of a record in each row; the rows of any other
-file become JSON objects with one member for each column. Members that are null are left out: the type of a column has
-the members of all rows, and null where a row has none. Output is a folder of part files with one column of JSON texts.
+file become JSON objects with one member for each column. Output is a folder of part files: with typed columns if the
+format declares them (`parquet_columns.py`), else with one column of JSON texts.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from ..errors import ConfigError
-from .inputs import Input, Piece
-from .outputs import PARTIAL, part_name
+from .inputs import Input, Piece, open_input
+from .outputs import PARTIAL, lock, part_name
+from .parquet_columns import RowReader, row_of, schema_of
+from .record_and_file_format import Columns
 
-COLUMN = "json"
 PART_CHUNKS = 64
 """A part file holds the lines of so many chunks."""
 _MOST_ROWS = 4096
@@ -39,64 +38,52 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
     """The rows of a file from row number `start` on, each as a line of JSON."""
     pa = require_pyarrow()
     try:
-        file = pa.parquet.ParquetFile(item.path)
-        text = _text_column(pa, file.schema_arrow)
-        row = consumed = 0
-        for group in range(file.num_row_groups):
-            facts = file.metadata.row_group(group)
-            consumed += facts.total_byte_size
-            if row + facts.num_rows <= start:
-                row += facts.num_rows
-                continue
-            # The number of rows depends on the group alone, so that the pieces are the same after a stop.
-            average = facts.total_byte_size // max(facts.num_rows, 1)
-            rows = max(1, min(_MOST_ROWS, size // max(average, 1)))
-            for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
-                row += batch.num_rows
-                if row > start:
-                    yield _piece(batch, text, row, consumed)
+        with open_input(item) as opened:
+            file = pa.parquet.ParquetFile(opened, page_checksum_verification=True)
+            reader = RowReader(pa, file.schema_arrow)
+            row = consumed = 0
+            for group in range(file.num_row_groups):
+                facts = file.metadata.row_group(group)
+                consumed += facts.total_byte_size
+                if row + facts.num_rows <= start:
+                    row += facts.num_rows
+                    continue
+                # The number of rows depends on the group alone, so that the pieces are the same after a stop.
+                average = facts.total_byte_size // max(facts.num_rows, 1)
+                rows = max(1, min(_MOST_ROWS, size // max(average, 1)))
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
+                    row += batch.num_rows
+                    if row > start:
+                        yield _piece(reader.lines(batch), row, consumed)
     except (pa.ArrowException, OSError) as error:
+        # pyarrow raises OSError for wrong bytes too, then without a number. A store gives no numbers.
+        if isinstance(error, OSError) and (error.errno is not None or not item.is_local):
+            raise
         raise ConfigError("input", item.name, problem=f"the file cannot be read: {error}") from None
 
 
-def _text_column(pa: Any, schema: Any) -> bool:
-    if len(schema) != 1:
-        return False
-    kind = schema.field(0).type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _piece(batch: Any, text: bool, after: int, consumed: int) -> Piece:
-    if text:
-        lines = [(value or "").encode("utf-8", "surrogatepass") for value in batch.column(0).to_pylist()]
-    else:
-        lines = [msgspec.json.encode(_without_nulls(row), enc_hook=str) for row in batch.to_pylist()]
+def _piece(lines: list[bytes], after: int, consumed: int) -> Piece:
     data = b"".join([line.replace(b"\n", b" ") + b"\n" for line in lines])
     return Piece(data, after - len(lines) + 1, after, len(lines), consumed)
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _without_nulls(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [_without_nulls(inner) for inner in value]
-    return value
 
 
 class ParquetOutput:
     """A folder of part files. The state is the number of whole parts."""
 
-    def __init__(self, path: str, state: int) -> None:
+    def __init__(self, path: str, state: int, columns: Columns | None = None) -> None:
         self._pa = require_pyarrow()
-        self._schema = self._pa.schema([(COLUMN, self._pa.string())])
+        self._columns = columns
+        self._schema = schema_of(self._pa, columns)
         self._folder = path + PARTIAL
         self._parts = state
         self._chunks = 0
         self._writer: Any = None
         os.makedirs(self._folder, exist_ok=True)
+        self._lock = lock(self._folder)
         whole = {part_name(number) for number in range(state)}
         found = set(os.listdir(self._folder))
         if not whole <= found:
+            self.abandon()
             raise ConfigError("output", self._folder, problem="part files are missing. Begin anew with --force")
         for name in found - whole:
             os.remove(os.path.join(self._folder, name))
@@ -107,8 +94,8 @@ class ParquetOutput:
         if lines:
             if self._writer is None:
                 self._begin()
-            column = self._pa.array([line.decode() for line in lines], self._pa.string())
-            self._writer.write_table(self._pa.table([column], schema=self._schema))
+            rows = [row_of(line, self._columns) for line in lines]
+            self._writer.write_table(self._pa.Table.from_pylist(rows, schema=self._schema))
         self._chunks += 1
         if self._chunks >= PART_CHUNKS:
             self._end()
@@ -122,6 +109,7 @@ class ParquetOutput:
         if self._writer is None and not self._parts:
             self._begin()
         self._end()
+        self.abandon()
         return self._parts
 
     def abandon(self) -> None:
@@ -129,6 +117,9 @@ class ParquetOutput:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def _begin(self) -> None:
         fresh = os.path.join(self._folder, part_name(self._parts) + ".new")

@@ -8,7 +8,7 @@ set). The module knows no format by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias, Union
 
 import msgspec
 from msgspec import Raw, Struct
@@ -27,6 +27,13 @@ its answer."""
 
 Ending = Literal["canceled", "expired"]
 """Why a request of a batch has no answer."""
+
+
+Column: TypeAlias = Union[str, list["Column"], dict[str, "Column"]]
+"""The type of a column of a Parquet file: "text", "bool", "int"; "json" for a text with JSON; a list with the type of
+its elements; a mapping of member names to types."""
+
+Columns: TypeAlias = dict[str, Column]
 
 
 class Record(Struct):
@@ -80,6 +87,8 @@ class FileFormat(Struct, frozen=True, eq=False):
     """A line names the model of its request, if the dialect does."""
     trains: bool = False
     """The lines are examples of whole conversations. An exchange becomes the conversation with its answer."""
+    columns: Columns | None = None
+    """The columns of a Parquet file in this format. None: one column of JSON texts."""
 
 
 def members(line: bytes, name: str) -> dict[str, Raw]:

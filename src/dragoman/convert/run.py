@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import msgspec
@@ -22,11 +21,14 @@ from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
 from . import workers
 from .checkpoint import Checkpoint
-from .chunk import Chunk, Result, Settings
+from .chunk import Result, Settings
 from .formats import get_target
-from .inputs import PARQUET, Input, Piece, detect_input, find_inputs, pieces
-from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of, is_part, put_in_place
+from .inputs import PARQUET, detect_input, find_inputs
+from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
+from .places import Layout, remove
+from .reading import End, Reading, chunks
 from .record_and_file_format import Kind
+from .streams import StandardOutput
 from .summary import Summary
 from .workers import cores
 
@@ -34,6 +36,8 @@ CHUNK = 1 << 20
 MAX_LINE = 64 << 20
 SECONDS = 1.0
 """The time between two checkpoints."""
+_NAMED = 5
+"""So many files are named in one error."""
 _LARGE = 4
 """Files of fewer chunks are converted without worker processes: starting one takes longer."""
 
@@ -57,13 +61,12 @@ class Job(Struct):
     chunk: int = CHUNK
     max_line: int = MAX_LINE
     seconds: float = SECONDS
-
-
-class Target(Struct):
-    """One output file, and the numbers of the inputs that it holds."""
-
-    path: str
-    files: list[int]
+    bad_lines: str = ""
+    """The side file. Default: beside the output."""
+    work_folder: str = ""
+    """The folder for unfinished files of an object store. Default: in the user's cache."""
+    models: dict[str, str] = {}
+    """Model names of the source, and the names that replace them."""
 
 
 class Progress(Struct):
@@ -82,16 +85,8 @@ class StrictError(DragomanError):
         super().__init__(f"{found['file']}, line {found['line']}: {found['error']}")
 
 
-class _End(Struct):
-    """Where a chunk ends: the file, and the place behind the chunk."""
-
-    output: int
-    file: int
-    piece: Piece
-
-
-Engine = Callable[[Iterable[tuple[_End, Chunk]], Settings, int], Iterator[tuple[_End, Result]]]
-"""Converts chunks on some processes, in order: `workers.in_order`, or the same function of another engine."""
+Engine = Callable[[list[Reading], Settings, int], Iterator[tuple[End, Result]]]
+"""Reads and converts inputs on some processes, in order."""
 
 
 class Conversion:
@@ -101,50 +96,90 @@ class Conversion:
         self.job = job
         self.inputs = find_inputs(job.inputs, job.output)
         get_target(job.target)
-        for item in self.inputs:
-            detect_input(item, job.source, job.kind, job.max_line)
-        self.into_folder = not job.output.lower().endswith(PARQUET) and (
-            job.output.endswith(("/", os.sep)) or os.path.isdir(job.output)
-        )
-        self.targets = _targets(job.output, self.inputs, self.into_folder)
+        self._detect()
+        self.layout = Layout(job.output, self.inputs, job.bad_lines, job.work_folder)
+        self.targets = self.layout.targets
         self.total = sum([item.size for item in self.inputs])
-        beside = os.path.join(job.output, "") if self.into_folder else job.output
-        self.bad_path = beside + ("lines.bad.jsonl" if self.into_folder else ".bad.jsonl")
-        self._progress_path = beside + saved.SUFFIX
+        self.resumable = not self.layout.streams and not any(item.pipe for item in self.inputs)
+        """Whether the conversion can continue after a stop. Bytes of a pipe do not come twice."""
+        self._progress_path = self.layout.beside + saved.SUFFIX
         self.start = Checkpoint(self._fingerprint())
+        if job.engine == "ray" and any(item.pipe for item in self.inputs):
+            raise ConfigError("engine", "ray", problem="its workers cannot read standard input. Name files")
         if not job.dry_run:
             self._prepare()
         self.continued = self.start.consumed > 0 or self.start.output > 0
 
+    def _detect(self) -> None:
+        """Find the format of each file. Raises ConfigError that names all files without one."""
+        job = self.job
+        problems: list[ConfigError] = []
+        for item in self.inputs:
+            try:
+                detect_input(item, job.source, job.kind, job.max_line)
+            except ConfigError as error:
+                problems.append(error)
+        if len(problems) > 1:
+            listed = [f"{error.got}: {error.problem}" for error in problems[:_NAMED]]
+            more = [f"and {len(problems) - _NAMED} more"] if len(problems) > _NAMED else []
+            raise ConfigError(f"{len(problems)} of {len(self.inputs)} inputs", "", problem="; ".join(listed + more))
+        if problems:
+            raise problems[0]
+        if all(item.empty for item in self.inputs):
+            raise ConfigError("input", self.inputs[0].name, problem="it is empty")
+
+    @property
+    def bad_path(self) -> str:
+        """The name of the side file; "" if bad lines have no file."""
+        return self.layout.bad.name if self.layout.bad is not None else ""
+
+    @property
+    def unknown_size(self) -> bool:
+        """Whether nobody knows how many bytes will come."""
+        return any(item.pipe is not None and not item.pipe.ended for item in self.inputs)
+
     def _fingerprint(self) -> str:
         job = self.job
         files = [(item.path, item.size, item.changed, item.source, item.kind) for item in self.inputs]
-        outputs = [(target.path, target.files) for target in self.targets]
-        options = (job.target, job.model, job.tolerance, job.strict, job.chunk, job.max_line)
-        return hashlib.sha256(msgspec.json.encode((__version__, options, files, outputs))).hexdigest()
+        outputs = [(target.place, target.files) for target in self.targets]
+        options = (job.target, job.model, sorted(job.models.items()), job.tolerance, job.strict, job.chunk)
+        limits = (job.max_line, job.bad_lines)
+        return hashlib.sha256(msgspec.json.encode((__version__, options, limits, files, outputs))).hexdigest()
 
     def _prepare(self) -> None:
-        paths = [target.path for target in self.targets]
-        for path in paths:
-            check_packages(path)
+        places = [target.place for target in self.targets] if not self.layout.streams else []
+        for place in places:
+            check_packages(place.name)
         for item in self.inputs:
-            if any(os.path.abspath(path) == item.path for path in paths):
-                raise ConfigError("output", item.name, problem="the file is also an input. Name another output")
+            for place in places:
+                name = place.name if place.is_stored else os.path.abspath(place.name)
+                if name == item.path:
+                    raise ConfigError("output", item.name, problem="the file is also an input. Name another output")
+        if self.layout.bad is not None:
+            places.append(self.layout.bad)
         if self.job.force:
-            for path in (*paths, self.bad_path, *[path + PARTIAL for path in (*paths, self.bad_path)]):
-                _remove(path)
-            _remove(self._progress_path)
-        found = saved.load(self._progress_path, self.start.fingerprint)
-        if found is not None:
-            self.start = found
-            return
-        for path in (*paths, self.bad_path):
-            if os.path.lexists(path):
-                raise ConfigError("output", path, problem="the file exists. Replace it with --force")
+            for place in places:
+                place.check_idle()
+            for place in places:
+                place.clear()
+            if not self.layout.streams:
+                remove(self._progress_path)
+        if self.resumable:
+            found = saved.load(self._progress_path, self.start.fingerprint)
+            if found is not None:
+                self.start = found
+                return
+        for place in places:
+            if not self.job.force and place.exists():
+                raise ConfigError("output", place.name, problem="the file exists. Replace it with --force")
 
-    def run(self, progress: Callable[[Progress], None] = lambda seen: None) -> Summary:
+    def run(
+        self,
+        progress: Callable[[Progress], None] = lambda seen: None,
+        bad_lines: Callable[[bytes], None] = lambda lines: None,
+    ) -> Summary:
         """Convert everything. Returns the summary of all lines, also of those before a stop. Raises DragomanError and
-        OSError.
+        OSError. `bad_lines` takes the bad lines if they have no file.
         """
         done = self.start
         if self.job.dry_run:
@@ -152,18 +187,24 @@ class Conversion:
                 self._count(done, end, result)
                 progress(Progress(done.consumed, done.summary))
             return done.summary
+        self.layout.prepare()
         for target in self.targets[: done.output]:
-            put_in_place(target.path)
+            target.place.put()
         if done.output < len(self.targets):
-            self._write_all(done, progress)
-        if done.bad:
-            put_in_place(self.bad_path)
-        _remove(self._progress_path)
+            self._write_all(done, progress, bad_lines)
+        if done.bad and self.layout.bad is not None:
+            self.layout.bad.put()
+        if self.resumable:
+            remove(self._progress_path)
+        self.layout.tidy()
         return done.summary
 
-    def _write_all(self, done: Checkpoint, progress: Callable[[Progress], None]) -> None:
+    def _write_all(
+        self, done: Checkpoint, progress: Callable[[Progress], None], bad_lines: Callable[[bytes], None]
+    ) -> None:
         output = self._open(done.output, done.state)
-        bad = ByteOutput(self.bad_path, done.bad) if done.bad else None
+        side = self.layout.bad
+        bad = ByteOutput(side.local, done.bad) if done.bad and side is not None else None
         due = time.monotonic() + self.job.seconds
         try:
             for end, result in self._results(done):
@@ -172,29 +213,36 @@ class Conversion:
                 if result.bad:
                     if self.job.strict:
                         raise StrictError(result.bad)
-                    bad = bad or ByteOutput(self.bad_path, 0)
-                    bad.append(result.bad)
+                    if side is None:
+                        bad_lines(result.bad)
+                    else:
+                        bad = bad or ByteOutput(side.local, 0)
+                        bad.append(result.bad)
                 output.append(result.out)
                 self._count(done, end, result)
                 progress(Progress(done.consumed, done.summary))
-                if time.monotonic() >= due and self._save(output, done, bad):
+                if self.resumable and time.monotonic() >= due and self._save(output, done, bad):
                     due = time.monotonic() + self.job.seconds
             while done.output < len(self.targets):
                 output = self._finish(output, done, bad)
         except StrictError:
             output.abandon()
-            for path in [self._progress_path, *[target.path + PARTIAL for target in self.targets]]:
-                _remove(path)
+            if not self.layout.streams:
+                for path in [self._progress_path, *[target.place.local + PARTIAL for target in self.targets]]:
+                    remove(path)
+                self.layout.tidy()
             raise
         finally:
             output.abandon()
             if bad is not None:
                 bad.abandon()
 
-    def _count(self, done: Checkpoint, end: _End, result: Result) -> None:
-        done.file, done.place, done.line = end.file, end.piece.after, end.piece.first + end.piece.lines
-        before = sum([item.size for item in self.inputs[: end.file]])
-        done.consumed = before + min(end.piece.consumed, self.inputs[end.file].size)
+    def _count(self, done: Checkpoint, end: End, result: Result) -> None:
+        done.file, done.place, done.line = end.file, end.place, end.line
+        done.consumed = sum([item.size for item in self.inputs[: end.file]])
+        if end.file < len(self.inputs):
+            item = self.inputs[end.file]
+            done.consumed += end.consumed if item.pipe is not None else min(end.consumed, item.size)
         done.summary.merge(result.summary)
 
     def _save(self, output: Output, done: Checkpoint, bad: ByteOutput | None) -> bool:
@@ -212,76 +260,53 @@ class Conversion:
         """
         output.close()
         done.output, done.state, done.bad = done.output + 1, 0, bad.state() if bad is not None else 0
-        saved.save(self._progress_path, done)
-        put_in_place(self.targets[done.output - 1].path)
+        if self.resumable:
+            saved.save(self._progress_path, done)
+        if not self.layout.streams:
+            self.targets[done.output - 1].place.put()
         return self._open(done.output, 0) if done.output < len(self.targets) else output
 
     def _open(self, number: int, state: int) -> Output:
-        path = self.targets[number].path
+        if self.layout.streams:
+            return StandardOutput()
+        path = self.targets[number].place.local
         if path.lower().endswith(PARQUET):
             from .parquet import ParquetOutput  # late: needs pyarrow
 
-            return ParquetOutput(path, state)
+            return ParquetOutput(path, state, get_target(self.job.target).columns)
         return ByteOutput(path, state, compression_of(path))
 
-    def _results(self, start: Checkpoint) -> Iterator[tuple[_End, Result]]:
-        start, job = msgspec.structs.replace(start), self.job  # the caller moves its own checkpoint on
-        jobs = job.jobs or (cores() if self.total > _LARGE * job.chunk else 1)
-        in_order = _engine(job.engine)
-        # All outputs of one conversion are compressed alike, unless the inputs of a folder are not.
-        groups: dict[str, Settings] = {}
-        for target in self.targets:
-            how = compression_of(target.path) if not job.dry_run else ""
-            groups.setdefault(how, Settings(job.target, job.model, job.tolerance, how, job.max_line))
-        if len(groups) == 1:
-            yield from in_order(self._chunks(start, 0, len(self.targets)), next(iter(groups.values())), jobs)
-            return
-        for number, target in enumerate(self.targets):
-            how = compression_of(target.path) if not job.dry_run else ""
-            yield from in_order(self._chunks(start, number, number + 1), groups[how], jobs)
+    def _results(self, start: Checkpoint) -> Iterator[tuple[End, Result]]:
+        job = self.job
+        settings = Settings(job.target, job.model, job.tolerance, job.max_line, job.chunk, job.models)
+        small = self.total <= _LARGE * job.chunk and not self.unknown_size
+        return _engine(job.engine)(self._readings(start), settings, job.jobs or (1 if small else cores()))
 
-    def _chunks(self, start: Checkpoint, first: int, last: int) -> Iterator[tuple[_End, Chunk]]:
-        output, file, place, line = start.output, start.file, start.place, start.line
-        for number, target in list(enumerate(self.targets))[max(first, output) : last]:
+    def _readings(self, start: Checkpoint) -> list[Reading]:
+        """Everything that is still to be converted."""
+        found: list[Reading] = []
+        for number, target in enumerate(self.targets):
+            how = "" if self.job.dry_run or self.layout.streams else compression_of(target.place.name)
             for index in target.files:
-                if index < file and number == output:
+                if self.inputs[index].empty:
                     continue
-                item = self.inputs[index]
-                begun = (place, line) if index == file and number == output else (0, 1)
-                for piece in pieces(item, *begun, self.job.chunk, self.job.max_line):
-                    yield (
-                        _End(number, index, piece),
-                        Chunk(piece.data, item.name, index + 1, piece.first, item.source, item.kind, piece.too_long),
-                    )
+                if number < start.output or (number == start.output and index < start.file):
+                    continue
+                here = number == start.output and index == start.file
+                begun = (start.place, start.line) if here else (0, 1)
+                found.append(Reading(self.inputs[index], index, number, how, *begun))
+        return found
 
 
 def _engine(name: Literal["local", "ray"]) -> Engine:
     if name == "local":
-        return workers.in_order
+        return _in_processes
     from . import ray_engine  # late: needs ray
 
     return ray_engine.in_order
 
 
-def _targets(output: str, inputs: list[Input], into_folder: bool) -> list[Target]:
-    if not into_folder:
-        return [Target(output, list(range(len(inputs))))]
-    made: dict[str, Target] = {}
-    for number, item in enumerate(inputs):
-        path = os.path.join(output, item.relative)
-        if path in made:
-            other = inputs[made[path].files[0]]
-            raise ConfigError(
-                "output", path, problem=f"{other.name} and {item.name} would both be written there. Convert them apart"
-            )
-        made[path] = Target(path, [number])
-    return list(made.values())
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        if not all(is_part(name) for name in os.listdir(path)):
-            raise ConfigError("output", path, problem="the folder holds other files. Name another output")
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.remove(path)
+def _in_processes(readings: list[Reading], settings: Settings, jobs: int) -> Iterator[tuple[End, Result]]:
+    """The engine of this machine."""
+    made = (one for reading in readings for one in chunks(reading, settings))
+    return workers.in_order(made, settings, jobs)

@@ -7,6 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from ..canon.losses import SEVERITIES, Loss
+from ..facts import profiles, windows_and_prices
+
+MODELS = 100
 
 
 class LossCount(Struct):
@@ -25,6 +28,13 @@ class LossCount(Struct):
     detail: str = ""
 
 
+def is_own_model(dialect: str, model: str) -> bool:
+    """Whether the provider of a dialect is known to have the model: a price at the provider is known, or the model is
+    in its list.
+    """
+    return model in profiles.names(dialect) or windows_and_prices.lookup(dialect, model).input_price is not None
+
+
 class Summary(Struct):
     """The outcome of a conversion."""
 
@@ -36,6 +46,13 @@ class Summary(Struct):
     """Lines that were written with at least one loss."""
     counts: dict[str, LossCount] = {}
     """By code and severity."""
+    models: dict[str, int] = {}
+    """Model names that were kept from another dialect, and the number of lines with each. At most MODELS names."""
+
+    def keep_model(self, name: str, lines: int = 1) -> None:
+        """Count lines whose model name was kept."""
+        if name in self.models or len(self.models) < MODELS:
+            self.models[name] = self.models.get(name, 0) + lines
 
     def add(self, losses: tuple[Loss, ...], file: str, line: int) -> None:
         """Count the losses of one written line."""
@@ -67,6 +84,8 @@ class Summary(Struct):
             else:
                 found.losses += count.losses
                 found.lines += count.lines
+        for name, lines in later.models.items():
+            self.keep_model(name, lines)
 
     def rows(self) -> list[LossCount]:
         """The losses, gravest and most frequent first."""
@@ -82,6 +101,7 @@ class Summary(Struct):
             "lines_written": self.written,
             "lines_bad": self.bad,
             "lines_with_losses": self.lossy,
+            "kept_models": {name: self.models[name] for name in sorted(self.models)},
             "losses": [
                 {
                     "code": row.code,

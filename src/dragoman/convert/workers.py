@@ -69,6 +69,8 @@ class _Pool:
         self._jobs = jobs
         self._own = threading.local()
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._ready: set[subprocess.Popen[bytes]] = set()
+        """Workers that have the settings."""
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="convert")
 
@@ -87,6 +89,9 @@ class _Pool:
         if process is None:
             process = self._own.process = self._start()
         try:
+            if process not in self._ready:
+                self._ready.add(process)
+                send(process.stdin, Task(settings=self._settings))
             send(process.stdin, Task(chunk=chunk))
             found = receive(process.stdout)
         except OSError:
@@ -103,7 +108,6 @@ class _Pool:
         process = subprocess.Popen([sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with self._lock:
             self._processes.append(process)
-        send(process.stdin, Task(settings=self._settings))
         return process
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import Any
 
 from ..errors import ConfigError
 
@@ -41,11 +41,7 @@ def frame_error() -> type[Exception]:
     return found
 
 
-def open_frames(file: IO[bytes]) -> IO[bytes]:
-    """A reader of all frames of a file."""
+def frame_decompressor() -> Any:
+    """A decompressor of one frame."""
     library = _library()
-    if hasattr(library, "ZstdFile"):
-        opened: IO[bytes] = library.ZstdFile(file)
-    else:
-        opened = library.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return opened
+    return library.ZstdDecompressor() if hasattr(library, "ZstdFile") else library.ZstdDecompressor().decompressobj()

@@ -109,6 +109,37 @@ def test_a_missing_model_is_explained(source: Path) -> None:
     assert json.loads(Path("out.jsonl").read_bytes())["model"] == "gpt-5.2"
 
 
+def test_model_names_of_another_provider_are_listed(source: Path) -> None:
+    done = run(str(source), "--to", "openai-batch", "-o", "out.jsonl", "--report", "report.json")
+    assert "hint: the output keeps model names of the source: claude-opus-5 (2 lines)" in done.stderr
+    assert "--model claude-opus-5=NAME" in done.stderr
+    assert json.loads(Path("report.json").read_bytes())["kept_models"] == {"claude-opus-5": 2}
+    for words in (
+        ("--model", "gpt-5.2"),
+        ("--model", "claude-opus-5=gpt-5.2"),
+        ("--model", "a=b", "--model", "gpt-5.2"),
+    ):
+        done = run(str(source), "--to", "openai-batch", "-o", "out.jsonl", "--force", *words)
+        assert "model names of the source" not in done.stderr
+        bodies = [json.loads(line)["body"] for line in Path("out.jsonl").read_bytes().splitlines()]
+        assert [body["model"] for body in bodies] == ["gpt-5.2", "gpt-5.2"]
+
+
+def test_known_models_and_formats_without_models_need_no_hint(source: Path) -> None:
+    done = run(str(source), "--to", "gemini", "-o", "out.jsonl")
+    assert "model names" not in done.stderr
+    source.write_text(json.dumps({"model": "gpt-5.2", "messages": [{"role": "user", "content": "hi"}]}) + "\n")
+    done = run(str(source), "--to", "openai-responses-batch", "-o", "out.jsonl", "--from", "openai-chat", "--force")
+    assert done.exit_code == 0
+    assert "model names" not in done.stderr
+
+
+def test_names_of_models_are_checked(source: Path) -> None:
+    for words in (("--model", "a", "--model", "b"), ("--model", "a="), ("--model", "=b")):
+        done = run(str(source), "--to", "openai-batch", "-o", "out.jsonl", *words)
+        assert (done.exit_code, "OLD=NEW" in done.stderr) == (2, True)
+
+
 def test_the_formats_are_listed_with_their_sources(source: Path) -> None:
     done = run("--formats")
     assert done.exit_code == 0

@@ -200,6 +200,20 @@ def test_output_inside_the_input_folder_is_no_input(tmp_path: Path) -> None:
         assert convert(tmp_path, out=f"{tmp_path / 'out'}/", force=True).read == 1
 
 
+def test_the_input_folder_as_the_output_is_refused(source: Path) -> None:
+    with pytest.raises(ConfigError, match="belong to the output"):
+        convert(source.parent, out=f"{source.parent}/", force=True)
+    assert source.exists()
+
+
+def test_a_pattern_of_folders_stands_for_their_files(tmp_path: Path) -> None:
+    for day in (1, 2):
+        (tmp_path / f"day{day}").mkdir()
+        (tmp_path / f"day{day}" / "a.jsonl").write_bytes(lines(request(day)))
+    convert(tmp_path / "day*", out=tmp_path / "out.jsonl")
+    assert questions(tmp_path / "out.jsonl") == ["question 1", "question 2"]
+
+
 def test_force_removes_no_folder_with_other_files(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     convert(source, out=out)
@@ -309,15 +323,71 @@ def test_a_changed_input_does_not_continue(source: Path, tmp_path: Path) -> None
     assert questions(out) == EXPECTED
 
 
-def test_two_conversions_do_not_write_one_file(source: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+@pytest.mark.parametrize("force", [False, True])
+def test_two_conversions_do_not_write_one_output(source: Path, tmp_path: Path, name: str, force: bool) -> None:
+    job = Job((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0})
+    seen = 0
 
     def begin_another(progress: Any) -> None:
+        nonlocal seen
+        seen += 1
         with pytest.raises(ConfigError, match="another conversion"):
-            Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run()
+            Conversion(Job((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0, "force": force})).run()
 
-    Conversion(Job((str(source),), str(out), **{**JOB, "seconds": 60.0})).run(begin_another)
-    assert questions(out) == EXPECTED
+    assert Conversion(job).run(begin_another).written == 50
+    assert seen > 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", name]
+
+
+def test_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
+    for name, data in (("a.jsonl", lines(request(1))), ("b.json", json.dumps([request(2)]).encode())):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + data)
+    assert convert(tmp_path, out=tmp_path / "out.jsonl").bad == 0
+    assert questions(tmp_path / "out.jsonl") == ["question 1", "question 2"]
+
+
+def test_an_empty_file_among_others_is_no_error(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(b"\n")
+    (folder / "b.jsonl").write_bytes(lines(request(1)))
+    (folder / "c.jsonl.gz").write_bytes(gzip.compress(b""))
+    convert(folder, out=f"{tmp_path / 'out'}/")
+    assert questions(tmp_path / "out" / "a.jsonl") == []
+    assert questions(tmp_path / "out" / "b.jsonl") == ["question 1"]
+    assert questions(tmp_path / "out" / "c.jsonl.gz") == []
+
+
+def test_a_file_is_converted_once(source: Path, tmp_path: Path) -> None:
+    for names in ((source, source), (tmp_path, source), (tmp_path / "*.jsonl", source)):
+        with pytest.raises(ConfigError, match="Name every file once"):
+            convert(*names, out=tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(b"{}", mtime=0), "Let its name end with .gz"),
+        (zstandard.compress(b"{}"), "Let its name end with .zst"),
+        (b"PAR1", "Let its name end with .parquet"),
+        ('{"messages": []}'.encode("utf-16"), "UTF-16"),
+        (b"[\n{}\n]", "Let its name end with .json"),
+        (b'{\n"messages": []\n}', "Let the name of the file end with .json"),
+    ],
+    ids=["gzip", "zstd", "parquet", "utf-16", "array", "pretty"],
+)
+def test_a_wrong_name_or_encoding_is_explained(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "in.jsonl").write_bytes(data)
+    with pytest.raises(ConfigError, match=message):
+        convert(tmp_path / "in.jsonl", out=tmp_path / "out.jsonl")
+
+
+def test_all_files_of_unknown_format_are_named_at_once(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.jsonl").write_text('{"a": 1}\n' if name != "b" else json.dumps(request(1)))
+    with pytest.raises(ConfigError, match=r"2 of 3 inputs: .*a\.jsonl.*c\.jsonl"):
+        convert(tmp_path, out=tmp_path / "out.jsonl")
 
 
 def test_a_file_of_unknown_format_asks_for_its_name(tmp_path: Path) -> None:
@@ -332,6 +402,72 @@ def test_a_broken_compressed_file_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(ConfigError, match=name):
             convert(tmp_path / name, out=tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.json", "a.parquet"])
+def test_a_file_that_breaks_off_loses_its_rest_only(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    values = [request(number, stop_sequences=[os.urandom(400).hex()]) for number in range(50)]
+    whole = {"a.jsonl.gz": gzip.compress(lines(*values)), "a.jsonl.zst": b""}
+    for value in values:
+        whole["a.jsonl.zst"] += zstandard.compress(lines(value))
+    if name == "a.parquet":
+        pq.write_table(pa.Table.from_pylist(values), folder / name, row_group_size=10, compression="zstd")
+        data = bytearray((folder / name).read_bytes())
+        data[len(data) // 2 : len(data) // 2 + 3000] = bytes(3000)
+        (folder / name).write_bytes(data)
+    else:
+        data = bytearray(whole.get(name) or json.dumps(values).encode())
+        (folder / name).write_bytes(data[: len(data) * 3 // 4])
+    (folder / "b.jsonl").write_bytes(lines(request(50)))
+    out = tmp_path / "out.jsonl"
+    summary = convert(folder, out=out, source="anthropic", chunk=5_000)
+    found = questions(out)
+    assert found == [*EXPECTED[: len(found) - 1], "question 50"]
+    bad = [json.loads(line) for line in Path(f"{out}.bad.jsonl").read_bytes().splitlines()]
+    assert bad[-1]["file"] == str(folder / name)
+    assert bad[-1]["line"] in (len(found), len(found) + 1)
+    assert len(found) > 5
+    assert summary.bad == len(bad)
+    with pytest.raises(StrictError):
+        convert(folder, out=tmp_path / "strict.jsonl", source="anthropic", chunk=5_000, strict=True)
+
+
+def test_a_broken_file_is_reported_once_by_a_conversion_that_continues(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("a", "b"):
+        data = gzip.compress(lines(*[request(number, stop_sequences=[os.urandom(400).hex()]) for number in range(20)]))
+        (folder / f"{name}.jsonl.gz").write_bytes(data[:-500])
+    convert(folder, out=f"{tmp_path / 'whole'}/", source="anthropic")
+    stops, limit = 0, 0
+    while True:
+        limit += 1
+        seen = 0
+
+        def stop(progress: Any, limit: int = limit) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == limit:
+                raise KeyboardInterrupt
+
+        try:
+            Conversion(Job((str(folder),), f"{tmp_path / 'broken'}/", source="anthropic", **JOB)).run(stop)
+            break
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops > 3
+    assert _tree(tmp_path / "broken").keys() == _tree(tmp_path / "whole").keys()
+    assert _tree(tmp_path / "broken") == _tree(tmp_path / "whole")
+    assert len(_tree(tmp_path / "whole")["lines.bad.jsonl"].splitlines()) >= 2
+
+
+def test_a_fault_of_the_disk_stops_the_work(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversion = Conversion(Job((str(source),), str(tmp_path / "out.jsonl"), **JOB))
+    source.unlink()
+    with pytest.raises(FileNotFoundError):
+        conversion.run()
 
 
 def test_a_worker_that_dies_is_reported(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,7 +496,9 @@ def test_answers_are_detected_and_converted(tmp_path: Path) -> None:
 
 
 def test_a_line_converter_can_be_pickled() -> None:
-    convert_line = LineConverter(source="anthropic", target="openai-chat", model="m", tolerance="info")
+    convert_line = LineConverter(
+        source="anthropic", target="openai-chat", model="other", tolerance="info", models={"claude-opus-5": "m"}
+    )
     again = pickle.loads(pickle.dumps(convert_line))
     line = json.dumps(request(1))
     assert again.row(line) == convert_line.row(line)

@@ -15,7 +15,7 @@ from ...codec import json_text
 from ...context import Context
 from ...dialect import Dialect
 from ...dialects import get
-from ..record_and_file_format import FileFormat, Record
+from ..record_and_file_format import Column, Columns, FileFormat, Record
 
 _NONE = Settings()
 _PLACEHOLDER = "-"
@@ -26,7 +26,13 @@ _OWN = frozenset(
 
 
 def training_format(
-    name: str, title: str, source: str, date: str, dialect: Dialect, evidence: Callable[[Mapping[str, Any]], str]
+    name: str,
+    title: str,
+    source: str,
+    date: str,
+    dialect: Dialect,
+    evidence: Callable[[Mapping[str, Any]], str],
+    columns: Columns,
 ) -> FileFormat:
     """The format of a fine-tuning set: each line is one document of `dialect`, without an envelope."""
     return FileFormat(
@@ -41,7 +47,24 @@ def training_format(
         kinds=frozenset({"request"}),
         has_model=False,
         trains=True,
+        columns=columns,
     )
+
+
+def chat_columns(arguments: str, more: Columns, **members: Column) -> Columns:
+    """The columns of messages in the form of Chat. `arguments`: the type of a call's arguments. `more`: members of a
+    message that only this format has.
+    """
+    function: Columns = {"name": "text", "arguments": arguments}
+    message: Columns = {
+        "role": "text",
+        "content": "text",
+        "tool_calls": [{"id": "text", "type": "text", "function": function}],
+        "tool_call_id": "text",
+        "name": "text",
+        **more,
+    }
+    return {"messages": [message], "tools": "json", **members}
 
 
 def strip(request: Request, context: Context, parallel: bool = False) -> Request:

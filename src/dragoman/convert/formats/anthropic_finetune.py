@@ -34,4 +34,5 @@ FORMAT = training_format(
     "2026-11-18",
     _DIALECT,
     evidence,
+    {"system": "text", "messages": [{"role": "text", "content": "text"}]},
 )

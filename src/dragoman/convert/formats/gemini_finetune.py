@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..record_and_file_format import Columns
 from ._training import training_dialect, training_format
 
 NAME = "gemini-finetune"
@@ -26,6 +27,24 @@ def evidence(document: Mapping[str, Any]) -> str:
     return "contents that end with the model's, and no settings" if ends else ""
 
 
+_CALL: Columns = {"id": "text", "name": "text", "args": "json"}
+_RESULT: Columns = {"id": "text", "name": "text", "response": "json"}
+_PART: Columns = {
+    "text": "text",
+    "thought": "bool",
+    "thoughtSignature": "text",
+    "functionCall": _CALL,
+    "functionResponse": _RESULT,
+    "inlineData": {"mimeType": "text", "data": "text"},
+    "fileData": {"mimeType": "text", "fileUri": "text"},
+}
+_CONTENT: Columns = {"role": "text", "parts": [_PART]}
+_COLUMNS: Columns = {
+    "systemInstruction": {"role": "text", "parts": [{"text": "text"}]},
+    "contents": [_CONTENT],
+    "tools": "json",
+}
+
 _DIALECT = training_dialect("gemini", NAME, _MEMBERS)
 
 FORMAT = training_format(
@@ -35,4 +54,5 @@ FORMAT = training_format(
     "2026-11-18",
     _DIALECT,
     evidence,
+    _COLUMNS,
 )

@@ -18,7 +18,7 @@ from ...context import Context
 from ...dialects import get
 from ...errors import WireError
 from ..record_and_file_format import conversation_dialect, members, text_of
-from ._training import only, strip, training_format
+from ._training import chat_columns, only, strip, training_format
 
 NAME = "huggingface"
 _CHAT = get("openai-chat")
@@ -106,4 +106,5 @@ FORMAT = training_format(
     "2026-11-18",
     _DIALECT,
     evidence,
+    chat_columns("json", {}),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._training import training_dialect, training_format
+from ._training import chat_columns, training_dialect, training_format
 
 NAME = "openai-finetune"
 _MEMBERS = frozenset({"messages", "tools", "parallel_tool_calls", "functions"})
@@ -58,4 +58,5 @@ FORMAT = training_format(
     "2026-11-18",
     _DIALECT,
     evidence,
+    chat_columns("text", {"weight": "int", "refusal": "text"}, parallel_tool_calls="bool"),
 )

@@ -199,4 +199,5 @@ FORMAT = training_format(
     "2026-11-18",
     _DIALECT,
     evidence,
+    {"conversations": [{"from": "text", "value": "text"}], "system": "text", "tools": "text"},
 )
