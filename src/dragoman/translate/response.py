@@ -91,7 +91,10 @@ def _translated(
     if plan is not None:
         response = place_seals(response, plan, context)
     out = writer.write_response(response, context)
-    return translated(out, context, settled(context, reader, writer, tolerance))
+    result = translated(out, context, settled(context, reader, writer, tolerance))
+    if response.usage is not None:
+        result.tokens = response.usage.input, response.usage.output
+    return result
 
 
 def _has_hosted(response: Response) -> bool:

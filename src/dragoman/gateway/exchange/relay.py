@@ -570,6 +570,7 @@ class Relay:
         if plan.same_dialect and not asked.wrapped and json_text.is_document(body):
             return (body, ()) if is_answer(body, get(asked.target)) else "the body is empty"
         answer = plan.response(body, asked, int(self._services.now()), self._vault)
+        self._exchange.tokens = answer.tokens
         return answer.body, answer.losses
 
     async def _answer_apart(
