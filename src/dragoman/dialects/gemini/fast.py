@@ -144,11 +144,9 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
         if signature is not None:
-            seal = _seal(signature)
+            seal, seals = _seal(signature), seals or PlainSeals()
             if seal is None:
                 return None
-            if seals is None:
-                seals = PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
@@ -186,9 +184,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
     if total is not None and total != prompt + output:
         return None
-    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier is not None else None
-    if tier is not None:
-        usage.serviceTier = None
+    tier = _take_tier(usage) if usage.serviceTier is not None else None
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),
@@ -215,6 +211,14 @@ def _seal(signature: str) -> Seal | None:
     if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
         return None
     return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
+
+
+def _take_tier(usage: _Usage) -> str | None:
+    """The service tier in the canon's word. A tier that is known is no field to keep."""
+    tier = service_tiers.read(usage.serviceTier)
+    if tier is not None:
+        usage.serviceTier = None
+    return tier
 
 
 def _kept(candidate: _Candidate, usage: _Usage) -> Named:

@@ -628,9 +628,8 @@ class Relay:
         """The headers of an answer that is sent now."""
         exchange, dialect = self._exchange, self._call.dialect
         exchange.first_byte = monotonic() - self._began
-        name = exchange.id
-        called = self._request.headers.get("x-request-id") or name
-        own = [("content-type", kind), ("dragoman-exchange", name)]
+        called = self._request.headers.get("x-request-id") or exchange.id
+        own = [("content-type", kind), ("dragoman-exchange", exchange.id)]
         out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own)
         least = self._services.redactor.shortest
         if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
