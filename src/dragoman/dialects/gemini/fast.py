@@ -116,6 +116,13 @@ class _Answer(Exact):
     responseId: Word
     createTime: str | None = None
 
+    def kept(self) -> Named:
+        """The fields with a meaning that only this dialect knows."""
+        return (
+            *kept_in(_IN_CANDIDATE, self.candidates[0], _CANDIDATE_EXTRAS),
+            *kept_in(_IN_USAGE, self.usageMetadata, wire.USAGE_EXTRAS),
+        )
+
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
@@ -199,7 +206,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         read_time(answer.createTime) if answer.createTime is not None else None,
         tier,
         True,
-        partial(_kept, candidate, usage),
+        answer.kept,
         invented,
         thinking,
         seals,
@@ -219,13 +226,6 @@ def _take_tier(usage: _Usage) -> str | None:
     if tier is not None:
         usage.serviceTier = None
     return tier
-
-
-def _kept(candidate: _Candidate, usage: _Usage) -> Named:
-    return (
-        *kept_in(_IN_CANDIDATE, candidate, _CANDIDATE_EXTRAS),
-        *kept_in(_IN_USAGE, usage, wire.USAGE_EXTRAS),
-    )
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
