@@ -75,7 +75,8 @@ def main() -> None:
             for number in range(given.rounds):
                 first, second = (this, other) if number % 2 else (other, this)
                 one, two = first.burst(pair, given.seconds), second.burst(pair, given.seconds)
-                samples.append((two, one) if number % 2 else (one, two))
+                if one and two:  # on a busy machine a burst may get no time at all
+                    samples.append((two, one) if number % 2 else (one, two))
             ratio = median([after / before for before, after in samples])
             before, after = (median([sample[side] for sample in samples]) for side in (0, 1))
             name = f"{pair[0]} to {pair[1]}"

@@ -25,7 +25,7 @@ def in_form(answer_id: str, prefix: str) -> str:
     """The id of another dialect's answer, for a client whose ids begin with `prefix`."""
     if "__" in answer_id or "--" in answer_id:
         answer_id = original(answer_id)
-    return answer_id if answer_id.startswith(prefix) else prefix + prefix[-1] + answer_id
+    return answer_id if answer_id.startswith(prefix) else f"{prefix}{prefix[-1]}{answer_id}"
 
 
 def original(answer_id: str) -> str:

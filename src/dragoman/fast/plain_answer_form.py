@@ -162,7 +162,7 @@ def as_spelled(sent: Raw) -> Raw | None:
     if len(found) == 2:
         return NO_TEXT
     # Escaped characters (\u) and escaped slashes are the two spellings that differ.
-    if found.find(b"\\") >= 0 and (found.find(b"\\u") >= 0 or found.find(b"\\/") >= 0):
+    if b"\\" in found and (b"\\u" in found or b"\\/" in found):
         return Raw(json_text.encode(_text(sent)))
     return sent
 

@@ -1,5 +1,5 @@
 """Owns the translation of a whole answer: read it with the upstream's dialect, restore names and ids, place seals,
-write it with the client's dialect. It knows no shortcut; `with_fast_shortcuts` tries those first.
+write it with the client's dialect. It knows no shortcut; `with_fast_memories` tries those first.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ def _translated(
     if plan is not None:
         response = place_seals(response, plan, context)
     out = writer.write_response(response, context)
-    return translated(out, context, settled(context, reader, writer, tolerance))
+    result = translated(out, context, settled(context, reader, writer, tolerance))
+    if response.usage is not None:
+        result.tokens = response.usage.input, response.usage.output
+    return result
 
 
 def _has_hosted(response: Response) -> bool:

@@ -55,6 +55,8 @@ class Translation(Struct, eq=False, weakref=True):
     """Where null means an absent property in the answer. The answer's translation removes these nulls."""
     history: ConversationDigest | None = None
     """The conversation as the client sent it. A vault stores the seals of the answer for this conversation."""
+    tokens: tuple[int | None, int | None] | None = None
+    """For an answer that was translated: the tokens in and out, as the upstream counted them."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:

@@ -125,7 +125,7 @@ def _plain_response(
     losses = partial(_losses, source, plain)
     if tolerance is not None:
         check_losses(losses(), tolerance)
-    return Translation(out, source, target, losses)
+    return Translation(out, source, target, losses, tokens=(plain.input, plain.output))
 
 
 def _losses(source: str, plain: Plain) -> tuple[Loss, ...]:

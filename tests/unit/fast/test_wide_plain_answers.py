@@ -124,3 +124,13 @@ def test_details_that_say_more_than_the_thought_take_the_long_way() -> None:
         way = with_fast_shortcuts._short_way("openai-chat", "anthropic")
         assert way is not None
         assert way.read(body, 0, None) is None
+
+
+def test_both_ways_report_the_tokens_of_the_upstream() -> None:
+    details = {"cache_read_input_tokens": 7, "cache_creation_input_tokens": 2}
+    body = json.dumps(anthropic(usage={"input_tokens": 5, "output_tokens": 3, **details})).encode()
+    fast.on()
+    short = dragoman.translate_response(body, source="anthropic", target="gemini")
+    fast.off()
+    long = dragoman.translate_response(body, source="anthropic", target="gemini")
+    assert short.tokens == long.tokens == (14, 3)

@@ -126,6 +126,20 @@ class _Answer(Exact, kw_only=True):
     container: None = None
     context_management: Raw = NULL
 
+    def kept(self) -> Named:
+        """The fields with a meaning that only this dialect knows."""
+        usage = self.usage
+        cached = usage.cache_creation
+        names: tuple[str, ...] = ()
+        if cached is not None and (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens):
+            names += ("cache_creation",)
+        if usage.inference_geo and usage.inference_geo not in _NO_PLACE:
+            names += ("inference_geo",)
+        if usage.iterations not in EMPTY_VALUES:
+            names += ("iterations",)
+        kept: Named = ((_IN_USAGE, names),) if names else ()
+        return kept if self.context_management in EMPTY_VALUES else kept + _AROUND
+
 
 class _Figures(Struct, gc=False):
     """Usage as written, with null for fields that the schema requires and no other dialect has."""
@@ -223,25 +237,11 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         None,
         usage.service_tier,
         True,
-        partial(_kept, answer),
+        answer.kept,
         (),
         thinking,
         seals,
     )
-
-
-def _kept(answer: _Answer) -> Named:
-    usage = answer.usage
-    cached = usage.cache_creation
-    names: tuple[str, ...] = ()
-    if cached is not None and (cached.ephemeral_5m_input_tokens or cached.ephemeral_1h_input_tokens):
-        names += ("cache_creation",)
-    if usage.inference_geo and usage.inference_geo not in _NO_PLACE:
-        names += ("inference_geo",)
-    if usage.iterations not in EMPTY_VALUES:
-        names += ("iterations",)
-    kept: Named = ((_IN_USAGE, names),) if names else ()
-    return kept if answer.context_management in EMPTY_VALUES else kept + _AROUND
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:

@@ -116,6 +116,13 @@ class _Answer(Exact):
     responseId: Word
     createTime: str | None = None
 
+    def kept(self) -> Named:
+        """The fields with a meaning that only this dialect knows."""
+        return (
+            *kept_in(_IN_CANDIDATE, self.candidates[0], _CANDIDATE_EXTRAS),
+            *kept_in(_IN_USAGE, self.usageMetadata, wire.USAGE_EXTRAS),
+        )
+
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
@@ -144,11 +151,9 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
         if signature is not None:
-            seal = _seal(signature)
+            seal, seals = _seal(signature), seals or PlainSeals()
             if seal is None:
                 return None
-            if seals is None:
-                seals = PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
@@ -186,9 +191,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
     if total is not None and total != prompt + output:
         return None
-    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier is not None else None
-    if tier is not None:
-        usage.serviceTier = None
+    tier = _take_tier(usage) if usage.serviceTier is not None else None
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),
@@ -203,7 +206,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         read_time(answer.createTime) if answer.createTime is not None else None,
         tier,
         True,
-        partial(_kept, candidate, usage),
+        answer.kept,
         invented,
         thinking,
         seals,
@@ -217,11 +220,12 @@ def _seal(signature: str) -> Seal | None:
     return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
 
 
-def _kept(candidate: _Candidate, usage: _Usage) -> Named:
-    return (
-        *kept_in(_IN_CANDIDATE, candidate, _CANDIDATE_EXTRAS),
-        *kept_in(_IN_USAGE, usage, wire.USAGE_EXTRAS),
-    )
+def _take_tier(usage: _Usage) -> str | None:
+    """The service tier in the canon's word. A tier that is known is no field to keep."""
+    tier = service_tiers.read(usage.serviceTier)
+    if tier is not None:
+        usage.serviceTier = None
+    return tier
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:

@@ -128,6 +128,17 @@ class _Answer(Exact, kw_only=True):
     prompt_filter_results: Raw = wire.NONE
     timings: Raw = wire.NONE
 
+    def kept(self) -> Named:
+        """The fields with a meaning that only this dialect knows."""
+        usage = self.usage
+        prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+        return (
+            *kept_in(_IN_CHOICE, self.choices[0], wire.CHOICE_EXTRAS),
+            *kept_in(_IN_PROMPT_DETAILS, prompt or _NO_PROMPT_DETAILS, PROMPT_EXTRAS),
+            *kept_in(_IN_COMPLETION_DETAILS, completion or _NO_COMPLETION_DETAILS, COMPLETION_EXTRAS),
+            *kept_in((), self, wire.COMPLETION_EXTRAS),
+        )
+
 
 class _Cost(Struct, gc=False):
     """Usage as written."""
@@ -256,23 +267,12 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         answer.created,
         tier,
         False,
-        partial(_kept, answer, unknown),
+        partial(_with_unknown, answer, unknown) if unknown else answer.kept,
         (),
         thinking,
         seals,
     )
     return plain if not unknown or _take_known(unknown, plain) else None
-
-
-def _kept(answer: _Answer, unknown: _Unknown) -> Named:
-    choice, usage = answer.choices[0], answer.usage
-    kept = (
-        *kept_in(_IN_CHOICE, choice, wire.CHOICE_EXTRAS),
-        *kept_in(_IN_PROMPT_DETAILS, usage.prompt_tokens_details or _NO_PROMPT_DETAILS, PROMPT_EXTRAS),
-        *kept_in(_IN_COMPLETION_DETAILS, usage.completion_tokens_details or _NO_COMPLETION_DETAILS, COMPLETION_EXTRAS),
-        *kept_in((), answer, wire.COMPLETION_EXTRAS),
-    )
-    return _with_unknown(kept, unknown) if unknown else kept
 
 
 _Unknown = tuple[tuple[Path, dict[str, Raw]], ...]
@@ -331,9 +331,9 @@ def _take_known(unknown: _Unknown, plain: Plain) -> bool:
     return True
 
 
-def _with_unknown(kept: Named, unknown: _Unknown) -> Named:
-    """The names of the kept fields with those of the unknown ones."""
-    found = [*kept]
+def _with_unknown(answer: _Answer, unknown: _Unknown) -> Named:
+    """The names of the kept fields of an answer, with those of the unknown ones."""
+    found = [*answer.kept()]
     above = found.pop() if found and found[-1][0] == () else None
     for at, fields in unknown:
         if at == () and above is not None:

@@ -1,8 +1,9 @@
 """The log of the gateway: one line for each exchange, as text for people or as JSON for machines.
 
-A line is made from the facts at the end of an exchange. Tokens are found by a search in the end of the answer; no body
-is parsed. Texts of clients and upstreams are made harmless for a terminal, and keys are removed from reasons. Lines are
-collected for a moment and written by a thread (`log_line_writer.py`), so the event loop never waits for a terminal.
+A line is made from the facts at the end of an exchange. Tokens come from the translation of the answer, or are found by
+a search in its end; no body is parsed. Texts of clients and upstreams are made harmless for a terminal, and keys are
+removed from reasons. Lines are collected for a moment and written by a thread (`log_line_writer.py`), so the event loop
+never waits for a terminal.
 """
 
 from __future__ import annotations
@@ -226,6 +227,8 @@ def harmless(words: str, most: int) -> str:
 
 def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
     """Tokens in and out, as the upstream counted them; None where the end of the answer has no count."""
+    if exchange.tokens is not None:
+        return exchange.tokens
     answer = exchange.delivered if exchange.answered is None else exchange.answered
     if answer is None:
         return None, None

@@ -152,6 +152,8 @@ class Exchange:
     """The body that came from the upstream; in one piece where it is no stream."""
     delivered: Recording | bytes | None = None
     """The body that went to the client."""
+    tokens: tuple[int | None, int | None] | None = None
+    """Tokens in and out, if the answer was translated whole."""
     size: int = 0
     """Bytes that were counted for the exchange when it was kept."""
     shortened: bool = False

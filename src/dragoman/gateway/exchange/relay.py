@@ -570,6 +570,7 @@ class Relay:
         if plan.same_dialect and not asked.wrapped and json_text.is_document(body):
             return (body, ()) if is_answer(body, get(asked.target)) else "the body is empty"
         answer = plan.response(body, asked, int(self._services.now()), self._vault)
+        self._exchange.tokens = answer.tokens
         return answer.body, answer.losses
 
     async def _answer_apart(
@@ -627,9 +628,8 @@ class Relay:
         """The headers of an answer that is sent now."""
         exchange, dialect = self._exchange, self._call.dialect
         exchange.first_byte = monotonic() - self._began
-        name = exchange.id
-        called = self._request.headers.get("x-request-id") or name
-        own = [("content-type", kind), ("dragoman-exchange", name)]
+        called = self._request.headers.get("x-request-id") or exchange.id
+        own = [("content-type", kind), ("dragoman-exchange", exchange.id)]
         out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own)
         least = self._services.redactor.shortest
         if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419

@@ -263,3 +263,9 @@ def test_the_loop_is_not_held_up_by_the_log(tmp_path: Path) -> None:
     assert run(doing()) == [200] * 5
     os.close(reading)
     os.close(writing)
+
+
+def test_tokens_of_a_translated_answer_are_those_of_its_translation() -> None:
+    answered = b'{"usage":{"prompt_tokens":1,"completion_tokens":2}}'
+    assert b"  1 in 2 out" in text(made(answered=answered))
+    assert b"  7 in - out" in text(made(answered=answered, tokens=(7, None)))
