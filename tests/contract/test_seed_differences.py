@@ -25,12 +25,12 @@ from dragoman.runtime import Agent, DiffUpdate, Policy, SearchService, builtin, 
 from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
 from dragoman.runtime.builtin_tools.read_file import ReadFile
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
+from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import curated, sealed
 from dragoman.runtime.mcp import tool_names
 from dragoman.runtime.shells import usual_shell
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result
-from dragoman.runtime.upstream_request import exported
 from dragoman.runtime.upstreams import user_agent
 from tests.contract.agent_upstream import Arrived, agent_requests
 from tests.oracles import corpus

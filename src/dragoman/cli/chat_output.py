@@ -26,7 +26,7 @@ from ..runtime.events import (
     ToolCallRequest,
     ToolCallResponse,
 )
-from ..runtime.spending import added_cost
+from ..runtime.usage_and_cost_sums import added_cost
 from .ask_output import TextOutput, clipped, spending
 from .terminal_output import visible
 

@@ -34,7 +34,7 @@ from ..runtime.events import Finished
 from ..runtime.history import text_of
 from ..runtime.system_prompt import is_opening
 from ..runtime.tool_interface import Confirmation
-from ..store.secret import data_folder
+from ..store.user_files import data_folder
 from ..transport.model_window_and_prices import shown_cost
 from .ask_output import Approver
 from .ask_run import (

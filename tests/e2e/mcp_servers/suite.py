@@ -22,7 +22,7 @@ from dragoman.runtime.mcp.server import ToolServer
 from dragoman.runtime.mcp.server_requests import Question, ServerRequests
 from dragoman.runtime.mcp.servers import RemoteTool, Servers
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
-from dragoman.store.logins import Logins
+from dragoman.store.mcp_logins import Logins
 from dragoman.transport.oauth_redirect import LoopbackRedirect
 from tests.e2e.authorisation_server import signed_in
 from tests.e2e.mcp_servers.office import PDF, PNG, WAV
