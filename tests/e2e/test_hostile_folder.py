@@ -111,10 +111,11 @@ def test_the_settings_of_the_folder_are_not_used_and_one_line_states_that(folder
 
 def test_a_command_is_not_allowed_by_the_name_that_a_folder_gives_it(folder: Path, home: Path) -> None:
     """An entry for git covers git, but not a program of the folder, nor git with settings of another folder."""
-    for command in ("./git status", f"{folder}/git status", "git -C sub status", "PATH=. git status"):
-        call = ("run_shell_command", {"command": command})
-        upstream, _ = asked(folder, home, call, options=("--allow", "run_shell_command(git)", "--sandbox", "off"))
-        assert "it needs a person's approval" in json.dumps(upstream.requests[-1]), command
+    commands = ("./git status", f"{folder}/git status", "git -C sub status", "PATH=. git status")
+    calls: list[Answer] = [("run_shell_command", {"command": command}) for command in commands]
+    upstream, _ = asked(folder, home, *calls, options=("--allow", "run_shell_command(git)", "--sandbox", "off"))
+    results = [one["content"] for one in upstream.requests[-1]["messages"] if one["role"] == "tool"]
+    assert len(results) == len(commands) and all("it needs a person's approval" in text for text in results)
     assert [path.name for path in home.glob("sprung-*")] == []
 
 

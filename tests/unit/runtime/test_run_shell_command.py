@@ -387,3 +387,17 @@ def test_a_sandbox_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
     done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
     assert (failure(done), said(done)) == ("shell_execute_error", "The command was not started: no such sandbox")
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("echo out; exit 3", "out\n(exit code 3)"),
+        ("echo out", "out"),
+        ("exit 3", "Command exited with code: 3"),
+        ("true", ""),
+    ],
+)
+def test_a_person_sees_the_output_and_a_code_that_is_not_zero(tmp_path: Path, command: str, shown: str) -> None:
+    done = asyncio.run(RunShellCommand().run({"command": command}, around(tmp_path)))
+    assert done.display == shown

@@ -203,9 +203,10 @@ def _report(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
 
 def _shown(ended: Ended, error: str) -> str:
     """The display for a person: the command's output, or its ending if there is no output."""
+    code = f"(exit code {ended.code})" if ended.code else ""
     output = "\n".join([text for text in (ended.output.rstrip("\n"), error) if text])
     if output:
-        return output
+        return f"{output}\n{code}".rstrip("\n")
     if ended.sign:
         return f"Command ended by signal: {ended.sign}"
     return f"Command exited with code: {ended.code}" if ended.code else ""
