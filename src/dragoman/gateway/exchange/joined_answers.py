@@ -16,7 +16,7 @@ from ...canon.parts import HostedCall, Part, Reasoning, Text, ToolCall, pointer
 from ...context import Context
 from ...dialects import get
 from ...errors import DragomanError
-from .joined_parts import Found, joined_places, places, plain_arguments, read
+from .corresponding_parts import Found, joined_places, places, plain_arguments, read
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _FIELD = re.compile(rb"^\s*\{|^(?:data|event):", re.M)
