@@ -142,7 +142,11 @@ def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) ->
         ctx.exit()
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit 0: success. 1: findings, losses over the tolerance, or a failure. 2: wrong usage.",
+)
 @click.option(
     "--version",
     is_flag=True,

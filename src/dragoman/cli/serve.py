@@ -98,6 +98,8 @@ def serve(
         sys.exit(run(read, environment, announce))
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
+    except BrokenPipeError:
+        raise click.ClickException("standard output was closed, so the gateway stopped") from None
     except OSError as error:
         raise click.ClickException(_cannot_listen(error, read())) from None
 

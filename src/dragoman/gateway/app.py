@@ -208,9 +208,8 @@ class Gateway:
             self._log_refusal(dialect, status, why, request)
         elif call is None:
             reply.send(*nothing(self._table, request))
-            self._log_refusal(
-                self._table.nearest(request.path, asked), reply.status, "no endpoint has this path", request
-            )
+            why = "this path takes another method" if reply.status == 405 else "no endpoint has this path"
+            self._log_refusal(self._table.nearest(request.path, asked), reply.status, why, request)
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
                 if request.known is not None and not paged and not self._table.shows_key(request.query):

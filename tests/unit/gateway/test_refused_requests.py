@@ -109,13 +109,15 @@ def test_each_refusal_gets_one_line_without_the_key(tmp_path: Path, form: str) -
             assert (await front.ask("/nowhere/wrong-key-1234", b"{}", wrong)).status == 404
             head = "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n"
             assert await _status(front, head) == 403
+            assert await _status(front, "PUT /v1/messages HTTP/1.1\r\nHost: localhost\r\n\r\n") == 405
         finally:
             log.close()
             await server.stop(1)
         lines = (tmp_path / "log").read_text().splitlines()
-        assert len(lines) == 3
+        assert len(lines) == 4
         assert all("wrong-key" not in line and "right-key" not in line for line in lines)
-        for line, status, word in zip(lines, (401, 404, 403), ("key", "/nowhere", "evil.example"), strict=True):
+        words = ("key", "/nowhere", "evil.example", "takes another method")
+        for line, status, word in zip(lines, (401, 404, 403, 405), words, strict=True):
             assert word in line
             if form == "json":
                 assert json.loads(line)["status"] == status
