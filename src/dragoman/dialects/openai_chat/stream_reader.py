@@ -46,6 +46,7 @@ _beside_calls = attrgetter(
     *("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"),
     *("name", "tool_call_id"),
 )
+_NAMES = Fields("name", "tool_call_id")
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
 
@@ -188,13 +189,14 @@ class StreamReader(FrameReader):
         """Take the fields outside the choices. Most hosts repeat them in every chunk; some send one later."""
         if self._started:
             self._roots = self._root_fields(chunk)
-            report_id(self._context, ("id",), self._id, chunk.id)
-            report_model(self._context, ("model",), self._model, chunk.model)
+            if chunk.id != self._id or chunk.model != self._model:
+                report_id(self._context, ("id",), self._id, chunk.id)
+                report_model(self._context, ("model",), self._model, chunk.model)
             if self._context.target not in wire.KIN:
                 self._tier = service_tiers.read(chunk.service_tier) or self._tier
                 if self._tier is not None:
                     self._noted.add(((), "service_tier"))
-        self._note((), _sent(chunk, _CHUNK_EXTRAS))
+        self._note_sent((), chunk, _CHUNK_EXTRAS)
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
         """Images, and uses of tools that the host ran, that a delta brings."""
@@ -252,7 +254,7 @@ class StreamReader(FrameReader):
         filtered = choice.content_filter_results is not None or choice.content_filter_offsets is not None
         noted = filtered or scores is not None
         if noted or choice.stop_reason is not None:
-            self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
+            self._note_sent(("choices", choice.index), choice, _CHOICE_EXTRAS)
         delta = choice.delta
         if choice.message is not None:
             delta = self._repeated(choice)
@@ -347,7 +349,7 @@ class StreamReader(FrameReader):
             self._read_audio(answer, audio, events)
         if delta.name or delta.tool_call_id:
             # MiniMax sends the name of the model with every delta.
-            self._note(("choices", answer.number, "delta"), _sent(delta, ("name", "tool_call_id")))
+            self._note_sent(("choices", answer.number, "delta"), delta, _NAMES)
         if delta.annotations or delta.audio or delta.reasoning_details:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
@@ -610,6 +612,17 @@ class StreamReader(FrameReader):
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
+    def _note_sent(self, at: Path, value: Any, names: Fields) -> None:
+        """Keep each field of `names` that was sent and is not null."""
+        noted = self._noted
+        fresh = {
+            name: json_text.raw(sent)
+            for name, sent in zip(names, names.values(value), strict=True)
+            if sent is not None and (at, name) not in noted
+        }
+        if fresh:
+            self._note(at, fresh)
+
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
         noted = self._noted
@@ -632,8 +645,3 @@ _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_cont
 
 EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})
 """Values of fields that some hosts send before the real ones."""
-
-
-def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:
-    """The fields of `names` that were sent and are not null."""
-    return {name: json_text.raw(sent) for name in names if (sent := getattr(value, name)) is not None}
