@@ -4,7 +4,7 @@ requests.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -15,6 +15,7 @@ from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
+from ...codec.cache_memory_budget import lookup_cache
 from ...codec.dialect_extras import NULL
 from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
@@ -123,7 +124,7 @@ _KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMe
 _CUT = ("MAX_TOKENS", 2)
 _NO_WORDS = Raw(b'""')
 _DUMMY_LENGTH = max(map(len, DUMMIES))
-_written_time = lru_cache(maxsize=64)(write_time)
+_written_time = lookup_cache(64)(write_time)
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
