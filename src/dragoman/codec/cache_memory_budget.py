@@ -105,7 +105,8 @@ def held() -> int:
 def held_by_lookups() -> int:
     """The part of `held` that belongs to cached lookups. The budget does not limit it: the lookups have a largest
     number each."""
-    return _SMALL * sum([lookup.cache_info().currsize for lookup in LOOKUPS])
+    entries: list[int] = [lookup.cache_info().currsize for lookup in LOOKUPS]
+    return _SMALL * sum(entries)
 
 
 # The functions below are for modules with a cache.
