@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "..canon.request": ("Settings",),
     "..facts.windows_and_prices": ("WindowAndPrices",),
-    "..transport.search_service": ("SearchService",),
+    "..transport.search_service_config": ("SearchService",),
     ".agent": ("Agent", "Reply"),
     ".builtin_tools": ("builtin",),
     ".diff_viewer_interface": ("DiffUpdate", "DiffViewer"),
@@ -55,7 +55,7 @@ _MODULES = {
     ".function_tools": ("FunctionTool", "tool"),
     ".loop": ("Limits", "Loop"),
     ".policy": ("Policy",),
-    ".session": ("Session",),
+    ".session_state": ("Session",),
     ".structured_output": ("OutputError",),
     ".tool_interface": ("Confirmation", "Outcome", "Tool", "ToolEnvironment", "ToolError"),
     ".toolbox": ("Approval", "Toolbox"),
