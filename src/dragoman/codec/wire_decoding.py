@@ -331,7 +331,7 @@ def _plain_string(raw: Raw | None) -> str | None:
 
 def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, base: Path) -> bytes | None:
     """`body` without the field whose value has the wrong type; None if the field cannot be cut out. A list loses its
-    nulls only, because a null says nothing."""
+    nulls only, because a null has no meaning."""
     steps = _steps(str(misfit))
     if len(steps) > 1 and isinstance(steps[-1], int) and "..." not in steps and _at(body, steps) == _NULL:
         return _changed(body, steps[:-1], _without_nulls)

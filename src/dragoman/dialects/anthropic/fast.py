@@ -163,7 +163,7 @@ _STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
 _WORDS = {stop: word for word, stop in _STOPS.items()}
 _KINDS = Kinds((("usage",), ("cache_creation", "inference_geo", "iterations")), ((), ("context_management",)))
 _NO_PLACE = ("not_available", "standard")
-"""Words that say nothing where the upstream says where it ran."""
+"""Values without a meaning in the field for the place where the upstream ran."""
 _NO_WORDS = Raw(b'""')
 
 

@@ -104,7 +104,7 @@ def _write_detail(media: Media, out: dict[str, Any], nested: bool, context: Cont
 
 
 _DETAILED = frozenset({"openai-chat", "openai-responses", "openrouter"})
-"""Other dialects whose images say each for itself how closely they are looked at."""
+"""Other dialects in which each image has its own field for how closely the model looks at it."""
 
 
 def with_details(turns: tuple[Turn, ...], resolution: Raw, context: Context) -> tuple[tuple[Turn, ...], bool]:

@@ -137,7 +137,7 @@ _IMAGE_FORM = {
     "imageSize": "image_size",
     "image_size": "image_size",
 }
-"""What Gemini says of the images it makes, and the same in OpenRouter's `image_config` (the field: its schema,
+"""Gemini's settings for the images that it makes, and the same in OpenRouter's `image_config` (the field: its schema,
 2026-11; `aspect_ratio`: its SDK reference; `image_size` [M])."""
 
 
