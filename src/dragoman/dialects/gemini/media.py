@@ -16,6 +16,7 @@ from .original_values import TRUE, URLSAFE, own, peek, with_field
 
 STANDARD = str.maketrans("-_", "+/")
 _URLSAFE = str.maketrans("+/", "-_")
+# MEDIA_RESOLUTION_MEDIUM (google-genai 3.3.0, 2026-11) has no counterpart in `detail` of OpenAI.
 _DETAILS = {"MEDIA_RESOLUTION_LOW": "low", "MEDIA_RESOLUTION_HIGH": "high"}
 _LEVELS = {detail: level for level, detail in _DETAILS.items()}
 _FILES_API = "//generativelanguage.googleapis.com/"
