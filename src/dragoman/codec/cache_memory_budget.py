@@ -105,8 +105,7 @@ def held() -> int:
 def held_by_lookups() -> int:
     """The part of `held` that belongs to cached lookups. The budget does not limit it: the lookups have a largest
     number each."""
-    entries: list[int] = [lookup.cache_info().currsize for lookup in LOOKUPS]
-    return _SMALL * sum(entries)
+    return _SMALL * sum([lookup.cache_info().currsize for lookup in LOOKUPS])
 
 
 # The functions below are for modules with a cache.

@@ -12,7 +12,7 @@ import dragoman
 from dragoman.codec import cache_memory_budget
 from dragoman.codec.cache_memory_budget import Memory, remembered, small_cache
 from dragoman.codec.tool_names import Names
-from dragoman.facts import profiles
+from dragoman.facts import LOOKUPS, profiles
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 SOURCES = DIALECTS
@@ -91,7 +91,7 @@ def test_forgetting_leaves_nothing() -> None:
         elif isinstance(one, Names):
             assert not one.legal_names
     assert not any(cache_memory_budget._SMALL_CACHES)
-    assert not any(lookup.cache_info().currsize for lookup in cache_memory_budget.LOOKUPS)
+    assert not any(lookup.cache_info().currsize for lookup in LOOKUPS)
 
 
 def test_short_words_and_lookups_are_counted() -> None:
