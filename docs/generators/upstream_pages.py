@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dragoman.dialects import get
+from dragoman.dialects import get, names
 from dragoman.facts import hosts
 from dragoman.transport.upstream_config import known_environments
 
@@ -108,6 +108,8 @@ def _upstreams() -> dict[str, _Upstream]:
             about = tuple([one for one in rows if name in (*one.names, *one.of)])
             found[name] = _Upstream(name, dialect, (), row.match, about)
     for dialect, usual in known_environments():
+        if dialect not in names():
+            continue  # a dialect of another package that happens to be installed here
         before = found.get(usual.name)
         about = before.rows if before is not None and dialect == before.dialect else ()
         found[usual.name] = _Upstream(usual.name, dialect, usual.keys or usual.addresses, (), about)

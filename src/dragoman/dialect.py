@@ -139,10 +139,12 @@ class Fast(Struct, frozen=True, eq=False):
     reader: Callable[[Context], RequestReader]
     writer: Callable[[Request, Context], RequestWriter]
     simple: bool = False
-    """The writer examines all turns before it writes, and has no work for simple turns (`fast.prefix.is_simple`)."""
+    """The writer examines all turns before it writes, and has no work for simple turns
+    (`fast.prefix_memory.is_simple`).
+    """
     read_plain: Callable[[bytes, int, Request | None], Any] | None = None
-    """Reads a plain answer (`fast.plain_answers.Plain`) without parts, from the body, the time and the request. Returns
-    None for any other answer.
+    """Reads a plain answer (`fast.plain_answer_form.Plain`) without parts, from the body, the time and the request.
+    Returns None for any other answer.
     """
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None
     """Writes a plain answer: the answer, the model name ("" for its own), the time, the request. Returns None if the

@@ -173,7 +173,7 @@ def test_a_gateway_that_asks_nobody(status: int, untested: bool) -> None:
     with Upstream(0) as upstream, Fixed(status, b'{"error":"no"}') as served:
         result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, upstream))
     told = result.untested if untested else result.failures[0]
-    assert f'the gateway said {status}: {{"error":"no"}}' in told
+    assert f'the gateway answered with {status}: {{"error":"no"}}' in told
     assert served.seen[0]["anthropic-beta"] == case.headers["anthropic-beta"]
 
 
@@ -227,7 +227,7 @@ def test_the_scripted_upstream_answers_as_it_is_told() -> None:
         assert [asked.trouble for asked in upstream.asked()] == [
             "",
             "",
-            "/v1/responses is not where anthropic is spoken",
+            "/v1/responses is no path of anthropic",
             "a stream was asked for; the case has none",
         ]
 
@@ -247,4 +247,4 @@ def test_a_fault_with_a_status_ends_a_stream_that_has_to_end_with_one() -> None:
     with Upstream(0) as upstream, Fixed(529, json.dumps(fault).encode(), upstream.port) as served:
         asked = gateway_runner.Host(served.base, SUITE, upstream, MODEL, timeout=10)
         assert gateway_runner.run(case, asked).passed
-        assert gateway_runner.run(sound, asked).failures[0].startswith("the gateway said 529")
+        assert gateway_runner.run(sound, asked).failures[0].startswith("the gateway answered with 529")

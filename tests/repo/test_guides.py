@@ -44,7 +44,7 @@ def test_links_and_anchors_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "tests/README.md"])
 def test_paths_that_a_guide_names_exist(name: str) -> None:
     places = PLACE.findall((ROOT / name).read_text(encoding="utf-8"))
-    examples = {"tests/lint/fixtures/ANT-027.json"}  # a file that the reader is told to write
+    examples = {"tests/lint/fixtures/ANT-027.json", "tests/unit/runtime/test_NAME.py"}  # files that the reader writes
     assert [place for place in places if not (ROOT / place).exists() and place not in examples] == []
 
 

@@ -38,7 +38,7 @@ _ADVICE = {
     "record.id.rewritten": "Use ids of letters, digits, - and _, with at most 64 characters.",
     "refusal": "Read the text of the answer: it is the refusal.",
     "result": "Repair the history with dragoman.repair, so that each call has one result behind it.",
-    "result.error.*": "Nothing has to be done: the text says that the call failed.",
+    "result.error.*": "Nothing has to be done: the text states that the call failed.",
     "result.media.*": "Nothing has to be done: the media follow the result.",
     "result.structured.*": "Nothing has to be done: the text is the same JSON.",
     "result.texts.*": "Nothing has to be done: the text is the same.",

@@ -39,7 +39,7 @@ class ClientRow(Struct, frozen=True, forbid_unknown_fields=True):
     tried: str = ""
     """The version that was tried; "": none was."""
     dialects: tuple[str, ...] = ()
-    """The dialects that the client speaks. The settings below use the first one."""
+    """The dialects of the client. The settings below use the first one."""
     tested: str = ""
     """How the client was tested, for its page."""
     notes: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ def kinds(environment: Mapping[str, str]) -> dict[str, Stored]:
         "memory": Stored("what the tool save_memory stored", (config_folder(environment) / "memory.md",)),
         "keys": Stored("keys of upstreams (dragoman login)", (UpstreamKeys(environment).file,)),
         "trust": Stored("the list of files that you trust (dragoman config trust)", (data / TRUSTED_FILES,)),
-        "secret": Stored("the secret that tells clients of the gateway apart", (data / "secret",)),
+        "secret": Stored("the secret by which the gateway distinguishes its clients", (data / "secret",)),
     }
 
 

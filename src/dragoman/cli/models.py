@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from ..errors import ConfigError, DragomanError, TransportError
 from ..facts import profiles
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
-from ..transport import upstream_url_and_headers
-from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client, Limits
 from ..transport.model_window_and_prices import window_and_prices
 from ..transport.proxy_and_client_choice import client
@@ -30,10 +27,10 @@ from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
 from .model_aliases import read_aliases
 from .terminal_output import fail, visible
+from .upstream_check import get_with_key
 
 SECONDS = 5.0
 """Seconds to wait for an upstream's list."""
-_LARGEST = 16 * 1024 * 1024
 
 
 class ListedRow(Struct, frozen=True, omit_defaults=True):
@@ -134,18 +131,7 @@ async def _of(name: str, upstream: Upstream, net: Client, environment: Mapping[s
     if not path or not upstream.list_models:
         return _known(name, upstream)
     try:
-        token = (
-            await Tokens(time.time).get(upstream.credentials)
-            if upstream_url_and_headers.auth(upstream) == "google"
-            else ""
-        )
-        headers = upstream_url_and_headers.headers(upstream, environment, token)
-        place = upstream_url_and_headers.place(upstream, path)
-        async with asyncio.timeout(SECONDS):
-            async with await net.request(
-                upstream_url_and_headers.address(upstream), "GET", place, headers, b""
-            ) as answer:
-                body = await answer.read(_LARGEST)
+        answer, body = await get_with_key(upstream, path, net, environment, SECONDS)
         problem = "" if answer.status == 200 else f"it answered with status {answer.status}"
     except (TimeoutError, TransportError, ConfigError) as error:
         problem = f"no answer within {SECONDS:.0f} seconds" if isinstance(error, TimeoutError) else str(error)

@@ -15,7 +15,7 @@ from ..endpoints.model_list_reader import ListedModel, read_list
 from ..errors import ConfigError, TransportError
 from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens
-from ..transport.http_client_interface import Client
+from ..transport.http_client_interface import Answer, Client
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream_config import REHEARSAL, Upstream
 from .terminal_output import counted, visible
@@ -42,6 +42,20 @@ class Checked(Struct, frozen=True):
         return next((one for one in self.models if one.name == name), None)
 
 
+async def get_with_key(
+    upstream: Upstream, path: str, net: Client, environment: Mapping[str, str], seconds: float
+) -> tuple[Answer, bytes]:
+    """The upstream's answer to a GET with its key, and the body. Raises TimeoutError, TransportError or ConfigError."""
+    google = upstream_url_and_headers.auth(upstream) == "google"
+    token = await Tokens(time.time).get(upstream.credentials) if google else ""
+    headers = upstream_url_and_headers.headers(upstream, environment, token)
+    place = upstream_url_and_headers.place(upstream, path)
+    address = upstream_url_and_headers.address(upstream)
+    async with asyncio.timeout(seconds):
+        async with await net.request(address, "GET", place, headers, b"") as answer:
+            return answer, await answer.read(_LARGEST)
+
+
 async def check_upstream(name: str, upstream: Upstream, net: Client, environment: Mapping[str, str]) -> Checked:
     """Check an upstream by its list of models."""
     if upstream.dialect == REHEARSAL:
@@ -52,18 +66,7 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path
     try:
-        token = (
-            await Tokens(time.time).get(upstream.credentials)
-            if upstream_url_and_headers.auth(upstream) == "google"
-            else ""
-        )
-        headers = upstream_url_and_headers.headers(upstream, environment, token)
-        place = upstream_url_and_headers.place(upstream, path or "/")
-        async with asyncio.timeout(SECONDS):
-            async with await net.request(
-                upstream_url_and_headers.address(upstream), "GET", place, headers, b""
-            ) as answer:
-                body = await answer.read(_LARGEST)
+        answer, body = await get_with_key(upstream, path or "/", net, environment, SECONDS)
     except TimeoutError:
         return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))
     except TransportError as error:

@@ -1,8 +1,9 @@
 """Owns the register of all caches, and the one budget for all of them.
 
 The budget covers the memories of `dragoman.fast` and the bounded caches of pure facts: adapted schemas, tool
-declarations, names. When half of the budget is spent, all caches drop the entries that were not stored or used since
-the last time. Translations are the same with any budget; only their cost differs. `dragoman.fast` is the public
+declarations, names, short words. When half of the budget is spent, all caches drop the entries that were not stored or
+used since the last time. Cached lookups (`lookup_cache`) are limited by their number instead: `held` counts them, and
+`forget` empties them. Translations are the same with any budget; only their cost differs. `dragoman.fast` is the public
 interface.
 
 Threads need no lock: entries never change, and tables change in single steps. At worst, a thread drops an entry that
@@ -15,6 +16,24 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
+from ..facts import LOOKUPS, lookup_cache
+
+__all__ = [
+    "DEFAULT",
+    "Aging",
+    "Memory",
+    "budget",
+    "forget",
+    "grew",
+    "held",
+    "held_by_lookups",
+    "largest",
+    "lookup_cache",
+    "register",
+    "remembered",
+    "small_cache",
+]
+
 K = TypeVar("K")
 V = TypeVar("V")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,6 +41,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = 32 * 1024 * 1024
 _SHARE = 8
 """One entry may take this fraction of the budget."""
+_SMALL = 500
+"""The approximate size of a cached lookup, and of a short word with its result."""
 
 
 class Aging(Protocol):
@@ -53,11 +74,11 @@ class _Budget:
 
 _BUDGET = _Budget(DEFAULT)
 _MEMORIES: WeakSet[Any] = WeakSet()
-_CACHES: list[Callable[[], None]] = []
+_SMALL_CACHES: list[dict[tuple[Any, ...], Any]] = []
 
 
 def budget(size: int) -> None:
-    """Set the bytes that all caches of the process may hold together. 0: nothing is cached."""
+    """Set the bytes that all caches of the process may hold together. 0: only lookups of facts are cached."""
     if size < 0:
         raise ValueError(f"a budget cannot be {size} bytes; 0 turns the memories off")
     _BUDGET.set(size)
@@ -69,14 +90,22 @@ def forget() -> None:
     """Empty all caches."""
     for memory in tuple(_MEMORIES):
         memory.forget()
-    for clear in _CACHES:
-        clear()
+    for cache in _SMALL_CACHES:
+        cache.clear()
+    for lookup in LOOKUPS:
+        lookup.cache_clear()
     _BUDGET.young = _BUDGET.old = 0
 
 
 def held() -> int:
     """The approximate number of bytes that the caches hold."""
-    return _BUDGET.young + _BUDGET.old
+    return _BUDGET.young + _BUDGET.old + held_by_lookups()
+
+
+def held_by_lookups() -> int:
+    """The part of `held` that belongs to cached lookups. The budget does not limit it: the lookups have a largest
+    number each."""
+    return _SMALL * sum([lookup.cache_info().currsize for lookup in LOOKUPS])
 
 
 # The functions below are for modules with a cache.
@@ -100,6 +129,8 @@ def grew(size: int) -> None:
         return
     for memory in tuple(_MEMORIES):
         memory.age()
+    for cache in _SMALL_CACHES:
+        cache.clear()
     _BUDGET.old, _BUDGET.young = _BUDGET.young, size
 
 
@@ -176,12 +207,12 @@ _SIZED = (str, bytes, tuple)  # made once: a union in the call would be made for
 
 def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
     """A cache for a function of short words, such as model names. Longer words are not cached, because a client may
-    choose them. The cache is too small to be counted; `forget` empties it.
+    choose them. When all caches age, this one is emptied.
     """
 
     def decorate(function: F) -> F:
         cache: dict[tuple[Any, ...], Any] = {}
-        _CACHES.append(cache.clear)
+        _SMALL_CACHES.append(cache)
 
         def short(*given: Any) -> Any:
             found = cache.get(given, _ABSENT)
@@ -191,8 +222,11 @@ def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
             for word in given:
                 if isinstance(word, _SIZED) and len(word) > longest:
                     return found
+            if _BUDGET.largest < _SMALL:
+                return found
             if len(cache) >= entries:
                 cache.clear()
+            grew(_SMALL)
             cache[given] = found
             return found
 

@@ -108,7 +108,7 @@ def words_of(media: Media) -> str | None:
 
 
 def as_text(media: Media, context: Context) -> str | None:
-    """A text document as the text that says so, where there is no place for documents; None for any other media."""
+    """A text document as plain text with its title, where there is no place for documents; None for any other media."""
     words = words_of(media) if media.kind == "document" else None
     if words is None:
         return None

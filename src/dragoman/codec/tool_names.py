@@ -17,11 +17,13 @@ from collections.abc import Iterable
 from ..canon.parts import Path
 from ..canon.tools import HostedTool, Tool
 from ..context import Context
-from .cache_memory_budget import register
+from .cache_memory_budget import grew, largest, register
 
 _REMEMBERED = 4096
 _LONGEST = 128
 """Longer names are not cached: a client may choose any name."""
+_BYTES = 500
+"""The approximate size of a cached name."""
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 _SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 SAFE_NAMES: set[str] = set()
@@ -41,7 +43,8 @@ class Names:
         register(self)
 
     def age(self) -> None:
-        """Does nothing: the names are few and short."""
+        """Drop all cached names: they are few, and quickly checked again."""
+        self.forget()
 
     def forget(self) -> None:
         """Drop all cached names."""
@@ -54,11 +57,12 @@ class Names:
         sent = self._seen.get(name)
         if sent is None:
             sent = name if self._pattern.fullmatch(name) else _made_legal(name, name)
-            if len(name) > _LONGEST:
+            if len(name) > _LONGEST or largest() < _BYTES:
                 return sent
             if len(self._seen) >= _REMEMBERED:
                 self._seen.clear()
                 self.legal_names.clear()
+            grew(_BYTES)
             self._seen[name] = sent
             if sent == name:
                 self.legal_names.add(name)
@@ -93,8 +97,11 @@ def safe(name: str) -> bool:
         return True
     if not _SAFE.fullmatch(name):
         return False
+    if largest() < _BYTES:
+        return True
     if len(SAFE_NAMES) >= _REMEMBERED:
         SAFE_NAMES.clear()
+    grew(_BYTES)
     SAFE_NAMES.add(name)
     return True
 

@@ -181,7 +181,7 @@ def _exchange(
     if trouble:
         raise Untestable(f"the scripted upstream was asked in another way: {trouble[0]}")
     if not asked:
-        problem = f"nobody asked the scripted upstream; the gateway said {answer.status}: {_words(answer)}"
+        problem = f"the scripted upstream got no request; the gateway answered with {answer.status}: {_words(answer)}"
         # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.
         raise Untestable(problem) if answer.status in (200, 401, 403, 404, 405) else Refused(problem)
     return answer, [one.body for one in asked]
@@ -189,7 +189,7 @@ def _exchange(
 
 def _expect_success(answer: Answer) -> None:
     if answer.status != 200:
-        raise Refused(f"the gateway said {answer.status}: {_words(answer)}")
+        raise Refused(f"the gateway answered with {answer.status}: {_words(answer)}")
 
 
 def _words(answer: Answer) -> str:

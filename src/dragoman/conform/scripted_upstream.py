@@ -86,7 +86,7 @@ class Upstream:
                 return None, False
             streams = _streams(script.dialect, path, body)
             if not _speaks(script.dialect, path):
-                asked.trouble = f"{path} is not where {script.dialect} is spoken"
+                asked.trouble = f"{path} is no path of {script.dialect}"
             elif script.status == 200 and (script.frames if streams else script.reply) is None:
                 asked.trouble = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
             return (None if asked.trouble else _filled(script, body)), streams

@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from . import lookup_cache
 from .host import Host
 from .profiles import LONGEST, Loaded, Table, compiled
 
@@ -67,7 +67,7 @@ def _bare(host: str) -> str:
     return host.lower().partition("://")[2].partition("/")[0] if "://" in host else host.lower()
 
 
-@lru_cache(maxsize=256)
+@lookup_cache(256)
 def _declared(host: str) -> str:
     name = _bare(host)
     without_port = name.rpartition(":")[0] or name
@@ -83,7 +83,7 @@ def _listens(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join([re.escape(piece) for piece in pattern.split("*")]), name) is not None
 
 
-@lru_cache(maxsize=1024)
+@lookup_cache(1024)
 def _facts(name: str, dialect: str, model: str) -> Host | None:
     facts: dict[str, Any] = {}
     for row in rows():

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
+from . import lookup_cache
 from .profile import DEFAULT_PROFILE, Profile
 
 R = TypeVar("R", bound=Struct)
@@ -111,7 +111,7 @@ def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> 
     return _TABLE.load(source)
 
 
-@lru_cache(maxsize=1)
+@lookup_cache(1)
 def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]], ...]:
     return tuple([(frozenset(row.dialects), compiled(row.match), row.facts) for row in rows()])
 
@@ -137,7 +137,7 @@ def _found(dialect: str, model: str) -> Profile:
     return msgspec.convert(facts, Profile) if facts else DEFAULT_PROFILE
 
 
-_known = lru_cache(maxsize=1024)(_found)
+_known = lookup_cache(1024)(_found)
 LONGEST = 200
 """Longer names are not cached: a client may choose any name."""
 
@@ -155,7 +155,7 @@ def _differ(dialect: str, asked: str, model: str) -> bool:
     return known != DEFAULT_PROFILE and known != lookup(dialect, asked)
 
 
-_changes = lru_cache(maxsize=1024)(_differ)
+_changes = lookup_cache(1024)(_differ)
 
 
 def names(dialect: str) -> tuple[str, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from ..canon.response import Usage
+from . import lookup_cache
 from .profiles import LONGEST, Loaded, Row, Table, compiled
 
 Tokens = Annotated[int, Meta(ge=1)]
@@ -97,7 +97,7 @@ def lookup(dialect: str, model: str) -> WindowAndPrices:
     return _known(dialect, model) if len(model) <= LONGEST else UNKNOWN
 
 
-@lru_cache(maxsize=1024)
+@lookup_cache(1024)
 def _known(dialect: str, model: str) -> WindowAndPrices:
     facts: dict[str, Any] = {}
     for row in rows():

@@ -8,12 +8,12 @@ decoding the frame (measured). Any other frame is decoded whole, and a new lane 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from ..codec.cache_memory_budget import lookup_cache
 from ..codec.json_text import encode
 from ..codec.stream_reader_base import EscapeCleaning, Lane, Template
 
@@ -48,7 +48,7 @@ class Shape(Struct, frozen=True, gc=False):
     tail: bytes = b""
 
 
-@lru_cache(maxsize=64)
+@lookup_cache(64)
 def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     """All endings of a frame that is padded with one character."""
     return frozenset([noise * size + rest for size in range(_PADDING)])

@@ -22,8 +22,7 @@ from ..dialects import installed, named
 from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.openrouter_seal_conversion import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
-from ..store.user_files import google_login_file
-from ..store.user_files import read_named_file
+from ..store.user_files import google_login_file, read_named_file
 from ..transport.http_client_interface import Kind
 from ..transport.search_service_config import SearchService
 from ..transport.secret_redaction import redacted_url

@@ -98,7 +98,7 @@ def tool_names(subject: Subject) -> Iterator[Breach]:
 
 @rule("MCP-002", "error", "tools", "response")
 def input_schemas(subject: Subject) -> Iterator[Breach]:
-    """MCP: every tool has an inputSchema, and it says type object at its root.
+    """MCP: every tool has an inputSchema, and its root has type object.
 
     Why: arguments are always an object; clients refuse a tool without such a schema, often with the whole list.
 
@@ -112,9 +112,11 @@ def input_schemas(subject: Subject) -> Iterator[Breach]:
         schema = tool.get("inputSchema")
         if not isinstance(schema, dict):
             what = kind_of(schema) if "inputSchema" in tool else "not there"
-            yield Breach((*at, "inputSchema"), f"a tool's inputSchema is an object; this is {what}", "say type object")
+            yield Breach(
+                (*at, "inputSchema"), f"a tool's inputSchema is an object; this is {what}", "set type to object"
+            )
         elif schema.get("type") != "object":
-            yield Breach((*at, "inputSchema"), "an inputSchema says type object at its root", "say type object")
+            yield Breach((*at, "inputSchema"), "the root of an inputSchema has type object", "set type to object")
 
 
 @rule("MCP-003", "warning", "tools", "response")
@@ -143,7 +145,7 @@ def names_collide_when_cleaned(subject: Subject) -> Iterator[Breach]:
 
 @rule("MCP-004", "warning", "tools", "response")
 def typed_properties(subject: Subject) -> Iterator[Breach]:
-    """MCP: every property of an inputSchema says what it is: by type, enum, const, $ref, or a union.
+    """MCP: every property of an inputSchema is described: by type, enum, const, $ref, or a union.
 
     Why: some clients skip tools with untyped properties, Gemini guesses a type, and the model guesses the value.
 
@@ -157,12 +159,12 @@ def typed_properties(subject: Subject) -> Iterator[Breach]:
         for here, schema in schemas(tool.get("inputSchema"), (*at, "inputSchema")):
             for name, inner in sub(schema, "properties").items():
                 if isinstance(inner, dict) and not _TELLING & inner.keys():
-                    yield Breach((*here, "properties", name), "a property that does not say its type", "say type")
+                    yield Breach((*here, "properties", name), "a property without a type", "add a type")
 
 
 @rule("MCP-005", "error", "response")
 def known_blocks(subject: Subject) -> Iterator[Breach]:
-    """MCP: blocks of a result are of a type that the spoken version knows.
+    """MCP: blocks of a result are of a type that the version in use knows.
 
     Why: a client that validates refuses the whole result. audio came with 2025-03-26, resource_link and
     structuredContent with 2025-06-18.
@@ -179,15 +181,19 @@ def known_blocks(subject: Subject) -> Iterator[Breach]:
         if kind not in _BLOCKS:
             yield Breach((*at, "type"), f"{quoted(block.get('type'))} is no block of a result", "use text")
         elif version and version < _BLOCKS[kind]:
-            yield Breach((*at, "type"), f"{kind} came with {_BLOCKS[kind]}; {version} is spoken", "use text")
+            yield Breach(
+                (*at, "type"), f"{kind} came with {_BLOCKS[kind]}; the version in use is {version}", "use text"
+            )
     at, result = _result(subject)
     if "structuredContent" in result and version and version < "2025-06-18":
-        yield Breach((*at, "structuredContent"), f"structuredContent came with 2025-06-18; {version} is spoken")
+        yield Breach(
+            (*at, "structuredContent"), f"structuredContent came with 2025-06-18; the version in use is {version}"
+        )
 
 
 @rule("MCP-006", "error", "response")
 def structured_content(subject: Subject) -> Iterator[Breach]:
-    """MCP: structuredContent is what the tool's outputSchema says, and before 2026-07-28 it is an object.
+    """MCP: structuredContent fits the tool's outputSchema, and before 2026-07-28 it is an object.
 
     Why: clients validate it, and turn a result that does not fit into an error. Types, required properties, enums and
     constants are looked at here, where the tool is known.
@@ -221,7 +227,7 @@ def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
         kinds = wanted.get("type")
         names = [name for name in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(name, str)]
         if names and not any(_is(one, name) for name in names):
-            yield Breach(here, f"this is {kind_of(one)}; the outputSchema says {' or '.join(names)}")
+            yield Breach(here, f"this is {kind_of(one)}; the outputSchema demands {' or '.join(names)}")
             continue
         if isinstance(wanted.get("enum"), list) and one not in wanted["enum"]:
             yield Breach(here, f"{quoted(one)} is not in the enum of the outputSchema")
@@ -248,7 +254,7 @@ def _is(value: Any, kind: str) -> bool:
 
 @rule("MCP-007", "error", "request")
 def self_contained_requests(subject: Subject) -> Iterator[Breach]:
-    """MCP: since 2026-07-28 every request says its version and the client's capabilities in `_meta`, and the headers
+    """MCP: since 2026-07-28 every request has its version and the client's capabilities in `_meta`, and the headers
     say the same as the body.
 
     Why: there is no handshake any more: a server refuses what is missing (-32021, -32022) and what disagrees (-32020).
@@ -265,11 +271,11 @@ def self_contained_requests(subject: Subject) -> Iterator[Breach]:
         return  # a notification, or a protocol version with a handshake
     at: Path = ("params", "_meta")
     if not word(meta, _META + "protocolVersion"):
-        yield Breach(at, f"a request says {_META}protocolVersion", "add it")
+        yield Breach(at, f"a request has {_META}protocolVersion", "add it")
     if not isinstance(meta.get(_META + "clientCapabilities"), dict):
-        yield Breach(at, f"a request says {_META}clientCapabilities", "add it, {} if there are none")
+        yield Breach(at, f"a request has {_META}clientCapabilities", "add it, {} if there are none")
     if not isinstance(meta.get(_META + "clientInfo"), dict):
-        yield Breach(at, f"a request should say {_META}clientInfo", "add name and version", "warning")
+        yield Breach(at, f"a request should have {_META}clientInfo", "add name and version", "warning")
     yield from _headers(subject, method, params, word(meta, _META + "protocolVersion"))
 
 
@@ -289,7 +295,7 @@ def _headers(subject: Subject, method: str, params: Object, version: str) -> Ite
             yield Breach(at, f"the header {header} is missing", "send it")
         elif body and _spelled(subject.headers[header]) != body:
             value = subject.headers[header]
-            yield Breach(at, f"the header {header} says {quoted(value)}, the body {quoted(body)}", "make them agree")
+            yield Breach(at, f"the header {header} has {quoted(value)}, the body {quoted(body)}", "make them agree")
 
 
 def _spelled(value: str) -> str:
@@ -305,7 +311,7 @@ def _spelled(value: str) -> str:
 
 @rule("MCP-008", "error", "response")
 def input_required(subject: Subject) -> Iterator[Breach]:
-    """MCP: a result that wants input says what it wants, or has a state to come back with.
+    """MCP: a result that wants input names the input, or has a state to come back with.
 
     Why: with neither, the client can only repeat the same call for ever.
 
@@ -347,12 +353,12 @@ def binary_blocks(subject: Subject) -> Iterator[Breach]:
         if not data or len(data) % 4 or not _BASE64.fullmatch(data):
             yield Breach((*here, key), f"{key} is not base64", "encode the bytes, without a data URL's beginning")
         if "/" not in word(holder, "mimeType"):
-            yield Breach((*here, "mimeType"), "the mimeType is missing", "say it", "warning" if key == "blob" else None)
+            yield Breach((*here, "mimeType"), "the mimeType is missing", "add it", "warning" if key == "blob" else None)
 
 
 @rule("MCP-010", "warning", "tools", "response")
 def destructive_tools(subject: Subject) -> Iterator[Breach]:
-    """MCP: a tool is destructive unless it says otherwise, and nothing in the list makes a client ask before its call.
+    """MCP: a tool is destructive unless its annotations deny it. Nothing in the list makes a client ask before a call.
 
     Why: destructiveHint is true by default. A client without a policy of its own runs such tools unasked; hints are a
     server's own words, so they never excuse from asking where the server is not trusted.
@@ -366,8 +372,8 @@ def destructive_tools(subject: Subject) -> Iterator[Breach]:
     for at, tool in _tools(subject):
         hints = sub(tool, "annotations")
         if hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False:
-            how = "says that it is destructive" if hints.get("destructiveHint") is True else "is destructive by default"
-            fix = "ask before each call, or say readOnlyHint: true or destructiveHint: false if that is so"
+            how = "is declared as destructive" if hints.get("destructiveHint") is True else "is destructive by default"
+            fix = "ask before each call, or set readOnlyHint: true or destructiveHint: false if that is true"
             yield Breach(at, f"the tool {quoted(tool.get('name'))} {how}", fix)
 
 

@@ -141,8 +141,8 @@ def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
 def anthropic_binary_results(subject: Subject) -> Iterator[Breach]:
     """Anthropic: the text of a tool result holds no binary data.
 
-    Why: base64 as text costs tokens and tells the model nothing. Say what it is; today an image or document block may
-    carry the bytes, which the seeds did not know.
+    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words. Today an
+    image or document block may carry the bytes, which the seeds did not know.
 
     Good: `"content": "Binary content of type image/png was processed."`
 
@@ -212,9 +212,9 @@ def responses_results_are_items(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-013", "error", "request", "tools")
 def responses_tools_have_a_type(subject: Subject) -> Iterator[Breach]:
-    """Responses: every tool says its type: function, custom, or a hosted one such as web_search or local_shell.
+    """Responses: every tool has a type: function, custom, or a hosted one such as web_search or local_shell.
 
-    Why: the type tells the server which tool it is; without it the request is refused.
+    Why: the server recognises the tool by its type; without a type the request is refused.
 
     Good: `[{"type": "function", "name": "f", "parameters": {"type": "object"}}, {"type": "web_search"}]`
 
@@ -224,7 +224,7 @@ def responses_tools_have_a_type(subject: Subject) -> Iterator[Breach]:
     """
     for at, tool in declarations(subject):
         if not word(tool, "type"):
-            yield Breach(at, "a tool says its type", "add type function")
+            yield Breach(at, "a tool has a type", "add type function")
 
 
 @rule("SEED-014", "error")
@@ -249,8 +249,8 @@ def responses_instructions(subject: Subject) -> Iterator[Breach]:
 def responses_binary_outputs(subject: Subject) -> Iterator[Breach]:
     """Responses: the text of an output holds no binary data.
 
-    Why: base64 as text costs tokens and tells the model nothing. Say what it is; today an `input_image` or `input_file`
-    part may carry the bytes, which the seeds did not know.
+    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words. Today an
+    `input_image` or `input_file` part may carry the bytes, which the seeds did not know.
 
     Good: `"output": "Binary content of type image/png was processed."`
 
@@ -283,7 +283,7 @@ def chat_tool_shape(subject: Subject) -> Iterator[Breach]:
         if kind in ("function", "custom") and not isinstance(tool.get(kind), dict):
             yield Breach(at, f"a {kind} tool has its declaration in {kind}", f"nest it under {kind}")
         elif not kind and any(key in tool for key in ("name", "input_schema", "functionDeclarations")):
-            yield Breach(at, "a tool says its type and has its declaration in function", "nest it under function")
+            yield Breach(at, "a tool has a type, and its declaration in function", "nest it under function")
 
 
 @rule("SEED-022", "error")
@@ -363,8 +363,8 @@ def chat_has_function_tools(subject: Subject) -> Iterator[Breach]:
 def chat_binary_results(subject: Subject) -> Iterator[Breach]:
     """Chat: the text of a tool message holds no binary data.
 
-    Why: base64 as text costs tokens and tells the model nothing. Say what it is, and attach the bytes to a user
-    message.
+    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words, and
+    attach the bytes to a user message.
 
     Good: `{"role": "tool", "tool_call_id": "a", "content": "Binary content of type image/png was processed."}`
 
@@ -445,7 +445,7 @@ def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
     """Gemini: binary output stands in `inlineData`, beside the `functionResponse` or in its parts, not as text in it.
 
-    Why: base64 as text costs tokens and tells the model nothing.
+    Why: base64 as text costs tokens and has no meaning for the model.
 
     Good: a functionResponse with a short text, followed by `{"inlineData": {"mimeType": "image/png", "data": "..."}}`
 

@@ -75,7 +75,7 @@ class Rehearsed:
         if self._step.fault is not None:
             return fault_of(self._step.fault)
         if self.breaks_off:
-            return Fault("upstream_bad", "rehearsal: the stream breaks off, as the script says", 502)
+            return Fault("upstream_bad", "rehearsal: the stream breaks off, as the script demands", 502)
         return self._answer
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import islice
 
 from ..codec import json_text
+from ..codec.cache_memory_budget import remembered
 from ..codec.schema.source_document import Document
 from . import schema_check
 from .schema_check import Json
@@ -82,9 +82,12 @@ def masked(text: str) -> str:
     return _QUOTED.sub(lambda match: "_" * len(match[0]), text)
 
 
-@lru_cache(maxsize=16)
 def json_values(text: str) -> tuple[tuple[int, int, Json], ...]:
     """The JSON objects and arrays in the text with their bounds, outermost first. Callers must not change them."""
+    return _cached(text)
+
+
+def _json_values(text: str) -> tuple[tuple[int, int, Json], ...]:
     found: list[tuple[int, int, Json]] = []
     at = 0
     for _ in range(_MAX_BRACKETS):
@@ -99,6 +102,11 @@ def json_values(text: str) -> tuple[tuple[int, int, Json], ...]:
         except (ValueError, RecursionError):  # no JSON, NaN, a lone surrogate, too deep
             continue
     return tuple(found)
+
+
+_cached = remembered(
+    _json_values, lambda values, text: 500 + 2 * len(text) + 8 * sum([end - start for start, end, _ in values])
+)
 
 
 def numbers(text: str) -> list[int | float]:

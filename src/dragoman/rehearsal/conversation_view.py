@@ -39,7 +39,7 @@ class Conversation(Struct):
     media: list[Media]
     """Media of the user's last turns."""
     results: list[ToolResult]
-    """Results at the end of the conversation; empty if the user speaks last."""
+    """Results at the end of the conversation; empty if the last turn is the user's."""
     made: list[ToolCall]
     """Calls since the user's last words."""
     step: int

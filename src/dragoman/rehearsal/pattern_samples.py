@@ -7,7 +7,8 @@ match. An expression with a repetition or a choice inside an unbounded repetitio
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from ..codec.cache_memory_budget import small_cache
 
 _MAX_LENGTH = 4096
 """Characters of an expression, and of a text, that are looked at."""
@@ -153,7 +154,7 @@ def matches(pattern: str, text: str) -> bool:
     return True if compiled is None or len(text) > _MAX_LENGTH else compiled.search(text) is not None
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     """The compiled pattern. None: it is not read, or it may not end."""
     if len(pattern) > _MAX_LENGTH:

@@ -63,7 +63,9 @@ _ALL = (
         Step(parts=(Thought("Nobody is shown this.", shown=False), _SHORT)),
     ),
     _script(
-        "refusal", "The model says no.", Step(parts=(Words(f"{OPENING}I refuse, as the scenario says.", refusal=True),))
+        "refusal",
+        "The model says no.",
+        Step(parts=(Words(f"{OPENING}I refuse, as the scenario demands.", refusal=True),)),
     ),
     _script(
         "content-filter",
@@ -122,7 +124,7 @@ _ALL = (
     ),
     _script(
         "cached",
-        "A text, with usage figures that tell of a cache.",
+        "A text, with usage figures of a cache.",
         Step(parts=(_SHORT,), usage=Figures(input=2048, output=12, cache_read=1024, cache_write=512, reasoning=0)),
     ),
 )

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from ..codec import json_text
+from ..codec.cache_memory_budget import remembered
 from ..codec.schema.number_preserving_json import too_deep
 from ..codec.schema.source_document import Document
 from . import pattern_samples
@@ -37,10 +37,13 @@ FORMATS: Mapping[str, re.Pattern[str]] = {
 }
 
 
-@lru_cache(maxsize=256)
 def read(schema: str | None) -> Document:
     """A schema from its text. Callers must not change it. None and broken text stand for a schema that takes
     anything."""
+    return _cached(schema)
+
+
+def _read(schema: str | None) -> Document:
     if schema is None or too_deep(schema.encode("utf-8", "replace")):
         return Document({})
     try:
@@ -48,6 +51,9 @@ def read(schema: str | None) -> Document:
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         value = {}
     return Document(value if isinstance(value, dict | bool) else {})
+
+
+_cached = remembered(_read, lambda document, schema: 1000 + 8 * len(schema or ""))
 
 
 def target(document: Document, schema: dict[str, Json]) -> Json | None:

@@ -214,7 +214,7 @@ def _call(part: Call, request: Request, talk: Conversation, mark: str, thought: 
 def fault_of(trouble: Trouble) -> Fault:
     """The fault of a step."""
     status = trouble.status or status_of_kind(trouble.kind)
-    message = trouble.message or f"rehearsal: a fault of the kind {trouble.kind}, as the script says"
+    message = trouble.message or f"rehearsal: a fault of the kind {trouble.kind}, as the script demands"
     return Fault(trouble.kind, message, status, trouble.code, retry_after=trouble.retry_after)
 
 

@@ -1,6 +1,6 @@
 """Owns the repair of a broken history: one result for each call in the right place, no empty parts, turns in order.
 
-The input and the output are canon turns. `HistoryRequirements` of the dialect says which histories its upstreams
+The input and the output are canon turns. `HistoryRequirements` of the dialect states which histories its upstreams
 refuse, and so which are broken. Every change has a name (canon/repair_codes.py). A history that needs no change comes
 back as the same object. `pairing.py` pairs calls and results.
 

@@ -128,7 +128,9 @@ def beyond_most(subject: Subject, limit: int | None, at: Path) -> Iterator[Breac
     """Breaches for a token limit above the model's maximum."""
     most = subject.profile.most_tokens
     if limit is not None and most is not None and limit > most:
-        yield Breach(at, f"a limit of {limit} tokens; {subject.model} takes {most}", f"say {most} or less", "warning")
+        yield Breach(
+            at, f"a limit of {limit} tokens; {subject.model} takes {most}", f"set it to {most} or less", "warning"
+        )
 
 
 def quoted(value: Any) -> str:
@@ -227,7 +229,7 @@ def binary_text(results: Iterable[tuple[Path, str]]) -> Iterator[Breach]:
             yield Breach(
                 at,
                 "binary data stands as text in a tool result",
-                "say in words what it is; attach the bytes where the dialect has a place for them",
+                "describe it in words; attach the bytes where the dialect has a place for them",
             )
 
 
@@ -271,7 +273,7 @@ def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
     if "anyOf" in schema:
         yield Breach((*at, "anyOf"), "the root of a strict schema is an object, not a union", "wrap it in a property")
     elif "type" not in schema or schema["type"] != "object":
-        yield Breach(at, "the root of a strict schema must say type object")
+        yield Breach(at, "the root of a strict schema must have type object")
     size = _Size()
     todo: list[tuple[Path, Object, int]] = [(at, schema, 0)]
     while todo:
@@ -292,12 +294,12 @@ def loose_subset(schema: Any, at: Path) -> Iterator[Breach]:
             yield Breach(at, f"a schema is an object; this is {kind_of(schema)}")
         return
     if schema and "$ref" not in schema and schema.get("type") != "object":
-        yield Breach(at, "the schema of a function must say type object at its root", "say type object")
+        yield Breach(at, "the schema of a function must have type object at its root", "set type to object")
     todo: list[tuple[Path, Object, int]] = [(at, schema, 0)]
     while todo:
         here, node, level = todo.pop()
         if node.get("type") == "array" and "items" not in node and "prefixItems" not in node:
-            yield Breach(here, "an array must say its items", "add items")
+            yield Breach(here, "an array must have items", "add items")
         todo += _inner(here, node, level)
 
 
@@ -306,7 +308,7 @@ def _strict_object(at: Path, node: Object) -> Iterator[Breach]:
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         return
     if node.get("additionalProperties") is not False:
-        yield Breach(at, "an object of a strict schema must say additionalProperties: false", "add it")
+        yield Breach(at, "an object of a strict schema must have additionalProperties: false", "add it")
     required = {name for name in listed(node, "required") if isinstance(name, str)}
     missing = [name for name in sub(node, "properties") if name not in required]
     if missing:
@@ -316,9 +318,9 @@ def _strict_object(at: Path, node: Object) -> Iterator[Breach]:
 def _strict_words(at: Path, node: Object) -> Iterator[Breach]:
     for name in node:
         if name in _COMPOSED:
-            yield Breach((*at, name), f"{name} is refused in a strict schema", "say it with anyOf, or in words")
+            yield Breach((*at, name), f"{name} is refused in a strict schema", "write it with anyOf, or in words")
         elif name not in _KNOWN:
-            yield Breach((*at, name), f"{name} is not in the strict subset", "say it in the description", "warning")
+            yield Breach((*at, name), f"{name} is not in the strict subset", "write it into the description", "warning")
     if "$ref" in node and len(node) > 1:
         yield Breach((*at, "$ref"), "nothing may stand beside $ref in a strict schema", "inline it", "warning")
 

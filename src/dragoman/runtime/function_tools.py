@@ -126,9 +126,10 @@ def tool(
 ) -> FunctionTool[P, R] | Callable[[Callable[P, R]], FunctionTool[P, R]]:
     """Make a tool of a function, as a decorator with or without arguments.
 
-    `name` and `description` replace the name and the docstring of the function. `confirm=True` has a person asked
-    before each call. `kind="read"` says that the function changes nothing: such calls run side by side. A parameter of
-    the type `ToolEnvironment` gets the workspace and what else a tool may use; the model does not see it.
+    `name` and `description` replace the name and the docstring of the function. With `confirm=True`, a person is
+    asked before each call. `kind="read"` declares that the function changes nothing: such calls run side by side. A
+    parameter of the type `ToolEnvironment` gets the workspace and everything else that a tool may use; the model does
+    not see the parameter.
     """
 
     def made(one: Callable[P, R]) -> FunctionTool[P, R]:

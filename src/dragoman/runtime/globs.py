@@ -6,8 +6,8 @@ Written by hand, because before Python 3.13 the standard library has no glob wit
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from ..codec.cache_memory_budget import lookup_cache
 from .tool_interface import ToolError
 
 MAX_ALTERNATIVES = 1000
@@ -34,7 +34,7 @@ def spread(pattern: str) -> list[str]:
     return out
 
 
-@lru_cache(maxsize=256)
+@lookup_cache(256)
 def compiled(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
     """A compiled expression that matches a whole path with `/` between its steps."""
     forms = "|".join([translated(form) for form in spread(pattern)])

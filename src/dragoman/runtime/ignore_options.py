@@ -11,7 +11,7 @@ from .workspace_file_access import Place
 
 OPTIONS: Mapping[str, Any] = {
     "type": "object",
-    "description": "Whether to leave out what ignore files name. Both are true unless said.",
+    "description": "Whether to leave out files that ignore files name. Both are true by default.",
     "properties": {
         "respect_git_ignore": {"type": "boolean", "description": "Leave out what .gitignore names."},
         "respect_gemini_ignore": {

@@ -324,7 +324,7 @@ class Loop:
         session.asked += 1
         session.cost = added_cost(session.cost, cost)
         if answer.chanting:
-            return [self._ended(session, "loop", "the model says the same again and again")]
+            return [self._ended(session, "loop", "the model repeats itself")]
         response = answer.response
         assert response is not None
         session.said = ""

@@ -152,7 +152,7 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
     if answer.fault is not None:
         raise FaultError(answer.fault)
     if answer.response is None:
-        raise FaultError(Fault("upstream_bad", "the model says the same again and again", 502))
+        raise FaultError(Fault("upstream_bad", "the model repeats itself", 502))
     return answer.response
 
 

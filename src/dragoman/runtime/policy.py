@@ -78,7 +78,7 @@ class Policy(Struct):
             return Verdict("run")
         hiding = confirmation.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
         if self.mode == "all" and hiding:
-            return Verdict("ask", "it cannot be told whether the command runs a program that is denied")
+            return Verdict("ask", "it is unknown whether the command runs a program that is denied")
         if self.mode == "all" or (self.mode == "edits" and kind == "edit" and not confirmation.hidden):
             return Verdict("run")
         return Verdict("ask")

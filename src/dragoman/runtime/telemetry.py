@@ -157,7 +157,7 @@ def left(model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
     return ApiErrorEvent(
         prompt_id=prompt_id,
         model=model,
-        error="the answer was not heard to its end",
+        error="the answer was not read to its end",
         error_type="cancelled",
         status_code=_LEFT,
         duration_ms=round(seconds * 1000),

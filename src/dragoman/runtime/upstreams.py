@@ -329,7 +329,7 @@ class RehearsalModel:
                 await asyncio.sleep(seconds)
             yield event
         if answer.breaks_off:
-            yield Fault("upstream_bad", "rehearsal: the stream breaks off, as the script says", 502)
+            yield Fault("upstream_bad", "rehearsal: the stream breaks off, as the script demands", 502)
 
     async def check(self) -> None:
         """The rehearsal needs no key."""

@@ -10,7 +10,6 @@ auto     native if clients of the dialect return seals, else the vault if there 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -19,6 +18,7 @@ from ..canon.parts import Part, Seal
 from ..canon.request import Request
 from ..canon.turns import Turn
 from ..codec import packed_seals
+from ..codec.cache_memory_budget import lookup_cache
 from ..codec.history_facts import facts_of
 from ..codec.packed_seals import Origin
 from ..context import Context
@@ -128,7 +128,7 @@ def vault_needed(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
     return _vault_use(strategy, client, target)[0]
 
 
-@lru_cache(maxsize=256)
+@lookup_cache(256)
 def _vault_use(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
     """Whether the vault may hold seals that the upstream needs, and whether only for clients that lost them."""
     spare = strategy == "auto" and bool(client.echoes)

@@ -4,9 +4,8 @@ the heads of answers."""
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache
 
-from ..codec.cache_memory_budget import small_cache
+from ..codec.cache_memory_budget import lookup_cache, small_cache
 from ..errors import TransportError
 from .http_client_interface import Address, Post
 
@@ -57,7 +56,7 @@ def lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-@lru_cache(maxsize=128)
+@lookup_cache(128)
 def request_head(address: Address, method: str, target: str, headers: tuple[tuple[str, str], ...]) -> bytes:
     """The head of a request up to its length: the same for most requests to one upstream."""
     host = f"[{address.host}]" if ":" in address.host else address.host

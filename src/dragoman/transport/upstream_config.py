@@ -1,4 +1,4 @@
-"""An upstream: a host that speaks a dialect, with its address and key; and the upstreams that the environment names.
+"""An upstream: a host with its dialect, address and key; and the upstreams that the environment names.
 
 A key is given by the name of its environment variable (`key_env`), so a configuration can be shown and shared.
 """
@@ -26,7 +26,7 @@ REHEARSAL = "rehearsal"
 
 
 class Upstream(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A host that speaks a dialect."""
+    """A host and its dialect."""
 
     dialect: str
     base_url: str = ""
@@ -85,7 +85,7 @@ def wanting(model: str) -> str:
 
 
 def how_to_add(model: str) -> str:
-    """The sentence that tells a person how to add the upstream of a model; "" where none is known."""
+    """The advice how to add the upstream of a model; "" where none is known."""
     usual = _usual_environment(model)
     if usual is None:
         return ""
@@ -108,7 +108,7 @@ def addressed(upstream: Upstream) -> Upstream:
 
 
 def own_host(upstream: Upstream) -> bool:
-    """Whether the upstream is the own host of the provider whose dialect it speaks."""
+    """Whether the upstream is the own host of the provider of its dialect."""
     usual = _usual_base(upstream)
     return bool(usual) and urlsplit(addressed(upstream).base_url).hostname == urlsplit(usual).hostname
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
+from ..codec.cache_memory_budget import lookup_cache, small_cache
 from ..dialects import endpoints, get
 from ..endpoints.dialect_endpoints_record import UpstreamForm
 from ..errors import ConfigError, WireError
@@ -26,7 +26,7 @@ def address(upstream: Upstream) -> Address:
     return _address(upstream.base_url)
 
 
-@lru_cache(maxsize=256)  # Every request needs an address, and there are few upstreams.
+@lookup_cache(256)  # Every request needs an address, and there are few upstreams.
 def _address(base_url: str) -> Address:
     parts = urlsplit(base_url)
     secure = parts.scheme == "https"
@@ -70,7 +70,7 @@ def place(upstream: Upstream, path: str) -> str:
     return _joined(upstream.base_url, path)
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def _joined(base_url: str, path: str) -> str:
     return joined(urlsplit(base_url).path, path)
 

@@ -45,7 +45,7 @@ def test_list_shows_tools_and_what_is_skipped(file: str) -> None:
     assert lines[0] == "office: 15 tools (2026-07-28)"
     assert "  echo  Says it again." in lines
     assert "  odd_name_ (odd name!)" in lines
-    assert '  skipped untyped: its schema says no type at /properties/x; "schemaGate": "warn" lets it in' in lines
+    assert '  skipped untyped: its schema has no type at /properties/x; "schemaGate": "warn" lets it in' in lines
     assert "  note the key autoApprove means nothing here" in lines
     assert lines[-1] == "off: disabled"
 
@@ -56,7 +56,7 @@ def test_list_for_programs_with_the_gate_open(file: str) -> None:
     (office,) = json.loads(done.output)
     assert (office["server"], office["connected"], office["failure"]) == ("office", True, "")
     assert [tool["name"] for tool in office["tools"]][-1] == "untyped"
-    assert office["notes"][1] == "untyped: its schema says no type at /properties/x"
+    assert office["notes"][1] == "untyped: its schema has no type at /properties/x"
 
 
 def test_list_says_which_server_cannot_be_reached(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import dragoman
 from dragoman.codec import cache_memory_budget
 from dragoman.codec.cache_memory_budget import Memory, remembered, small_cache
 from dragoman.codec.tool_names import Names
-from dragoman.facts import profiles
+from dragoman.facts import LOOKUPS, profiles
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 SOURCES = DIALECTS
@@ -62,7 +62,7 @@ def test_translations_are_the_same_with_any_budget() -> None:
     small = _crossed()
     cache_memory_budget.budget(0)
     assert usual == again == small == _crossed()
-    assert cache_memory_budget.held() == 0
+    assert cache_memory_budget.held() == cache_memory_budget.held_by_lookups()
 
 
 @pytest.mark.parametrize("size", [100_000, 1_000_000])
@@ -74,7 +74,7 @@ def test_all_memories_together_hold_no_more_than_the_budget(size: int) -> None:
             body = conversation(source, f"agent {i}", 8)
             for target in DIALECTS[i % 3 :: 3]:
                 dragoman.translate_request(body, source=source, target=target)
-                most = max(most, cache_memory_budget.held())
+                most = max(most, cache_memory_budget.held() - cache_memory_budget.held_by_lookups())
     assert 0 < most <= size
 
 
@@ -88,6 +88,32 @@ def test_forgetting_leaves_nothing() -> None:
             assert len(one) == 0
         elif hasattr(one, "_known"):
             assert not any(one._known.values())
+        elif isinstance(one, Names):
+            assert not one.legal_names
+    assert not any(cache_memory_budget._SMALL_CACHES)
+    assert not any(lookup.cache_info().currsize for lookup in LOOKUPS)
+
+
+def test_short_words_and_lookups_are_counted() -> None:
+    @small_cache(16)
+    def length(word: str) -> int:
+        return len(word)
+
+    assert [length("a"), length("a"), length("b")] == [1, 1, 1]
+    words = cache_memory_budget.held()
+    assert words > 0
+    profiles.lookup("anthropic", "claude-opus-5")
+    assert cache_memory_budget.held() > words
+    assert cache_memory_budget.held() == words + cache_memory_budget.held_by_lookups()
+
+
+def test_short_words_of_clients_stay_within_the_budget() -> None:
+    cache_memory_budget.budget(20_000)
+    names = Names("[a-z]+")
+    for i in range(200):
+        names.legal("a" * (i % 90) + "b" * (i // 90))
+        assert cache_memory_budget.held() <= 20_000
+    assert 0 < len(names.legal_names) < 40
 
 
 def test_what_is_used_outlives_what_is_not() -> None:

@@ -121,7 +121,7 @@ def test_the_users_own_lists_are_asked_about_although_edits_are_not(tmp_path: Pa
 
 def test_what_cannot_be_told_is_not_run_beside_a_list_of_denied_programs(tmp_path: Path) -> None:
     done = run("run_shell_command", {"command": "$X"}, tmp_path, policy=Policy("all", deny=["run_shell_command(rm)"]))
-    assert failure(done) == "denied" and "it cannot be told whether" in said(done)
+    assert failure(done) == "denied" and "it is unknown whether" in said(done)
 
 
 def test_servers_and_their_tools() -> None:

@@ -69,7 +69,7 @@ def chat_columns(arguments: str, more: Columns, **members: Column) -> Columns:
 
 def strip(request: Request, context: Context, parallel: bool = False) -> Request:
     """The request without model, settings and tool choice, which a conversation for training does not have. Each
-    setting becomes a loss. `parallel`: the format says whether calls may be parallel.
+    setting becomes a loss. `parallel`: the format has a field for parallel calls.
     """
     settings = request.settings
     for name in Settings.__struct_fields__:

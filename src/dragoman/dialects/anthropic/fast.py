@@ -1,10 +1,9 @@
-"""The fast paths of Messages: plain answers without parts (`fast.plain_answers.Plain`), repeated frames, continued
+"""The fast paths of Messages: plain answers without parts (`fast.plain_answer_form.Plain`), repeated frames, continued
 requests.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -180,7 +179,7 @@ _WORDS = {stop: word for word, stop in _STOPS.items()}
 _IN_USAGE: Path = ("usage",)
 _AROUND: Named = (((), ("context_management",)),)
 _NO_PLACE = ("not_available", "standard")
-"""Words that say nothing where the upstream says where it ran."""
+"""Values without a meaning in the field for the place where the upstream ran."""
 _NO_WORDS = Raw(b'""')
 
 

@@ -14,6 +14,7 @@ from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpene
 from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 
+# The types of an error object (docs "Errors", 2026-10; anthropic 2.9.0, 2026-11).
 _BY_TYPE: dict[str, FaultKind] = {
     "invalid_request_error": "invalid_request",
     "authentication_error": "auth",
@@ -27,6 +28,7 @@ _BY_TYPE: dict[str, FaultKind] = {
     "timeout_error": "timeout",
     "overloaded_error": "overloaded",
 }
+# A kind that Anthropic has no type for gets the nearest type, because clients decide about a retry by the type.
 _TYPES: dict[FaultKind, str] = {
     "invalid_request": "invalid_request_error",
     "context_too_long": "invalid_request_error",

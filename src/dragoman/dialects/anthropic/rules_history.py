@@ -93,7 +93,9 @@ def results_known(subject: Subject) -> Iterator[Breach]:
             elif not isinstance(name, str):
                 yield Breach(at, "a result without tool_use_id", "name the call it answers")
             elif name not in calls and not (continues and not i):
-                yield Breach((*at, "tool_use_id"), f"{quoted(name)} is no call of the message before", "say it as text")
+                yield Breach(
+                    (*at, "tool_use_id"), f"{quoted(name)} is no call of the message before", "write it as text"
+                )
 
 
 @rule("ANT-008", "error", "request", "response")
@@ -183,7 +185,7 @@ def _contains(whole: list[tuple[object, ...]], piece: list[tuple[object, ...]]) 
 
 @rule("ANT-017", "error")
 def not_empty(subject: Subject) -> Iterator[Breach]:
-    """There are messages, and no text block, no message and no result that tells of a failure is empty.
+    """There are messages, and no text block, no message and no result of a failed call is empty.
 
     Why: each is a 400; only the last message, if it is the assistant's, may have no content. Texts of white space alone
     are refused as well.
@@ -208,7 +210,7 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
     for at, block in every_block(subject):
         words = block.get("text")
         if block.get("type") == "tool_result" and block.get("is_error") and not _has_content(block.get("content")):
-            yield Breach(at, "a failure without a word", "say what failed")
+            yield Breach(at, "a failure without a word", "write what failed")
         if block.get("type") != "text" or at[-1] == "content":
             continue
         if words == "" or not isinstance(words, str):
@@ -286,11 +288,11 @@ def programmatic_answers(subject: Subject) -> Iterator[Breach]:
             continue
         for at, block in turn.blocks:
             if block.get("type") != "tool_result":
-                yield Breach(at, "something beside the answers to a program's calls", "say it in a later message")
+                yield Breach(at, "something beside the answers to a program's calls", "write it in a later message")
                 continue
             for place, inner in blocks(block, at):
                 if inner.get("type") != "text":
-                    yield Breach(place, "a program's call is answered with text only", "say it as text")
+                    yield Breach(place, "a program's call is answered with text only", "write it as text")
 
 
 def _by_code(turn: Turn) -> set[str]:

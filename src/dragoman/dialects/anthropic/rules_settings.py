@@ -34,7 +34,7 @@ def max_tokens(subject: Subject) -> Iterator[Breach]:
     """
     document = subject.document
     if "max_tokens" not in document:
-        yield Breach((), "max_tokens is missing", "say how many tokens the answer may have")
+        yield Breach((), "max_tokens is missing", "set the number of tokens that the answer may have")
         return
     limit = whole(document, "max_tokens")
     if limit is None or limit < 0:
@@ -94,7 +94,9 @@ def forced_choice(subject: Subject) -> Iterator[Breach]:
         return
     if subject.profile.forced_choice == "refused":
         yield Breach(
-            ("tool_choice", "type"), "this model refuses a forced tool choice", "ask with auto and say so in text"
+            ("tool_choice", "type"),
+            "this model refuses a forced tool choice",
+            "use auto, and ask for the tool in a text",
         )
     elif sub(document, "thinking").get("type") == "enabled":
         yield Breach(("tool_choice", "type"), "a forced tool choice beside manual thinking", "use auto, or no thinking")

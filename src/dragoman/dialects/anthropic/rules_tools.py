@@ -59,7 +59,7 @@ def names(subject: Subject) -> Iterator[Breach]:
 
 @rule("ANT-004", "error", "request", "tools")
 def input_schema(subject: Subject) -> Iterator[Breach]:
-    """The `input_schema` of a client's tool says `"type": "object"`, and its properties have plain names.
+    """The `input_schema` of a client's tool has `"type": "object"`, and its properties have plain names.
 
     Why: without the type the API answers "input_schema.type: Field required"; names outside [a-zA-Z0-9_.-]{1,64} were
     reported as refused once (warning).
@@ -129,15 +129,17 @@ def _is_union(schema: Any) -> bool:
 def _node(at: Path, schema: dict[str, Any]) -> Iterator[Breach]:
     for key in schema:
         if key in _REFUSED:
-            yield Breach((*at, key), f"{key} is not taken in an enforced schema", "say it in the description")
+            yield Breach((*at, key), f"{key} is not taken in an enforced schema", "write it into the description")
     least = schema.get("minItems")
     if least is not None and least not in (0, 1):
-        yield Breach((*at, "minItems"), "minItems may be 0 or 1 in an enforced schema", "say it in the description")
+        yield Breach((*at, "minItems"), "minItems may be 0 or 1 in an enforced schema", "write it into the description")
     if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
         yield Breach(at, "an object of an enforced schema is open", 'add "additionalProperties": false')
     form = schema.get("format")
     if isinstance(form, str) and form not in _FORMATS:
-        yield Breach((*at, "format"), f"format {quoted(form)} is not taken in an enforced schema", "say it in words")
+        yield Breach(
+            (*at, "format"), f"format {quoted(form)} is not taken in an enforced schema", "write it into a text"
+        )
     for key in ("enum", "const"):
         values = listed(schema, key) if key == "enum" else [schema.get(key)]
         if any(isinstance(value, dict | list) for value in values):

@@ -36,6 +36,7 @@ LEAST_BUDGET = 1024
 LONGEST_USER = 512
 _STANDARD = "standard_only"
 """The same as OpenAI's `default` and Google's `standard`: the tier at the normal price."""
+# Requests have `auto` and `standard_only` only (anthropic 2.9.0, 2026-11): flex and priority have no counterpart.
 _TIERS = {"auto": "auto", _STANDARD: _STANDARD, "default": _STANDARD, "standard": _STANDARD}
 _SHOWN = {"summarized": True, "omitted": False, "updates": True}
 
@@ -54,9 +55,11 @@ _AT: dict[str, Path] = {
     "tier": ("service_tier",),
     "cache": ("cache_control",),
 }
+# A loss points at the field that the client wrote: adaptive and disabled thinking have no `budget_tokens`.
 _AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
 _AT_DISABLED = {**_AT, "effort": ("thinking",)}
 _SAMPLING = Fields("temperature", "top_p", "top_k")
+# Messages has no field for these settings (anthropic 2.9.0, 2026-11): each one becomes a loss.
 _FOREIGN = Fields(
     "seed",
     "presence_penalty",

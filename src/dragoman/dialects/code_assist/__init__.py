@@ -1,4 +1,4 @@
-"""Gemini Code Assist: the envelope around generateContent that Google's OAuth clients speak.
+"""Gemini Code Assist: the envelope around generateContent that Google's OAuth clients use.
 
 The record is imported at first use: a gateway needs only the endpoints when it starts.
 """

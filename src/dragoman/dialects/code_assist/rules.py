@@ -150,7 +150,7 @@ def config_keys(subject: Subject) -> Iterator[Breach]:
 
 @rule("GCA-006", "warning")
 def no_thoughts(subject: Subject) -> Iterator[Breach]:
-    """No part of the history says `thought: true`.
+    """No part of the history has `thought: true`.
 
     Why: the client takes the flag off parts that carry data and folds other thoughts into text, since the upstream does
     not take thoughts back.
@@ -193,7 +193,7 @@ def gemini_inside(subject: Subject) -> Iterator[Breach]:
 def wrapped_chunks(subject: Subject) -> Iterator[Breach]:
     """Every object of a stream has `response`, and what is inside keeps Gemini's rules about streams.
 
-    Why: clients read `response` alone; an object without it says nothing to them (warning), a bare Gemini
+    Why: clients read `response` alone; an object without it has no content for them (warning), a bare Gemini
     chunk is lost.
 
     Good: `{"response": {"candidates": [...]}, "traceId": "t1"}`

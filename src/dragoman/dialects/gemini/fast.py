@@ -1,10 +1,9 @@
-"""The fast paths of Gemini: plain answers without parts (`fast.plain_answers.Plain`), repeated frames, continued
+"""The fast paths of Gemini: plain answers without parts (`fast.plain_answer_form.Plain`), repeated frames, continued
 requests.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
 from typing import Literal
 
 import msgspec
@@ -14,6 +13,7 @@ from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
+from ...codec.cache_memory_budget import lookup_cache
 from ...codec.dialect_extras import NULL, Fields
 from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
@@ -133,7 +133,7 @@ _CUT = ("MAX_TOKENS", 2)
 _NO_WORDS = Raw(b'""')
 _NO_SLOTS: dict[str, str] = {}
 _DUMMY_LENGTH = max(map(len, DUMMIES))
-_written_time = lru_cache(maxsize=64)(write_time)
+_written_time = lookup_cache(64)(write_time)
 
 
 def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:

@@ -15,6 +15,7 @@ from ...codec.faults import is_empty_field, kind_of_status, retry_after, retry_h
 from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 
+# `error.status` is a code of google.rpc.Code (googleapis, google/rpc/code.proto). Several codes have one meaning here.
 _BY_STATUS: dict[str, FaultKind] = {
     "INVALID_ARGUMENT": "invalid_request",
     "FAILED_PRECONDITION": "invalid_request",

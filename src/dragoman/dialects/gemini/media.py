@@ -16,6 +16,7 @@ from .original_values import TRUE, URLSAFE, own, peek, with_field
 
 STANDARD = str.maketrans("-_", "+/")
 _URLSAFE = str.maketrans("+/", "-_")
+# MEDIA_RESOLUTION_MEDIUM (google-genai 3.3.0, 2026-11) has no counterpart in `detail` of OpenAI.
 _DETAILS = {"MEDIA_RESOLUTION_LOW": "low", "MEDIA_RESOLUTION_HIGH": "high"}
 _LEVELS = {detail: level for level, detail in _DETAILS.items()}
 _FILES_API = "//generativelanguage.googleapis.com/"
@@ -104,7 +105,7 @@ def _write_detail(media: Media, out: dict[str, Any], nested: bool, context: Cont
 
 
 _DETAILED = frozenset({"openai-chat", "openai-responses", "openrouter"})
-"""Other dialects whose images say each for itself how closely they are looked at."""
+"""Other dialects in which each image has its own field for how closely the model looks at it."""
 
 
 def with_details(turns: tuple[Turn, ...], resolution: Raw, context: Context) -> tuple[tuple[Turn, ...], bool]:

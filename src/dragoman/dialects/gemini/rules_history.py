@@ -38,7 +38,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 @rule("GEM-001", "error")
 def roles(subject: Subject) -> Iterator[Breach]:
-    """`contents` is not empty, and every Content says user or model.
+    """`contents` is not empty, and every Content has the role user or model.
 
     Why: other roles are refused ("Please use a valid role: user, model"). The old roles function and tool, and no role
     at all, are taken by some servers only (warning).
@@ -159,7 +159,7 @@ def _result(at: tuple[str | int, ...], answer: Object, call_ids: dict[str, set[s
         yield Breach(at, "a result without the function's name", "name the function that was called")
         return
     if word(answer, "name") not in call_ids:
-        yield Breach((*at, "name"), f"a result of {quoted(name)}, which was not called before it", "say it as text")
+        yield Breach((*at, "name"), f"a result of {quoted(name)}, which was not called before it", "write it as text")
         return
     ids = call_ids[word(answer, "name")]
     if ids and answer.get("id") and word(answer, "id") not in ids:
@@ -242,7 +242,7 @@ def _same(one: Object, other: Object) -> bool:
 
 @rule("GEM-010", "warning")
 def alternation(subject: Subject) -> Iterator[Breach]:
-    """The user speaks first and last, and roles alternate.
+    """The first and the last turn are the user's, and roles alternate.
 
     Why: some models and servers refuse or misread other histories.
 
@@ -256,12 +256,12 @@ def alternation(subject: Subject) -> Iterator[Breach]:
     if not history:
         return
     if not is_user(history[0][1]):
-        yield Breach(history[0][0], "the model speaks first", "begin with a user's Content")
+        yield Breach(history[0][0], "the first turn is the model's", "begin with a user's Content")
     for (_, before), (at, content) in itertools.pairwise(history):
         if is_user(before) == is_user(content):
             yield Breach(at, f"two Contents of the {'user' if is_user(content) else 'model'} in a row", "join them")
     if not is_user(history[-1][1]):
-        yield Breach(history[-1][0], "the model speaks last", "end with a user's Content")
+        yield Breach(history[-1][0], "the last turn is the model's", "end with a user's Content")
 
 
 @rule("GEM-014", "error")

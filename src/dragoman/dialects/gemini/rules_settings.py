@@ -123,7 +123,7 @@ def output(subject: Subject) -> Iterator[Breach]:
         yield Breach(at, "responseSchema and responseJsonSchema at once", "keep one of them")
     if schema_fields and mime not in ("application/json", "text/x.enum"):
         problem = f"an output schema with responseMimeType {quoted(mime)}"
-        yield Breach((*at, key(config, schema_fields[0])), problem, "say application/json")
+        yield Breach((*at, key(config, schema_fields[0])), problem, "set it to application/json")
     if mime == "application/json" and functions(subject) and not subject.profile.format_beside_tools:
         problem = "JSON output beside functions on this model"
         yield Breach((*at, key(config, "responseMimeType")), problem, "ask for JSON in a turn without tools", "warning")

@@ -59,11 +59,13 @@ _AT_FORMAT = {**_AT, "format": (_CONFIG, "responseFormat", "text")}
 _JSON = "application/json"
 _IMAGES_ELSEWHERE = frozenset({"openrouter"})
 """Other dialects whose requests can ask for images."""
+# google-genai 3.3.0 (2026-11) also has XHIGH. Which models take that level is not proven, so it is not sent.
 _LEVELS = ("minimal", "low", "medium", "high")
 _WORDS = frozenset(level.upper() for level in _LEVELS)
 _LEVEL = f"{_CONFIG}/thinkingConfig/thinkingLevel"
 # The project's own table: no provider publishes one. Gemini 2.5 Flash takes 0 to 24576, Pro 128 to 32768.
 _BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 32768}
+# `default` of OpenAI is `standard` of Google: both have the normal price (google-genai 3.3.0, 2026-11).
 _TIERS = {"default": "standard", "standard": "standard", "flex": "flex", "priority": "priority"}
 _MAX_STOPS = 5
 
@@ -141,7 +143,7 @@ _IMAGE_FORM = {
     "imageSize": "image_size",
     "image_size": "image_size",
 }
-"""What Gemini says of the images it makes, and the same in OpenRouter's `image_config` (the field: its schema,
+"""Gemini's settings for the images that it makes, and the same in OpenRouter's `image_config` (the field: its schema,
 2026-11; `aspect_ratio`: its SDK reference; `image_size` [M])."""
 
 

@@ -180,8 +180,8 @@ def write_result(result: ToolResult, call: Any, siblings: list[Any], context: Co
 
 
 def _words_for_media(result: ToolResult, context: Context) -> str | None:
-    """The text for a result with only media, as Google's own client writes it: an empty object tells the model nothing.
-    None for a result of this dialect without text.
+    """The text for a result with only media, as Google's own client writes it: an empty object has no meaning for the
+    model. None for a result of this dialect without text.
     """
     media = next((part for part in result.parts if isinstance(part, Media)), None)
     return None if media is None or was_read(media, context) else note(media)

@@ -275,6 +275,7 @@ def read_choice(config: wire.CallingConfig, context: Context) -> Choice | None:
     return Choice("auto", names, extra, CHOICE_AT)
 
 
+# Modes are AUTO, ANY, NONE and VALIDATED (google-genai 3.3.0, 2026-11). ANY with one allowed name forces that function.
 _MODES: dict[str, Literal["AUTO", "NONE", "ANY"]] = {"auto": "AUTO", "none": "NONE", "required": "ANY", "one": "ANY"}
 
 

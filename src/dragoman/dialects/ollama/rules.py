@@ -103,7 +103,7 @@ def arguments_are_objects(subject: Subject) -> Iterator[Breach]:
 
 @rule("OLL-003", "warning")
 def results_are_named(subject: Subject) -> Iterator[Breach]:
-    """A tool message says which tool it is of, in `tool_name`.
+    """A tool message names its tool in `tool_name`.
 
     Why: templates match results by name and order; without the name the model may not know what was answered. The
     server does not check it.
@@ -134,7 +134,7 @@ def kept_keywords(subject: Subject) -> Iterator[Breach]:
     for (at, schema), root in _schemas(subject):
         for name in schema:
             if name not in (_ROOT_WORDS if root else _PROPERTY_WORDS) and name != "$ref":
-                yield Breach((*at, name), f"{name} is dropped by the server", "say it in the description")
+                yield Breach((*at, name), f"{name} is dropped by the server", "write it into the description")
 
 
 @rule("OLL-005", "error", "request", "tools")

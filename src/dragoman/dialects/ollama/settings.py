@@ -33,6 +33,7 @@ _AT: dict[str, Path] = {
     "thoughts": ("think",),
     "format": ("format",),
 }
+# `think` is a boolean or a text with a level (ollama 0.6.3, 2026-11).
 _LEVELS = ("low", "medium", "high", "max")
 _NO_OPTIONS = wire.Options()
 _NO_THOUGHTS = "the model does not think"

@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions, and the many hosts that speak it.
+"""OpenAI Chat Completions, and the many hosts that use it.
 
 The record is imported at first use: a gateway needs only the endpoints when it starts.
 """

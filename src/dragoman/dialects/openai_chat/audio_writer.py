@@ -23,7 +23,9 @@ from . import wire
 _RAW = re.compile(r"audio/(?:l16|pcm)\b", re.IGNORECASE)
 """Raw samples of 16 bits in one channel. Gemini sends the low byte first, which Chat calls `pcm16`."""
 _RATE = re.compile(r"rate=(\d{1,6})")
+# Used where the media type names no rate.
 _DEFAULT_RATE = 24000
+# `audio.format` is wav, aac, mp3, flac, opus or pcm16 (openai 3.51.0, 2026-11).
 _FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/flac": "flac"}
 
 

@@ -8,7 +8,6 @@ whether they changed anything: a document of this dialect that already fits the 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -18,6 +17,7 @@ from ...canon.request import Format, Request, Settings
 from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
+from ...codec.cache_memory_budget import lookup_cache
 from ...codec.call_ids import hashed
 from ...codec.custom_tools import wrap_input, wrap_tool
 from ...codec.fields_for_host import without_refused_fields
@@ -45,7 +45,7 @@ def suited(request: Request, host: Host, context: Context) -> Request:
     return msgspec.structs.replace(request, turns=turns, tools=tools, choice=choice, settings=settings)
 
 
-@lru_cache(maxsize=64)
+@lookup_cache(64)
 def _ids(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})\Z")
 

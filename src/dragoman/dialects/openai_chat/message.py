@@ -56,6 +56,7 @@ _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/m
 
 _SAME_FILES = frozenset({wire.NAME, "openai-responses"})
 """Dialects whose file ids belong to one provider."""
+# The values of `image_url.detail` (openai 3.51.0, 2026-11). A host may refuse others.
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _FIELD = "dragoman.field"
 _HOME_FIELDS = ("reasoning_content", "reasoning")
@@ -388,6 +389,7 @@ def _write_part(part: Part, context: Context) -> Any:
     return out
 
 
+# OpenAI has no `video_url` (openai 3.51.0, 2026-11); other hosts of this dialect have it.
 _KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "document": "file"}
 
 

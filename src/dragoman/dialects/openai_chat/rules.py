@@ -155,12 +155,12 @@ def stops_and_logprobs(subject: Subject) -> Iterator[Breach]:
     if len(stops) > _STOPS:
         yield Breach(("stop",), f"{len(stops)} stop strings; {_STOPS} are taken")
     if given(subject.document, "top_logprobs") and subject.document.get("logprobs") is not True:
-        yield Breach(("top_logprobs",), "top_logprobs needs logprobs: true", "say logprobs: true")
+        yield Breach(("top_logprobs",), "top_logprobs needs logprobs: true", "set logprobs to true")
 
 
 @rule("OAC-013", "error")
 def one_token_limit(subject: Subject) -> Iterator[Breach]:
-    """`max_tokens` and `max_completion_tokens` are not both said; a warning is `max_tokens` on a reasoning model, and
+    """`max_tokens` and `max_completion_tokens` are not both set; a warning is `max_tokens` on a reasoning model, and
     more than the model takes.
 
     Why: the server refuses both together; reasoning models know only `max_completion_tokens`; a limit beyond the
@@ -187,7 +187,7 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
 def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
     """From gpt-5.4 on, function tools on this endpoint need `reasoning_effort: "none"`.
 
-    Why: the server refuses them and points to Responses. Leaving the field out is a warning: reports say that it counts
+    Why: the server refuses them and points to Responses. Leaving the field out is a warning: by reports, it counts
     as reasoning, but gpt-5.4-mini took it. Two models are reported to take no tools here at all, which is one as well.
 
     Good: `{"model": "gpt-5.4", "reasoning_effort": "none", "tools": [...]}`
@@ -202,7 +202,7 @@ def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
     if subject.document.get("reasoning_effort") != "none":
         problem = f"{subject.model} takes function tools here only with reasoning_effort none"
         severity: Level | None = None if given(subject.document, "reasoning_effort") else "warning"
-        yield Breach(("tools",), problem, "send it through openai-responses, or say reasoning_effort none", severity)
+        yield Breach(("tools",), problem, "send it through openai-responses, or set reasoning_effort to none", severity)
     elif subject.profile.chat_tools == "refused":
         problem = f"{subject.model} is reported to take no tools on this endpoint"
         yield Breach(("tools",), problem, "send it through openai-responses", "warning")
@@ -337,7 +337,7 @@ _MARKED = Profile(cache_control=True)
 
 @rule("OAC-025", "error", "request", "tools")
 def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
-    """The `parameters` of a function are an object schema, and every array in it says its `items`; strict or not.
+    """The `parameters` of a function are an object schema, and every array in it has `items`; strict or not.
 
     Why: the server refuses others ("schema must be a JSON Schema of 'type: \"object\"'", "array schema missing items").
     Some compatible hosts take them, so it is a warning where nothing is known of the model.

@@ -187,7 +187,7 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
 def assistant_says_something(subject: Subject) -> Iterator[Breach]:
     """An assistant message without content has `tool_calls`, a `refusal` or `audio`.
 
-    Why: the server refuses a message that says nothing ("Invalid value for 'content': expected a string, got null").
+    Why: the server refuses a message without content ("Invalid value for 'content': expected a string, got null").
     An empty text passes, so it is a warning.
 
     Good: `{"role": "assistant", "content": null, "tool_calls": [...]}`
@@ -292,7 +292,7 @@ def media_the_model_takes(subject: Subject) -> Iterator[Breach]:
         for at, part in items(message, "content", here):
             kind = _MEDIA.get(word(part, "type"))
             if kind is not None and taken is not None and kind not in taken:
-                yield Breach(at, f"{subject.model} takes no {kind}", "say it in words, or ask another model")
+                yield Breach(at, f"{subject.model} takes no {kind}", "write it as text, or use another model")
 
 
 _MEDIA = {"image_url": "image", "input_audio": "audio", "file": "document", "video_url": "video"}
@@ -312,7 +312,7 @@ def models_without_a_system_role(subject: Subject) -> Iterator[Breach]:
     """
     for here, message in messages(subject) if not subject.profile.system else ():
         if word(message, "role") in ("system", "developer"):
-            yield Breach((*here, "role"), f"{subject.model} has no system role", "say it as the user")
+            yield Breach((*here, "role"), f"{subject.model} has no system role", "write it as the user")
 
 
 def _part(at: Path, part: Object | str) -> Iterator[Breach]:

@@ -61,6 +61,7 @@ _SAMPLING = Fields(
 _MAX_USER = 128
 _RESPONSES = "openai-responses"
 _SHARED = frozenset({"moderation", "prompt_cache_options", "prompt_cache_retention", "store", "user"})
+# Chat lacks `ultrafast`, which Responses has (openai 3.51.0, 2026-11).
 _TIERS = frozenset({"auto", "default", "flex", "scale", "priority", "fast"})
 
 

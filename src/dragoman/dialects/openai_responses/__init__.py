@@ -1,4 +1,4 @@
-"""OpenAI Responses, and the hosts that speak it.
+"""OpenAI Responses, and the hosts that use it.
 
 The record is imported at first use: a gateway needs only the endpoints when it starts.
 """

@@ -175,7 +175,7 @@ def names_are_legal_and_unique(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAR-010", "error")
 def one_kind_of_state(subject: Subject) -> Iterator[Breach]:
-    """`previous_response_id` and `conversation` are not both said; the former beside `store: false` is a warning.
+    """`previous_response_id` and `conversation` are not both set; the former beside `store: false` is a warning.
 
     Why: the server refuses two sources of history, and what was not stored cannot be continued.
 
@@ -285,7 +285,7 @@ def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
     choice = subject.document.get("tool_choice")
     declared = tools(subject)
     if choice == "required" and not declared and not server_holds_history(subject.document):
-        yield Breach(("tool_choice",), "a tool is required, and none is declared", "declare one, or say auto")
+        yield Breach(("tool_choice",), "a tool is required, and none is declared", "declare one, or use auto")
     if not isinstance(choice, dict):
         return
     names = {word(tool, "name") for _, _, tool in declared}
@@ -319,7 +319,7 @@ def numbers_within_range(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAR-023", "error", "request", "tools")
 def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
-    """The `parameters` of a function are an object schema, and every array in it says its `items`; strict or not.
+    """The `parameters` of a function are an object schema, and every array in it has `items`; strict or not.
 
     Why: the server refuses others ("schema must be a JSON Schema of 'type: \"object\"'", "array schema missing items").
     Some compatible hosts take them, so it is a warning where nothing is known of the model.

@@ -282,7 +282,7 @@ def compaction_comes_last(subject: Subject) -> Iterator[Breach]:
 def phase_is_kept(subject: Subject) -> Iterator[Breach]:
     """An assistant message that had a `phase` keeps it when it is sent back.
 
-    Why: newer models tell commentary from the final answer by it; dropping it makes them worse.
+    Why: newer models distinguish commentary from the final answer by it; dropping it makes them worse.
 
     Good: `{"role": "assistant", "phase": "commentary", "content": [...]}`
 

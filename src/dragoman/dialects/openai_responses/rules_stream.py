@@ -32,7 +32,7 @@ def order_of_events(subject: Subject) -> Iterator[Breach]:
     """`response.created` comes first, one terminal event comes last, and `sequence_number` rises all along.
 
     Why: clients open the response at the first event and close it at the terminal one; a stream without it counts as
-    broken. The numbers tell whether an event was lost.
+    broken. The numbers show whether an event was lost.
 
     Good: response.created (0), response.output_item.added (1), ..., response.completed (9)
 

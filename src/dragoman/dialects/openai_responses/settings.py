@@ -17,6 +17,7 @@ from .tools import fit_schema
 
 LOGPROBS = "message.output_text.logprobs"
 ENCRYPTED = "reasoning.encrypted_content"
+# The tiers of the type ServiceTier (openai 3.51.0, 2026-11).
 _TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
 # OpenAI refuses max_output_tokens below 16 (400, reported by users, 2026).
 _LEAST_TOKENS = 16

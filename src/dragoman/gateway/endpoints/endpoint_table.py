@@ -169,7 +169,8 @@ def _check(claims: Sequence[tuple[str, Claim]], verbs: Collection[str]) -> None:
     for name, claim in claims:
         for verb in (*claim.verbs, *([claim.call.verb] if claim.call is not None else ())):
             if verb not in verbs:
-                why = f"the dialect {name} declares this verb for {claim.path}, and the gateway has no handler for it"
+                owner = f"the dialect {name}" if name else "the gateway's own table"
+                why = f"{owner} declares this verb for {claim.path}, and the gateway has no handler for it"
                 raise ConfigError("verb", verb, tuple(sorted(verbs)), why)
     for i, (name, claim) in enumerate(claims):
         for other, second in claims[:i]:

@@ -36,14 +36,14 @@ def page_file(name: str) -> Answer | None:
     name = "index.html" if name in ("", "page") else name.removeprefix("page/")
     if name != "index.html" and _FILE.fullmatch(name) is None:
         return None
-    content = _content(name)
+    content = _files().get(name)
     return None if content is None else (200, [("content-type", _KINDS[name.rpartition(".")[2]]), *_SAFE], content)
 
 
 @cache
-def _content(name: str) -> bytes | None:
-    found = files("dragoman.gateway").joinpath("page", name)
-    return found.read_bytes() if found.is_file() else None
+def _files() -> dict[str, bytes]:
+    """The files of the page by their names. A cache by the requested name would grow with every wrong name."""
+    return {file.name: file.read_bytes() for file in files("dragoman.gateway").joinpath("page").iterdir()}
 
 
 def _clients(config: Config, base: str) -> list[dict[str, str]]:

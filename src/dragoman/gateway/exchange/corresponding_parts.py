@@ -2,7 +2,7 @@
 setting.
 
 Both documents are read into canon, and every part has its place (`at`). Parts are joined in order, by kind and content.
-A part without a counterpart is joined with nothing: the losses tell why.
+A part without a counterpart is joined with nothing: the losses state why.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 
 import msgspec
 
+from ...codec.cache_memory_budget import lookup_cache, small_cache
 from ...transport.secret_redaction import Redactor
 from ..config import LogFormat
 from .log_line_writer import LineWriter
@@ -192,7 +192,7 @@ def text(exchange: Exchange, keys: Iterable[str] = (), *, colour: bool = False) 
     return f"{line}\n".encode("utf-8", "replace")
 
 
-@lru_cache(maxsize=4)
+@lookup_cache(4)
 def _clock(seconds: int) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
@@ -209,7 +209,7 @@ def _reason(exchange: Exchange, keys: Iterable[str]) -> str:
     return harmless(str(clean(exchange.error, hidden)), MAX_REASON)
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def agent_name(user_agent: str) -> str:
     """The client program: the first product of its user agent; "" where there is no plain name."""
     found = _AGENT.match(user_agent)

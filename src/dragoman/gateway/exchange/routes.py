@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
+from ...codec.cache_memory_budget import lookup_cache
 from ..config import REHEARSAL, Config, Route, Target, Upstream
 
 DEFAULT = Route("*", ())
@@ -106,6 +106,6 @@ def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> lis
     return out + [target for target in targets if not target.weight]
 
 
-@lru_cache(maxsize=1024)
+@lookup_cache(1024)
 def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(".*".join([re.escape(piece) for piece in words.split("*")]) + r"\Z", re.IGNORECASE)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Protocol
 
 from ...canon.events import Fault
 from ...canon.losses import Loss
+from ...codec.cache_memory_budget import lookup_cache
 from ...context import Context
 from ...dialects import get
 from ...endpoints.dialect_endpoints_record import Call
@@ -210,7 +210,7 @@ class StreamReply:
         self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
 
 
-@lru_cache(maxsize=64)
+@lookup_cache(64)
 def _framed(dialect: str, array: bool) -> tuple[str, bytes]:
     """The content type of a stream, and its keep-alive bytes."""
     return media_type(dialect, array=array), b"" if array else keep_alive(dialect)

@@ -29,11 +29,11 @@ class Glob(Tool):
         "type": "object",
         "properties": {
             "pattern": {"type": "string", "description": "The pattern, seen from the folder that is searched."},
-            "path": {"type": "string", "description": "The folder to search; the whole workspace if not said."},
-            "case_sensitive": {"type": "boolean", "description": "Whether case counts. False unless said."},
+            "path": {"type": "string", "description": "The folder to search; the whole workspace by default."},
+            "case_sensitive": {"type": "boolean", "description": "Whether case counts. Default: false."},
             "respect_git_ignore": {
                 "type": "boolean",
-                "description": "Leave out what .gitignore names. True unless said.",
+                "description": "Leave out files that .gitignore names. Default: true.",
             },
         },
         "required": ["pattern"],

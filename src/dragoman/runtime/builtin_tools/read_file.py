@@ -16,8 +16,8 @@ class ReadFile(Tool):
 
     name = "read_file"
     description = (
-        "Reads a file of the workspace. Text is returned as it is; a long file is cut, and the answer then says which "
-        "lines are shown and with which 'offset' to read on. Images, PDF, audio and video are returned as media."
+        "Reads a file of the workspace. Text is returned as it is; a long file is cut, and the answer then names the "
+        "lines that it shows, and the 'offset' for the next lines. Images, PDF, audio and video are returned as media."
     )
     kind: Kind = "read"
     schema: Mapping[str, Any] = {

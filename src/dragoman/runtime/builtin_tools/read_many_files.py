@@ -56,11 +56,11 @@ class ReadManyFiles(Tool):
             "exclude": {"type": "array", "items": {"type": "string"}, "description": "Patterns to leave out."},
             "recursive": {
                 "type": "boolean",
-                "description": "Whether to read folders with all that is below them. True unless said.",
+                "description": "Whether to read folders with everything below them. Default: true.",
             },
             "useDefaultExcludes": {
                 "type": "boolean",
-                "description": "Leave out what is seldom meant, such as node_modules. True unless said.",
+                "description": "Leave out files that are seldom meant, such as node_modules. Default: true.",
             },
             "file_filtering_options": ignore_options.OPTIONS,
         },

@@ -68,7 +68,7 @@ class RunShellCommand(Tool):
             "description": {"type": "string", "description": "What the command does, in a few words for the user."},
             "directory": {
                 "type": "string",
-                "description": "The folder to run it in, seen from the workspace's root; the root if not said.",
+                "description": "The folder to run it in, seen from the workspace's root; the root by default.",
             },
         },
         "required": ["command"],

@@ -45,7 +45,7 @@ class SearchFileContent(Tool):
         "type": "object",
         "properties": {
             "pattern": {"type": "string", "description": "The regular expression."},
-            "path": {"type": "string", "description": "The folder to search; the whole workspace if not said."},
+            "path": {"type": "string", "description": "The folder to search; the whole workspace by default."},
             "include": {"type": "string", "description": "A glob pattern of the files to search, such as *.py."},
             "max_matches": {"type": "number", "minimum": 1, "description": "How many matches to return at most."},
         },

@@ -36,7 +36,7 @@ class SmartEdit(Tool):
     name = "smart_edit"
     description = (
         "Replaces text in a file of the workspace. 'old_string' is looked for to the letter first, then with other "
-        "whitespace; it must lead to one place. 'instruction' says in words what the change is and why. With an empty "
+        "whitespace; it must lead to one place. 'instruction' describes the change and its reason. With an empty "
         "'old_string' a new file is made."
     )
     kind: Kind = "edit"

@@ -34,7 +34,7 @@ def outcome(tool: str, result: Any) -> Outcome:
         content = parts[0].text
     if not result.is_error:
         return Outcome(content, display)
-    message = display or f"The tool {tool!r} failed and did not say why."
+    message = display or f"The tool {tool!r} failed without a reason."
     return Outcome(content or message, message, Failure(message, FAILED))
 
 

@@ -148,7 +148,7 @@ class Servers:
         notes = [f"the key {key} means nothing here" for key in of.config.unknown]
         if of.config.schema_gate == "warn":
             found = [(tool.offered.name, untyped(tool.schema)) for tool in tools]
-            notes += [f"{name}: its schema says no type at {at}" for name, at in found if at is not None]
+            notes += [f"{name}: its schema has no type at {at}" for name, at in found if at is not None]
         skipped = self._skipped.get(of.name, ())
         return Status(of.name, of.connected, of.failure, of.version, tools, skipped, tuple(notes))
 
@@ -206,7 +206,7 @@ def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped |
     if config.include_tools is not None and name not in config.include_tools:
         return Skipped(name, "not included by the configuration (includeTools)", True)
     at = untyped(offered.schema) if config.schema_gate == "skip" else None
-    why = f'its schema says no type at {at}; "schemaGate": "warn" lets it in'
+    why = f'its schema has no type at {at}; "schemaGate": "warn" lets it in'
     return Skipped(name, why) if at is not None else None
 
 

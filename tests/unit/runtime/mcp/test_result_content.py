@@ -108,4 +108,4 @@ def test_a_failure_keeps_what_was_said() -> None:
 def test_a_failure_without_a_word() -> None:
     found = answered(is_error=True)
     assert found.failure is not None
-    assert found.content == found.display == found.failure.message == "The tool 'draw' failed and did not say why."
+    assert found.content == found.display == found.failure.message == "The tool 'draw' failed without a reason."

@@ -68,7 +68,7 @@ def test_what_is_skipped_and_why() -> None:
         ("in", "another tool of the server has the same name"),
         ("out", "excluded by the configuration (excludeTools)"),
         ("other", "not included by the configuration (includeTools)"),
-        ("loose", "its schema says no type at /properties/x"),
+        ("loose", "its schema has no type at /properties/x"),
     ]
     assert [one.name for one in status.skipped if one.by_choice] == ["out", "other"]
     assert status.skipped[5].name == "bad" and status.skipped[5].why.startswith("its schema is none: 1 is not valid")
@@ -82,7 +82,7 @@ def test_tools_that_break_the_protocol_are_told_as_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "notes"), [("warn", ("loose: its schema says no type at /properties/x",)), ("off", ())]
+    ("gate", "notes"), [("warn", ("loose: its schema has no type at /properties/x",)), ("off", ())]
 )
 def test_the_gate_can_be_open(gate: str, notes: tuple[str, ...]) -> None:
     toolbox = Toolbox()
