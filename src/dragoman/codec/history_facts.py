@@ -72,14 +72,12 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
     """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
     foreign, shows_media, arranged, alternates = past.foreign_seals, past.shows_media, past.arranged, past.alternates
-    fine = True
     waiting: list[str] = []
-    before, last, new = _NOBODY, "", turns
+    before, last, new, fine = _NOBODY, "", turns, True
     if begin:
         before, new = turns[begin - 1], turns[begin:]
-        last, fine, waiting = before.role, past.open_calls is not None, [*(past.open_calls or ())]
-        if last == "tool":
-            last = "user"
+        last = "user" if before.role == "tool" else before.role
+        fine, waiting = past.open_calls is not None, [*(past.open_calls or ())]
         if not fine and last == "assistant":
             waiting = [part.id for part in before.parts if type(part) is ToolCall]
     call_ids: list[str] = []
@@ -101,8 +99,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
             if not result_ids or result_ids != waiting:
                 fine = False
             answered += result_ids
-            waiting = []
-            role = "user"
+            waiting, role = [], "user"
         else:
             if waiting or not parts:
                 fine = False

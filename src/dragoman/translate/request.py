@@ -211,11 +211,14 @@ def _between(
     remembered: Begun | None = None,
 ) -> Translation:
     """Translate a request between two dialects. `remembered`: the memory that has read it."""
-    reader, writer = options.reader, options.writer
+    reader, writer, turns = options.reader, options.writer, request.turns
     if not context.model and "/" in request.model:
         context.model = bare(request.model)
-    facts = facts_of(request.turns, context)
-    history = ConversationDigest(request.turns) if history is None else history
+    facts: HistoryFacts = context.facts
+    if facts is None or facts.turns is not turns:
+        facts = facts_of(turns, context)
+    if history is None:
+        history = ConversationDigest(turns)
     vault = options.vault if vault is None else vault
     if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)
@@ -299,11 +302,11 @@ def prepare(
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
     # The first request keeps the client's own tools and turns, for the translation of the answer.
-    sent = request
-    if tools is not request.tools or request.choice is not None:
+    sent, choice = request, request.choice
+    if tools is not request.tools or (choice is not None and choice.hosted):
         sent = aim(request, tools, hosted, writer.hosted, context)
-        if sent.choice is not None:
-            sent = hold_to_tools(sent, request.tools, context)
+    if choice is not None and sent.choice is not None:
+        sent = hold_to_tools(sent, request.tools, context)
     if facts.has_opaque and writer.write_hosted is not None:
         from ..codec.hosted_calls import cross_turns  # late: rarely needed
 

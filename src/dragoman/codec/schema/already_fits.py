@@ -255,37 +255,38 @@ def _named_once(attribute: str) -> Callable[[Any], None]:
 def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
     """Checks the conditions between keywords. The check raises to msgspec, and so the schema is not clean."""
     listed = subset.complete or subset.closed or subset.all_required
-    kind_at = attributes["type"]
     plain = frozenset(TYPES) - {"object", "array"}
     plain |= {name.upper() for name in plain}
+    kind_at, union_at = attributes["type"], attributes.get("anyOf", "") if subset.any_of_alone else ""
+    properties_at, required_at = attributes.get("properties", ""), attributes.get("required", "")
+    closed_at, items_at = attributes.get("additionalProperties", ""), attributes.get("items", "")
 
-    def get(schema: Any, name: str) -> Any:
-        return getattr(schema, attributes[name]) if name in attributes else UNSET
+    def get(schema: Any, attribute: str) -> Any:
+        return getattr(schema, attribute) if attribute else UNSET
 
     def check(schema: Any) -> None:
         kinds = getattr(schema, kind_at)
-        union = get(schema, "anyOf") if subset.any_of_alone else UNSET
+        union = getattr(schema, union_at) if union_at else UNSET
         if kinds in plain and union is UNSET:
             return
         kinds = () if kinds is UNSET else (kinds,) if isinstance(kinds, str) else kinds
-        properties = get(schema, "properties")
+        properties = get(schema, properties_at)
         if "object" in kinds or "OBJECT" in kinds or (properties is not UNSET and not kinds):
-            required = get(schema, "required")
-            names = () if required is UNSET else required
-            if len(set(names)) < len(names):
+            required = get(schema, required_at)
+            names = set(() if required is UNSET else required)
+            if required is not UNSET and len(names) < len(required):
                 raise ValueError("required")
-            if listed and (properties is UNSET or not all(name in properties for name in names)):
+            if listed and (properties is UNSET or not properties.keys() >= names):
                 raise ValueError("properties")
-            if subset.all_required and (required is UNSET or len(set(names)) < len(properties)):
+            if subset.all_required and (required is UNSET or len(names) < len(properties)):
                 raise ValueError("required")
-            if subset.closed and get(schema, "additionalProperties") is not False:
+            if subset.closed and get(schema, closed_at) is not False:
                 raise ValueError("additionalProperties")
         if subset.complete and ("array" in kinds or "ARRAY" in kinds):
-            if get(schema, "items") is UNSET:
+            if get(schema, items_at) is UNSET:
                 raise ValueError("items")
         if union is not UNSET:
-            alone = attributes["anyOf"]
-            if any(getattr(schema, name) is not UNSET for name in schema.__struct_fields__ if name != alone):
+            if any(getattr(schema, name) is not UNSET for name in schema.__struct_fields__ if name != union_at):
                 raise ValueError("anyOf")
 
     return check

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ..cache_memory_budget import remembered
 from . import adapt
+from .already_fits import clean
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
 from .number_preserving_json import decode, fingerprint, too_deep
@@ -79,7 +80,8 @@ def _strict_form(schema: bytes) -> StrictForm:
             raise _Obstacle((), "it is not an object")
         document = Document(root)
         _check(document)
-        absent = _Shapes(document).root()
+        # In a schema that is strict already, no property is optional.
+        absent = None if clean(schema, STRICT) else _Shapes(document).root()
     except _Obstacle as found:
         return StrictForm(b"", (), None, str(found))
     written, changes = adapt(schema, STRICT)

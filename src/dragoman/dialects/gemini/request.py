@@ -41,7 +41,9 @@ def read_request(body: bytes, context: Context) -> Request:
     (request, unknown, context.spelled), moved = admit_request(body)
     if moved:
         context.moved.update(moved)
-    return read(RequestReader(context, unknown), request, contents_of(request))
+    contents = request.contents
+    messages = contents if type(contents) is list else contents_of(request)
+    return read(RequestReader(context, unknown), request, messages)
 
 
 def contents_of(request: wire.GenerateRequest) -> list[wire.Content]:

@@ -465,10 +465,10 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     """An assistant message; None if nothing is left. In a request thoughts go only to hosts with a field for them."""
     content: list[Part] = []
     calls: list[Any] = []
-    thoughts: list[str] = []
-    refusals: list[str] = []
     annotations: list[Any] = []
     entries: list[Any] = []  # entries of reasoning_details
+    thoughts: list[str] = []
+    refusals: list[str] = []
     sounds: list[Media] = []
     images: list[Media] = []
     length = 0  # length of the text so far: an answer has one string
@@ -530,10 +530,8 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
     message["content"] = _assistant_content(content, context, request)
     if refusals or not request:
         message["refusal"] = "\n".join(refusals) or None
-    made = write_images(images, context)
-    for name, values in (("annotations", annotations), ("tool_calls", calls), (FIELD, entries), (IMAGES, made)):
-        if values:
-            message[name] = values
+    lists = {"annotations": annotations, "tool_calls": calls, FIELD: entries, IMAGES: write_images(images, context)}
+    message.update({name: values for name, values in lists.items() if values})
     if sounds:
         message["audio"] = write_sounds(sounds, context)
     if request and message["content"] is None and not calls and not refusals and not entries:

@@ -69,29 +69,23 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         named = request.function_call
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
         choice = read_choice(legacy, context, "function_call")
-    extras = read_extras(request)
-    # `web_search_options` is a field of the request; other dialects declare search as a tool (openai 3.49.0, 2026-11).
-    if extras and OPTIONS in extras and context.target != wire.NAME:
-        value = extras.pop(OPTIONS)
-        if bytes(value) != b"null":
-            tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
-    shared = take_shared(extras, context) if extras else {}
-    if unknown:
-        shared |= take_options(unknown, context)
-    settings = read_settings(request)
-    if unknown and context.target != wire.NAME and type(request) is wire.ChatRequest:
-        from .thinking_switches import read_switches  # late: clients of some hosts only
+    extras, settings, extra = read_extras(request), read_settings(request), None
+    if extras or unknown:
+        # `web_search_options` is a field of the request; other dialects declare search as a tool (openai 3.49.0,
+        # 2026-11).
+        if extras and OPTIONS in extras and context.target != wire.NAME:
+            value = extras.pop(OPTIONS)
+            if bytes(value) != b"null":
+                tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
+        shared = take_shared(extras, context) if extras else {}
+        if unknown:
+            shared |= take_options(unknown, context)
+            if context.target != wire.NAME and type(request) is wire.ChatRequest:
+                from .thinking_switches import read_switches  # late: clients of some hosts only
 
-        settings = read_switches(settings, unknown)
-    return Request(
-        turns,
-        request.model or "",
-        tools,
-        choice,
-        settings,
-        request.stream,
-        with_shared(gather(context, (), unknown, extras), context.target, shared),
-    )
+                settings = read_switches(settings, unknown)
+        extra = with_shared(gather(context, (), unknown, extras), context.target, shared)
+    return Request(turns, request.model or "", tools, choice, settings, request.stream, extra)
 
 
 class RequestReader:
@@ -282,8 +276,8 @@ class RequestWriter(PlainDocument):
         if requested_format is not None:
             # OpenAI: 400 "schema must be a JSON Schema of 'type: \"object\"'".
             request = with_taken_format(request, strict, context, objects=not self.own)
-        if request.settings.format is not requested_format:
-            context.suited = context.suited or host is not None
+            if request.settings.format is not requested_format:
+                context.suited = context.suited or host is not None
         if host is not None:
             request = suited(request, host, context)
         if strict.cache_control and takes_anthropics(context):
@@ -385,9 +379,10 @@ class RequestWriter(PlainDocument):
             # 3.49.0, 2026-11).
             out["stream_options"] = {"include_usage": True}
         extra = request.extra
-        if extra is not None and not self.own and context.target == wire.NAME:
-            extra = without_cache_options(extra, wire.NAME, context)
-        out = restore(out, extra, wire.NAME)
+        if extra is not None and wire.NAME in extra:
+            if not self.own and context.target == wire.NAME:
+                extra = without_cache_options(extra, wire.NAME, context)
+            out = restore(out, extra, wire.NAME)
         return out if context.host is None else trimmed(out, request, context.host, context)
 
 

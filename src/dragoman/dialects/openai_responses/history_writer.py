@@ -160,7 +160,7 @@ def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], context: Co
     message.
     """
     for result in turn.parts:
-        if not isinstance(result, ToolResult):
+        if type(result) is not ToolResult:
             context.lose("part.dropped", result.at)
             continue
         call_id = result.call_id

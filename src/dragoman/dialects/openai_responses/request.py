@@ -482,16 +482,14 @@ class RequestWriter(PlainDocument):
         turns = request.turns if own else results_after_calls(request.turns, context)
         first = instructions(turns, own)
         shape = request.settings.format
-        # OpenAI's clients write the word JSON themselves, unless they asked for a schema.
-        self._wordy = (
-            shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not wanted_format)
-        )
-        if self._wordy and first is not None and "json" in first.lower():
-            first = None  # the word must be in the input, not in the instructions
+        if shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not wanted_format):
+            # OpenAI's clients write the word JSON themselves, unless they asked for a schema.
+            self._wordy, self.resumable = True, False
+            if first is not None and "json" in first.lower():
+                first = None  # the word must be in the input, not in the instructions
         if turns is not self.turns:
             self.resumable, self._calls = False, Calls(turns)
         self._request, self.turns, self._first = request, turns, first
-        self.resumable = self.resumable and not self._wordy
         if own:
             self.lead = 0 if first is None else 1
             return
