@@ -1,8 +1,8 @@
 """The gateway's configuration: one typed value, read from a TOML file, from the usual environment variables, or both.
 
 Every setting is a field here, with its default. Errors name the file, the line, the key and the nearest valid key
-(`toml_file.py`). `transport/upstream_config.py` owns the settings of an upstream, because `dragoman ask` uses them too. Where
-a file and the environment set the same upstream, the file wins.
+(`toml_file.py`). `transport/upstream_config.py` owns the settings of an upstream, because `dragoman ask` uses them too.
+Where a file and the environment set the same upstream, the file wins.
 """
 
 from __future__ import annotations

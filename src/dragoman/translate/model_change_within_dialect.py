@@ -7,13 +7,12 @@ the new model takes it. The differences are applied to the client's own bytes.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 import msgspec
 
 from ..canon.parts import Path
 from ..codec import json_text
-from ..codec.cache_memory_budget import remembered
+from ..codec.cache_memory_budget import lookup_cache, remembered
 from ..codec.hosted_tools import aim, cross
 from ..codec.json_edit import edited
 from ..context import Context
@@ -116,7 +115,7 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
     return _encode(fields)
 
 
-@lru_cache(maxsize=256)
+@lookup_cache(256)
 def _differing(profile: Profile) -> tuple[str, ...]:
     """The facts of a profile that differ from those of an unknown model."""
     names = profile.__struct_fields__

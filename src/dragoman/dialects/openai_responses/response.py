@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import compress
 from operator import attrgetter, contains, not_
 from typing import Any
@@ -16,7 +15,7 @@ from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, json_text, service_tiers
-from ...codec.cache_memory_budget import Memory, remembered
+from ...codec.cache_memory_budget import Memory, lookup_cache, remembered
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.failed_answer_endings import first_only, is_exact, lose_missing_call, lose_stop
 from ...codec.tool_declaration_cache import Same
@@ -208,7 +207,7 @@ def names_around(answer: wire.Answer) -> tuple[str, ...]:
     return names
 
 
-@lru_cache(maxsize=64)  # a host repeats the same meaningless values
+@lookup_cache(64)  # a host repeats the same meaningless values
 def _is_silent(name: str, value: bytes) -> bool:
     try:
         return json_text.plain(Raw(value)) in wire.ANSWER_WISHES[name]
