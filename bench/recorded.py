@@ -191,7 +191,7 @@ def gather(library: Path, kinds: Sequence[str], only: Sequence[str]) -> list[Row
 def show_lanes(only: Sequence[str]) -> None:
     """Print which share of the recorded answers and frames takes the short way, for each pair."""
     from dragoman.errors import DragomanError
-    from dragoman.translate import with_fast_memories
+    from dragoman.translate import with_fast_shortcuts
 
     totals = {"plain answers": [0, 0], "repeated frames": [0, 0]}
     for source in DIALECTS:
@@ -199,16 +199,16 @@ def show_lanes(only: Sequence[str]) -> None:
         for target in DIALECTS:
             if target == source or (only and f"{source}:{target}" not in only):
                 continue
-            way = with_fast_memories._short_way(source, target)
+            way = with_fast_shortcuts._short_way(source, target)
             found: dict[str, list[int]] = {"plain answers": [0, 0], "repeated frames": [0, 0]}
             for document in answers:
                 short = None
                 if way is not None:
-                    short = with_fast_memories._plain_response(document.body, way, None, None, 0, "auto", None, None)
+                    short = with_fast_shortcuts._plain_response(document.body, way, None, None, 0, "auto", None, None)
                 found["plain answers"][0] += short is not None
                 found["plain answers"][1] += 1
             for document in streams:
-                translator = with_fast_memories.StreamTranslator(source=source, target=target)
+                translator = with_fast_shortcuts.StreamTranslator(source=source, target=target)
                 for frame in document.events:
                     lane = translator._lane
                     try:

@@ -8,7 +8,7 @@ import textwrap
 from dragoman.cli import client_rows
 from dragoman.cli.client_rows import ANY, ClientRow, Facts
 from dragoman.cli.connect import exports, settings_text
-from dragoman.cli.run import USUAL_GATEWAY
+from dragoman.cli.run_client import USUAL_GATEWAY
 from dragoman.dialects import get
 
 from .tables import cells, heading

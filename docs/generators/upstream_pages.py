@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dragoman.dialects import get
 from dragoman.facts import hosts
-from dragoman.transport.upstream import known_environments
+from dragoman.transport.upstream_config import known_environments
 
 from .tables import cells, heading
 

@@ -34,8 +34,8 @@ from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.codec.wire_decoding import Admitter, Unknown
 from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
-from dragoman.endpoints.records import Call as Asked
-from dragoman.endpoints.records import (
+from dragoman.endpoints.dialect_endpoints_record import Call as Asked
+from dragoman.endpoints.dialect_endpoints_record import (
     Claim,
     Client,
     Endpoints,

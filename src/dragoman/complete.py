@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .canon.losses import Severity
-    from .codec.document_to_json_bytes import Body
+    from .codec.caller_document_bytes import Body
     from .dialects import DialectName
     from .translate import Translation
 
@@ -68,9 +68,9 @@ async def acomplete(
     """The same as `complete`, for programs with an event loop."""
     import os
 
-    from .transport import one_answer
+    from .transport import exchange_without_gateway
 
-    place, model, variables = one_answer.placed(
+    place, model, variables = exchange_without_gateway.placed(
         upstream, base_url, key, os.environ if environment is None else environment
     )
-    return await one_answer.ask(request, dialect, place, model, variables, tolerance, timeout)
+    return await exchange_without_gateway.ask(request, dialect, place, model, variables, tolerance, timeout)

@@ -22,13 +22,13 @@ from .canon.tools import HostedTool, Tool
 from .codec.failed_answer_endings import BrokenCalls
 from .codec.hosted_tools import Row
 from .codec.request_steps import RequestReader, RequestWriter
-from .codec.sse_frame_reader import FrameMatcher, Template
+from .codec.stream_reader_base import FrameMatcher, Template
 from .context import Context
 from .rules.rule import Rule
 
 if TYPE_CHECKING:
     from .codec.hosted_calls import WriteHosted
-    from .endpoints.records import Endpoints
+    from .endpoints.dialect_endpoints_record import Endpoints
 
 Slot = Literal["reasoning", "call", "text"]
 """A kind of part that may carry a seal."""
@@ -124,7 +124,7 @@ class Endpoint(Struct, frozen=True):
 
 
 def _library_only() -> Endpoints:
-    from .endpoints.records import Endpoints
+    from .endpoints.dialect_endpoints_record import Endpoints
 
     return Endpoints()
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dragoman.cli.main import main
-from dragoman.conform import suite
+from dragoman.conform import suite_reader
 from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
 from tests.conformance.gateway import Gateway
@@ -27,14 +27,14 @@ def run(*arguments: str) -> Result:
 def test_the_library_passes_and_says_so_by_requirement() -> None:
     done = run("conform", "late-stop")
     assert done.exit_code == 0, done.output
-    told = {case.requirement for case in suite.load(suite.latest()).cases if case.topic == "late-stop"}
+    told = {case.requirement for case in suite_reader.load(suite_reader.latest()).cases if case.topic == "late-stop"}
     assert all(f"late-stop: {requirement}" in done.output for requirement in told)
     assert "against the library: " in done.output
     assert "FAIL" not in done.output
 
 
 def test_an_expected_failure_is_told_with_its_reason_and_is_not_red() -> None:
-    expected = suite.expected_failures(suite.latest() / suite.EXPECTED)
+    expected = suite_reader.expected_failures(suite_reader.latest() / suite_reader.EXPECTED)
     case, reason = next((case, reason) for case, reason in expected.items() if case.startswith("token-counting"))
     done = run("conform", case)
     assert done.exit_code == 0, done.output
@@ -70,7 +70,7 @@ def test_json_and_junit(tmp_path: Path) -> None:
     assert states["token-counting.endpoint.gemini-to-gemini"] == "untested"
     assert found["cases"] == len(found["results"]) == sum(found["states"].values())
     root = ElementTree.fromstring(run(*told, "--format", "junit").output)
-    assert [suite.get("failures") for suite in root] == ["1", "1"]
+    assert [suite_reader.get("failures") for suite_reader in root] == ["1", "1"]
     assert {test.get("name") for test in root.iter("testcase") if test.find("failure") is not None} == {
         CASE,
         "token-counting.endpoint.gemini-to-gemini",
@@ -139,7 +139,7 @@ def test_a_port_that_is_taken_is_misuse() -> None:
 
 def test_without_a_host_no_network_module_is_loaded() -> None:
     program = (
-        "import sys; from dragoman.conform import library_runner, suite;"
+        "import sys; from dragoman.conform import library_runner, suite_reader as suite;"
         "library_runner.run(suite.load(suite.latest()).cases[0]);"
         "print(sorted({'socket', 'ssl', 'http.client', 'http.server', 'asyncio'} & set(sys.modules)))"
     )

@@ -8,12 +8,12 @@ import pytest
 from conformance.source.desk import DIALECTS, Call
 from conformance.source.streams import begin, end, fault_frame, frames
 
-from dragoman.conform import suite
+from dragoman.conform import suite_reader
 from dragoman.conform.client_history import answered, continued
 from dragoman.conform.json_paths import look
 from dragoman.conform.stream_folding import ending, fold, framed, frames_of
 
-SUITE = suite.load(suite.latest())
+SUITE = suite_reader.load(suite_reader.latest())
 A = Call("call_a", "get_weather", '{"city":"Paris"}')
 CALLS = {
     "anthropic": "/content/[type=tool_use]/input/city",

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman.conform import gateway_runner, library_runner, suite
+from dragoman.conform import gateway_runner, library_runner, suite_reader
 from dragoman.conform.scripted_upstream import Script, Upstream
 from dragoman.conform.stream_folding import framed, frames_of
 from tests.conformance.gateway import Fixed, Gateway
 
-SUITE = suite.load(suite.latest())
-EXPECTED = suite.expected_failures(SUITE.place / suite.EXPECTED)
+SUITE = suite_reader.load(suite_reader.latest())
+EXPECTED = suite_reader.expected_failures(SUITE.place / suite_reader.EXPECTED)
 MODEL = "{upstream}/{model}"
 Change = Callable[[str, bytes], bytes]
 
@@ -29,14 +29,14 @@ def gateway(**broken: Any) -> Iterator[gateway_runner.Host]:
         yield gateway_runner.Host(served.base, SUITE, upstream, MODEL, timeout=10)
 
 
-def _failing(cases: tuple[suite.Case, ...], **broken: Any) -> set[str]:
+def _failing(cases: tuple[suite_reader.Case, ...], **broken: Any) -> set[str]:
     with gateway(**broken) as asked:
         results = [gateway_runner.run(case, asked) for case in cases]
     assert [result.untested for result in results if result.untested] == []
     return {result.case.id for result in results if not result.passed}
 
 
-def _some(*words: str, client: str | None = None) -> tuple[suite.Case, ...]:
+def _some(*words: str, client: str | None = None) -> tuple[suite_reader.Case, ...]:
     return library_runner.chosen(SUITE.cases, words, client)
 
 

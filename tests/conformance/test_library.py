@@ -6,16 +6,16 @@ from functools import cache
 
 import pytest
 
-from dragoman.conform import library_runner, suite
+from dragoman.conform import library_runner, suite_reader
 from dragoman.conform.expected_failures import verdicts
 
-SUITE = suite.load(suite.latest())
-EXPECTED = suite.expected_failures(SUITE.place / suite.EXPECTED)
+SUITE = suite_reader.load(suite_reader.latest())
+EXPECTED = suite_reader.expected_failures(SUITE.place / suite_reader.EXPECTED)
 TOPICS = sorted({case.topic for case in SUITE.cases})
 
 
 @cache
-def _cases(topic: str) -> tuple[suite.Case, ...]:
+def _cases(topic: str) -> tuple[suite_reader.Case, ...]:
     return library_runner.chosen(SUITE.cases, (topic,))
 
 

@@ -27,13 +27,13 @@ from dragoman.runtime.builtin_tools import search_file_content
 from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
 from dragoman.runtime.builtin_tools.save_memory import FILE, SECTION
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
+from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import curated, sealed
 from dragoman.runtime.mcp import tool_names
 from dragoman.runtime.shells import usual_shell
 from dragoman.runtime.system_prompt import ACKNOWLEDGED, opening
 from dragoman.runtime.tool_interface import Confirmation, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result
-from dragoman.runtime.upstream_request import exported
 from dragoman.runtime.upstreams import user_agent
 from tests.oracles import corpus
 

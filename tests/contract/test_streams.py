@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import StreamTranslator
 from dragoman.canon.events import Event
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import ToolCall
 from dragoman.canon.response import Response
 from dragoman.context import Context

@@ -20,8 +20,8 @@ from dragoman.canon import Text, ToolCall, ToolResult
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Session, tool
 from dragoman.store import Entry
-from dragoman.store.sqlite import SqliteStore
-from dragoman.transport.upstream import Upstream
+from dragoman.store.sqlite_entry_store import SqliteStore
+from dragoman.transport.upstream_config import Upstream
 
 ID = "session"
 PROMPT = "Write three lines."

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.conform import library_runner, suite
+from dragoman.conform import library_runner, suite_reader
 from dragoman.conform.gateway_runner import Host, run
 from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
 from tests.e2e.serving import served, upstreams
 
-SUITE = suite.load(suite.latest())
+SUITE = suite_reader.load(suite_reader.latest())
 HOSTS = {case.host: case.upstream for case in SUITE.cases if case.host}
 """Upstreams that the cases name by host, each with its dialect."""
 

@@ -12,7 +12,7 @@ from dragoman.canon import ToolResult
 from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 from tests.e2e.clients import CITY, PAIR, RESULT
 from tests.e2e.scripted import MODELS, Scripted, story
 from tests.e2e.serving import served, upstreams

@@ -15,7 +15,7 @@ import pytest
 
 from dragoman.runtime import Agent, tool
 from dragoman.runtime.loop import Limits
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 from tests.e2e.clients import TOOLS, _anthropic, _google, _ollama, _openai
 from tests.e2e.scripted import MODELS, Scripted
 

@@ -12,7 +12,7 @@ import msgspec
 import dragoman
 from dragoman import FaultError, Loss, Translation, WireError
 from dragoman.canon import Fault, Request, Response
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get, names
 from tests.generated.drawer import MARK
 from tests.generated.sources import Drawn, marked

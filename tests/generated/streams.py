@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from dragoman import FaultError
-from dragoman.canon.fold import unfold
+from dragoman.canon.fold_and_unfold import unfold
 from dragoman.dialects import get
 from tests.generated.sources import Drawn, Source, drawer, drawn
 from tests.oracles import envelope

@@ -6,7 +6,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Fault
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get
 from tests.generated import laws
 from tests.generated.sources import Drawn, drawn, marked

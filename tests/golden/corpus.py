@@ -8,7 +8,7 @@ from conformance.source.desk import Call, Doc, reply, request, tool, toolset
 from conformance.source.faults import fault
 from conformance.source.streams import begin, frames
 
-from dragoman.cli.show import conversation
+from dragoman.cli.show_sample_conversation import conversation
 from tests.golden.answers import ANSWERS, thinking
 
 Kind = Literal["request", "response", "stream", "fault"]

@@ -11,7 +11,7 @@ import msgspec
 import dragoman
 from dragoman import Loss, Translation
 from dragoman.canon import Fault, Part, Request, Response, ToolCall, Turn
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.context import Context
 from dragoman.dialects import get

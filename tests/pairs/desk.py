@@ -10,7 +10,7 @@ import msgspec
 
 import dragoman
 from dragoman.canon import Event, Finish, PartDelta, PartEnd, PartStart, Request, Response, Start, Stop, ToolCall
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from tests.oracles.official import check_request

@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Fault, Finish, Response, Stop, StopReason, Text, ToolCall
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec import json_text
 from dragoman.context import Context
 from dragoman.dialects import get, names

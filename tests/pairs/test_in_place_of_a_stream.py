@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Response, Stop, Text, ToolCall, Usage
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects import get
 from tests.oracles.grammar import check_stream

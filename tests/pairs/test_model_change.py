@@ -16,7 +16,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
-from dragoman.translate.model_gates import fit_to_model
+from dragoman.translate.model_change_within_dialect import fit_to_model
 from tests.pairs.desk import DIALECTS, lost, read, written
 
 HI = [{"role": "user", "content": "hi"}]
@@ -167,7 +167,7 @@ def test_bytes_pass_where_the_models_take_the_same(
     def never(*_: object) -> None:
         raise AssertionError("the request is taken apart")
 
-    monkeypatch.setattr("dragoman.translate.model_gates.fit_to_model", never)
+    monkeypatch.setattr("dragoman.translate.model_change_within_dialect.fit_to_model", never)
     body = b'{"model":"%b", "messages" : [], "max_tokens":1e9,"temperature":7}' % asked.encode()
     done = changed(body, dialect, model)
     assert done.body == body.replace(asked.encode(), model.encode())

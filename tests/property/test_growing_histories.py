@@ -80,7 +80,8 @@ def test_a_history_that_grows_is_translated_as_without_a_memory(source: str, tar
     if has_recordings():
         found += documents("recorded", source, "request")
     tried = 0
-    for document in chance.sample(found, len(found)):
+    # A clone without recordings has few histories for some dialects: each is then disturbed in several ways.
+    for document in [each for _ in range(3) for each in chance.sample(found, len(found))]:
         bodies = steps(document, chance)
         if not bodies:
             continue

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman import Loss
 from dragoman.canon import Event, Fault, Part, Request, Response, Stop, Tool, ToolCall, ToolResult
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec import json_text
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.context import Context

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dragoman
 from dragoman.canon.events import Event
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.canon.parts import Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop

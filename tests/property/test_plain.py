@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Any
 
 import msgspec
@@ -248,7 +248,9 @@ def test_odd_answers_are_the_same_both_ways(
         assert short == long, way
     thoughtful = msgspec.json.decode(whole)
     THOUGHTS[source](thoughtful)
-    for odd in (*spoiled(msgspec.json.decode(whole)), *spoiled(thoughtful)):
+    # The thoughtful answer has every field of the plain one: every fourth change of the plain one is enough beside it.
+    plain = islice(spoiled(msgspec.json.decode(whole)), len(target) % 4, None, 4)
+    for odd in (*plain, *spoiled(thoughtful)):
         body = msgspec.json.encode(odd)
         short, long = both(body, source, target, "auto", answers)
         assert short == long, body.decode()

@@ -7,8 +7,8 @@ import pytest
 from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
-from dragoman.translate import model_gates
-from dragoman.translate.model_gates import fit_to_model
+from dragoman.translate import model_change_within_dialect
+from dragoman.translate.model_change_within_dialect import fit_to_model
 from tests.recorded.cases import DIALECTS, cases
 
 EACH = 3
@@ -31,7 +31,7 @@ def test_turns_that_are_left_out_at_first_would_change_nothing(dialect: str, mon
         for case in recorded[place % EACH :: EACH]:
             found, _ = fit_to_model(case.body, get(dialect), model)
             with monkeypatch.context() as patch:
-                patch.setattr(model_gates, "_shortened", lambda *_: None)
+                patch.setattr(model_change_within_dialect, "_shortened", lambda *_: None)
                 whole, _ = fit_to_model(case.body, get(dialect), model)
             assert found == whole, (case.id, model)
             shorter += found == case.body

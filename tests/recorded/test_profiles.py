@@ -12,7 +12,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
-from dragoman.translate import model_gates
+from dragoman.translate import model_change_within_dialect
 from tests.oracles import corpus
 
 KNOWN = {
@@ -96,8 +96,10 @@ WEAKER = {
 def left_out(record: corpus.Record, model: str) -> set[str]:
     """The codes of what the model's row takes out of a recorded request, and an unknown model's profile does not."""
     dialect, body = get(record.dialect), msgspec.json.encode(record.request)
-    unknown = model_gates._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
-    known = model_gates._written(body, dialect, model, profiles.lookup(record.dialect, model))[2].losses.all()
+    unknown = model_change_within_dialect._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
+    known = model_change_within_dialect._written(body, dialect, model, profiles.lookup(record.dialect, model))[
+        2
+    ].losses.all()
     said = {(loss.code, loss.path) for loss in unknown}
     return {loss.code for loss in known if (loss.code, loss.path) not in said}
 

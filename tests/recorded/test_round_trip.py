@@ -21,7 +21,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.codec.failed_answer_endings import ended
 from dragoman.codec.hosted_calls import cross_answer
 from dragoman.dialects import get

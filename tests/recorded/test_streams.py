@@ -11,7 +11,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Event, Fault, Part
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.dialects import get
 from tests.oracles import grammar, official, sdkfold
 from tests.recorded.cases import DIALECTS, cases, context, events, fed, settle

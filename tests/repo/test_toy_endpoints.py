@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from dragoman.canon.parts import ToolResult
-from dragoman.conform import gateway_runner, library_runner, suite
+from dragoman.conform import gateway_runner, library_runner, suite_reader
 from dragoman.conform.scripted_upstream import Script
 from dragoman.conform.scripted_upstream import Upstream as ScriptedUpstream
 from dragoman.gateway.config import Config, Listen, Upstream
@@ -310,18 +310,20 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
-def suite_with_the_toy(place: Path) -> suite.Suite:
+def suite_with_the_toy(place: Path) -> suite_reader.Suite:
     """A suite of its own, as whoever writes a dialect makes one; the plainest documents of the others are the kit's."""
-    plain = json.loads((suite.latest() / suite.PLAIN).read_bytes())
+    plain = json.loads((suite_reader.latest() / suite_reader.PLAIN).read_bytes())
     plain["toy"] = {"request": QUESTION, "reply": LAST, "frames": [{"text": "It rains."}, {"end": "done"}]}
     source = {"page": "dragoman_toy.py", "section": "1", "evidence": "documented", "date": "2026-11-17"}
     more = {"topic": "toy", "requirement": "as the toy's page says", "source": [source], "model": "m"}
     place.mkdir()
-    (place / suite.PLAIN).write_text(json.dumps(plain))
+    (place / suite_reader.PLAIN).write_text(json.dumps(plain))
     (place / "toy.json").write_text(json.dumps([{**more, **case} for case in CASES]))
     listed = {"file": "toy.json", "cases": len(CASES), "sha256": ""}
-    (place / suite.MANIFEST).write_text(json.dumps({"date": "2026-11-17", "cases": len(CASES), "files": [listed]}))
-    return suite.load(place)
+    (place / suite_reader.MANIFEST).write_text(
+        json.dumps({"date": "2026-11-17", "cases": len(CASES), "files": [listed]})
+    )
+    return suite_reader.load(place)
 
 
 def test_the_conformance_kit_judges_it(toy: None, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman import dialects
 from dragoman.canon import Request, Response, Stop, Turn
-from dragoman.canon.fold import unfold
+from dragoman.canon.fold_and_unfold import unfold
 from dragoman.canon.parts import Reasoning, Seal, Text
 from dragoman.codec import packed_seals
 from dragoman.context import Context

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import StreamTranslator, translate_response
 from dragoman.canon.events import Fault
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Text
 from dragoman.context import Context
 from dragoman.dialects import get, names

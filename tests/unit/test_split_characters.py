@@ -8,7 +8,7 @@ import pytest
 
 from dragoman import StreamTranslator, translate_response
 from dragoman.canon.events import Fault, PartDelta
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.canon.parts import Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.context import Context

@@ -35,7 +35,7 @@ from ..runtime.events import (
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 from ..transport.model_window_and_prices import shown_cost
-from .terminal_input import asked_line
+from .terminal_line_reader import asked_line
 from .terminal_output import visible as visible
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}

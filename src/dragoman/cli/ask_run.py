@@ -29,24 +29,24 @@ from ..runtime.edit_journal import EditJournal
 from ..runtime.events import Content, Finished, Reason, RunEvent, ToolCallRequest
 from ..runtime.loop import Limits
 from ..runtime.policy import Mode, Policy
-from ..runtime.session import Session
+from ..runtime.session_state import Session
 from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
 from ..store import Entry, Store
-from ..store.sqlite import SqliteStore, usual_file
-from ..transport.search_service import SearchService
-from ..transport.upstream import REHEARSAL
+from ..store.sqlite_entry_store import SqliteStore, usual_file
+from ..transport.search_service_config import SearchService
+from ..transport.upstream_config import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema
 from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
 from .attachments import attachment, takes_standard_input
+from .config_lookup import user_config
+from .environment_with_stored_keys import user_environment
+from .mcp_server_questions import ServerQuestions
 from .model_aliases import model_of
 from .model_settings import own_options, read_pairs, settings_of
 from .prompt_templates import Template, read_template
-from .server_questions import ServerQuestions
 from .terminal_output import fail, hush
-from .user_config import user_config
-from .user_environment import user_environment
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig

@@ -18,7 +18,7 @@ from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
-from ..runtime.upstream_request import exported
+from ..runtime.fit_request_to_upstream import exported
 from ..store import Store
 from ..transport.model_window_and_prices import shown_cost
 from .ask_output import tokens

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..canon.parts import Media, Part, Text
 from ..codec.media import kind_of
 from ..errors import ConfigError
-from .mcp_content import prompt_line, prompt_texts, resource_line
+from .mcp_resources_and_prompts import prompt_line, prompt_texts, resource_line
 from .model_settings import read_pairs
 
 if TYPE_CHECKING:

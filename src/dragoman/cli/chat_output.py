@@ -12,7 +12,7 @@ from rich.text import Text
 from ..canon.losses import Loss
 from ..canon.response import Usage
 from ..runtime.events import Content, Finished, Lost, RunEvent, ToolCallRequest
-from ..runtime.spending import added_cost
+from ..runtime.usage_and_cost_sums import added_cost
 from .ask_output import TextOutput, spending
 from .terminal_output import visible
 

@@ -31,7 +31,7 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.agent import Agent
 from ..runtime.conversation_store import ConversationStore
 from ..runtime.events import Finished
-from ..store.secret import data_folder
+from ..store.user_files import data_folder
 from .ask_output import Approver
 from .ask_run import (
     AskOptions,

@@ -57,7 +57,7 @@ def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_upstreams(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of upstreams: the configured ones, and those that a key would add."""
-    from ..transport.upstream import known_environments
+    from ..transport.upstream_config import known_environments
 
     try:
         found = list(_config().upstreams)
@@ -75,7 +75,7 @@ def complete_clients(ctx: click.Context, param: click.Parameter, incomplete: str
 
 def _config() -> Config:
     from ..gateway.config import load
-    from .user_environment import user_environment
+    from .environment_with_stored_keys import user_environment
 
     named = os.environ.get("DRAGOMAN_CONFIG")
     return load(Path(named) if named else None, user_environment())

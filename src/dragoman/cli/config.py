@@ -16,11 +16,11 @@ from ..gateway.toml_file import written
 from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
 from ..transport.secret_redaction import redacted_url
+from .environment_with_stored_keys import user_environment
 from .terminal_output import visible
 from .untrusted_file_effects import CONFIG_FILE, effects, one_line
 from .untrusted_files import show_effects
 from .untrusted_files import trust as trust_file
-from .user_environment import user_environment
 
 USUAL_FILE = Path(CONFIG_FILE)
 _SECRET_HEADERS = ("key", "auth", "token", "cookie", "secret")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..conform import library_runner, suite
+from ..conform import library_runner, suite_reader
 from ..conform.expected_failures import strangers, verdicts
 from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
@@ -90,12 +90,12 @@ def conform(
     if key_env is not None and key_env not in os.environ:
         fail(f"the variable {key_env} is not set", 2)
     try:
-        loaded = suite.load(place or suite.latest())
+        loaded = suite_reader.load(place or suite_reader.latest())
         chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)
-        failures: suite.Folder | None = expected_file
+        failures: suite_reader.Folder | None = expected_file
         if failures is None and base_url is None:
-            failures = loaded.place / suite.EXPECTED
-        expected = suite.expected_failures(failures) if failures is not None else {}
+            failures = loaded.place / suite_reader.EXPECTED
+        expected = suite_reader.expected_failures(failures) if failures is not None else {}
     except ConfigError as error:
         fail(str(error), 2)
     unknown = strangers(expected, {case.id for case in loaded.cases})
@@ -116,8 +116,8 @@ def conform(
 
 def _host(
     base_url: str,
-    loaded: suite.Suite,
-    chosen: tuple[suite.Case, ...],
+    loaded: suite_reader.Suite,
+    chosen: tuple[suite_reader.Case, ...],
     port: int | None,
     model: str,
     key: str,

@@ -12,9 +12,9 @@ from ..errors import ConfigError
 from ..gateway.toml_file import written as toml_text
 from . import client_rows
 from .client_rows import ClientRow, Facts, SettingsFile, filled
+from .client_settings_edits import SettingsEdits, expanded, merged, old_text
 from .completion import complete_models
-from .run import USUAL_GATEWAY
-from .settings_files import SettingsEdits, expanded, merged, old_text
+from .run_client import USUAL_GATEWAY
 from .terminal_output import fail
 
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..dialects import installed
-from .show import print_conversation
-from .tool_cycle import OUTPUT, Played, play
+from .rehearsal_tool_cycle import OUTPUT, Played, play
+from .show_sample_conversation import print_conversation
 
 
 @click.command()

@@ -9,7 +9,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from ..codec.json_mistakes import json_mistake
+from ..codec.json_error_location import json_mistake
 from ..dialects import ALIASES, installed, named
 from ..translate.detect import detect, is_ambiguous
 from .terminal_output import fail

@@ -19,17 +19,17 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from ..gateway.config import REHEARSAL, Config, advice
-from ..store.secret import installation_secret
-from ..store.sqlite import SqliteStore, usual_file
+from ..store.installation_secret import installation_secret
+from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.upstream_keys import UpstreamKeys
 from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client as http_client
-from .build_facts import version, version_lines
+from .config_lookup import user_config
+from .environment_with_stored_keys import user_environment
 from .missing_packages import BASE, EXTRAS, install_command
 from .terminal_output import visible
 from .upstream_check import Checked, check_upstream
-from .user_config import user_config
-from .user_environment import user_environment
+from .version_facts import version, version_lines
 
 MAX_SKEW = 60
 """Seconds that the clock may differ from the clock of an upstream. Signed logins fail with much more."""

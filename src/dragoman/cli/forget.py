@@ -11,11 +11,10 @@ import click
 from msgspec import Struct
 
 from ..errors import ConfigError
-from ..store.secret import data_folder
-from ..store.sqlite import usual_file
+from ..store.sqlite_entry_store import usual_file
 from ..store.trusted_files import NAME as TRUSTED_FILES
 from ..store.upstream_keys import UpstreamKeys
-from ..store.user_files import config_folder
+from ..store.user_files import config_folder, data_folder
 from .terminal_output import fail
 
 

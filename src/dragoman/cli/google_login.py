@@ -11,12 +11,11 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..store.google_logins import google_login_file
-from ..store.user_files import write_own_file
+from ..store.user_files import google_login_file, write_own_file
 from ..transport.google_login import GoogleLogin
 from ..transport.oauth_redirect import LoopbackRedirect
-from ..transport.upstream import Upstream
-from .terminal_input import typed_line
+from ..transport.upstream_config import Upstream
+from .terminal_line_reader import typed_line
 from .terminal_output import visible
 
 SECONDS = 300.0

@@ -11,10 +11,10 @@ import click
 
 from ..errors import ConfigError
 from ..store.upstream_keys import UpstreamKeys
-from ..transport.upstream import Upstream, known_environments
+from ..transport.upstream_config import Upstream, known_environments
 from .completion import complete_upstreams
+from .config_lookup import user_config
 from .terminal_output import fail
-from .user_config import user_config
 
 _config = click.option(
     "--config",

@@ -27,7 +27,7 @@ _SECTIONS = {
         "logout": ("login.logout", "Forget the stored key of an upstream."),
     },
     "Gateway and coding agents": {
-        "run": ("run.run", "Run a coding agent, or any command, on any model."),
+        "run": ("run_client.run", "Run a coding agent, or any command, on any model."),
         "serve": ("serve.serve", "Run the gateway."),
         "connect": ("connect.connect", "Show or write the settings that lead a client to a gateway."),
         "models": ("models.models", "List the models that you can use."),
@@ -43,7 +43,7 @@ _SECTIONS = {
     "Agent": {
         "ask": ("ask.ask", "Ask a model that has tools."),
         "chat": ("chat.chat", "Talk with a model that has tools."),
-        "log": ("log.log", "List, search, export or delete conversations."),
+        "log": ("conversation_log.log", "List, search, export or delete conversations."),
         "undo": ("undo.undo", "Take back the last edits of files."),
         "template": ("template.template", "Keep questions that you ask again and again."),
         "mcp": ("mcp.mcp", "Use MCP servers, or serve our own tools."),
@@ -53,8 +53,8 @@ _SECTIONS = {
         "dialects": ("dialects.dialects", "List the dialects."),
         "loss": ("loss.loss", "Explain a loss code."),
         "rule": ("rule.rule", "Explain a rule of the linter."),
-        "matrix": ("matrix.matrix_command", "Show the losses between all pairs of dialects."),
-        "show": ("show.show", "Show one conversation in all dialects."),
+        "matrix": ("loss_matrix.matrix_command", "Show the losses between all pairs of dialects."),
+        "show": ("show_sample_conversation.show", "Show one conversation in all dialects."),
         "conform": ("conform.conform", "Test any gateway, or this library."),
         "completion": ("completion.completion", "Print the completion script for a shell."),
     },
@@ -134,7 +134,7 @@ def _end(message: str, code: int) -> NoReturn:
 
 def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from .build_facts import version_lines
+        from .version_facts import version_lines
 
         click.echo("\n".join(version_lines()))
         ctx.exit()

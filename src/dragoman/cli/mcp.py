@@ -16,9 +16,9 @@ import msgspec
 from ..runtime.mcp.config import ServerConfig
 from ..runtime.mcp.result_content import outcome
 from ..store.user_files import config_folder
-from .mcp_content import prompt, prompts, read, resources
+from .mcp_command_helpers import as_json_option, chosen_servers, need_sdk, open_servers, run_async, servers_file
 from .mcp_login import login, logout
-from .mcp_servers import as_json_option, chosen_servers, need_sdk, open_servers, run_async, servers_file
+from .mcp_resources_and_prompts import prompt, prompts, read, resources
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

@@ -10,9 +10,9 @@ import click
 
 from ..errors import ConfigError
 from ..runtime.mcp.config import ServerConfig
-from ..store.logins import Logins
+from ..store.mcp_logins import Logins
 from ..transport.oauth_redirect import LoopbackRedirect
-from .mcp_servers import chosen_servers, run_async, servers_file
+from .mcp_command_helpers import chosen_servers, run_async, servers_file
 from .terminal_output import visible
 
 
@@ -52,7 +52,7 @@ def _with_url(server: str, file: Path | None) -> ServerConfig:
 async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
     from ..runtime.mcp.client import Connection
     from ..runtime.mcp.oauth import LOGIN_SECONDS, new_login
-    from .terminal_input import typed_line
+    from .terminal_line_reader import typed_line
 
     shown = False
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ..dialects import endpoints
-from ..endpoints.listed_models import read_list
+from ..endpoints.model_list_reader import read_list
 from ..errors import ConfigError, DragomanError, TransportError
 from ..facts import profiles
 from ..gateway.config import Config
@@ -24,12 +24,12 @@ from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client, Limits
 from ..transport.model_window_and_prices import window_and_prices
 from ..transport.proxy_and_client_choice import client
-from ..transport.upstream import REHEARSAL, Upstream, how_to_add, own_host
+from ..transport.upstream_config import REHEARSAL, Upstream, how_to_add, own_host
 from .completion import complete_upstreams
+from .config_lookup import user_config
+from .environment_with_stored_keys import user_environment
 from .model_aliases import read_aliases
 from .terminal_output import fail, visible
-from .user_config import user_config
-from .user_environment import user_environment
 
 SECONDS = 5.0
 """Seconds to wait for an upstream's list."""

@@ -13,10 +13,10 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
 from .dialect_option import DIALECT
+from .environment_with_stored_keys import user_environment
 from .serve_banner import lines
 from .untrusted_file_effects import CONFIG_FILE
 from .untrusted_files import FolderFile
-from .user_environment import user_environment
 
 
 def _workers(value: str) -> int | Literal["auto"]:

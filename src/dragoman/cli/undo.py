@@ -1,4 +1,4 @@
-"""`dragoman undo`: takes back edits of files, by `stored_conversations.py`. The runtime is an extra."""
+"""`dragoman undo`: takes back edits of files, by `conversation_log_run.py`. The runtime is an extra."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def undo(id: str | None) -> None:
     A file that has changed since is not touched; then nothing is taken back. The effects of commands stay: the commands
     are listed.
     """
-    from . import stored_conversations
+    from . import conversation_log_run
 
-    stored_conversations.undo(id)
+    conversation_log_run.undo(id)

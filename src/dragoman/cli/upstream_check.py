@@ -11,13 +11,13 @@ from typing import Literal
 from msgspec import Struct
 
 from ..dialects import endpoints
-from ..endpoints.listed_models import ListedModel, read_list
+from ..endpoints.model_list_reader import ListedModel, read_list
 from ..errors import ConfigError, TransportError
 from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import redacted_url
-from ..transport.upstream import REHEARSAL, Upstream
+from ..transport.upstream_config import REHEARSAL, Upstream
 from .terminal_output import visible
 
 SECONDS = 10.0

@@ -69,7 +69,7 @@ def events_of_whole_answer(stray: bytes, read: Callable[[bytes, Context], Respon
     # An error without any content is a fault, not an answer.
     if not response.parts and response.stop.reason in ("unknown", "error"):
         return []
-    from ..canon.fold import unfold  # late: an upstream that ignores `stream` is rare
+    from ..canon.fold_and_unfold import unfold  # late: an upstream that ignores `stream` is rare
 
     return unfold(response)
 

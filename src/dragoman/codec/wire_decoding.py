@@ -196,7 +196,7 @@ class Admitter(Generic[T]):
         if isinstance(refusal, RecursionError):
             return WireError(self._dialect, "", "JSON nested less deeply", "too many levels")
         if not isinstance(refusal, msgspec.ValidationError):
-            from .json_mistakes import json_mistake  # late: only for messages
+            from .json_error_location import json_mistake  # late: only for messages
 
             return WireError(self._dialect, "", VALID_JSON, json_mistake(body, message))
         parsed = _EXPECTED_GOT.match(message)

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from ..dialects import endpoints
-from ..endpoints.records import Client
+from ..endpoints.dialect_endpoints_record import Client
 from ..errors import ConfigError
 from .json_paths import look
 

@@ -18,7 +18,7 @@ from .fact_checks import Document, Outcome
 from .json_paths import decode, dump, look
 from .library_runner import Result, judged, stream_document
 from .scripted_upstream import Script, Upstream
-from .suite import Case, Suite
+from .suite_reader import Case, Suite
 
 
 class Host(Struct):

@@ -22,7 +22,7 @@ from . import stream_folding
 from .client_history import continued, named
 from .fact_checks import Document, Outcome, about_losses, judge
 from .json_paths import decode, dump
-from .suite import Case
+from .suite_reader import Case
 
 
 class Result(Struct):

@@ -16,14 +16,14 @@ from msgspec import Struct
 
 from ..canon.losses import SEVERITIES, Loss, Severity, beyond
 from ..codec import json_text
-from ..codec.document_to_json_bytes import check_text
+from ..codec.caller_document_bytes import check_text
 from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError, DragomanError, FaultError, LossError, WireError
 from ..translate import translate_fault, translate_response
 from ..translate.request import Options
 from ..translate.result import Translation
-from ..translate.with_fast_memories import translate_with
+from ..translate.with_fast_shortcuts import translate_with
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
 from .record_and_file_format import FileFormat, Kind, Record

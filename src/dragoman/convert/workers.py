@@ -26,7 +26,7 @@ from .chunk import Chunk, ChunkConverter, Result, Settings
 
 AHEAD = 2
 """Chunks under way for each worker."""
-COMMAND = ("-m", "dragoman.convert.worker")
+COMMAND = ("-m", "dragoman.convert.worker_program")
 _LENGTH = struct.Struct("<Q")
 _Tag = TypeVar("_Tag")
 

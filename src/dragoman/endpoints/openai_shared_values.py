@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .records import HeaderRules
+from .dialect_endpoints_record import HeaderRules
 
 BASE_URL = "https://api.openai.com/v1"
 HEADERS = HeaderRules(

@@ -3,7 +3,7 @@
 RepeatedFrame remembers the last such frame. If the next frame differs only in this string (and in meaningless places: a
 running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
 decoding the frame (measured). Any other frame is decoded whole, and later frames are compared with it.
-`translate/with_fast_memories.py` gives a RepeatedFrame to readers (`codec/sse_frame_reader.py`).
+`translate/with_fast_shortcuts.py` gives a RepeatedFrame to readers (`codec/stream_reader_base.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..codec.json_text import encode
-from ..codec.sse_frame_reader import EscapeCleaning, Lane, Template
+from ..codec.stream_reader_base import EscapeCleaning, Lane, Template
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"

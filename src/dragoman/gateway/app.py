@@ -29,17 +29,17 @@ from ..transport.secret_redaction import Redactor
 from .client_ownership import Identities, apart, local, shown_keys
 from .config import Bounds, Config
 from .endpoints import live
+from .endpoints.endpoint_handlers import Answer, Handler, OtherRequests, nothing
 from .endpoints.endpoint_table import Call, EndpointTable
-from .endpoints.non_generation_requests import Answer, Handler, OtherRequests, nothing
+from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child
-from .exchange.exchange_log import ExchangeLog
-from .exchange.exchange_report import report
+from .exchange.exchange_log_lines import ExchangeLog
 from .exchange.exchange_row import row
 from .exchange.gateway_secrets import print_failure, redactor
 from .exchange.memory_seal_vault import BoundedVault
-from .exchange.prepared_upstream_calls import UpstreamPlans
 from .exchange.recent_exchanges import Exchange, Exchanges
+from .exchange.recorded_exchange_report import report
 from .exchange.refused_exchange import failed, nested, untranslated
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
 from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall
@@ -79,7 +79,7 @@ class Gateway:
         secret: bytes = b"",
     ) -> None:
         """`stored` keeps responses and conversations; without it they are kept in memory. `secret` is the secret of the
-        installation (`store/secret.py`); without it the gateway draws a secret of its own."""
+        installation (`store/installation_secret.py`); without it the gateway draws a secret of its own."""
         bounds = config.bounds
         self._secret = secret or os.urandom(32)
         self._identities = Identities(config, environment, self._secret)

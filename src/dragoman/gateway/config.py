@@ -1,8 +1,8 @@
 """The gateway's configuration: one typed value, read from a TOML file, from the usual environment variables, or both.
 
 Every setting is a field here, with its default. Errors name the file, the line, the key and the nearest valid key
-(`toml_file.py`). `transport/upstream.py` owns the settings of an upstream, because `dragoman ask` uses them too. Where
-a file and the environment set the same upstream, the file wins.
+(`toml_file.py`). `transport/upstream_config.py` owns the settings of an upstream, because `dragoman ask` uses them too.
+Where a file and the environment set the same upstream, the file wins.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from msgspec import Meta, Struct
 from ..canon.losses import Severity
 from ..dialects import installed, named
 from ..facts.windows_and_prices import WindowAndPrices
-from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
+from ..seals.openrouter_seal_conversion import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
-from ..store.google_logins import google_login_file
-from ..store.user_files import read_named_file
+from ..store.user_files import google_login_file, read_named_file
 from ..transport.http_client_interface import Kind
-from ..transport.search_service import SearchService
+from ..transport.search_service_config import SearchService
 from ..transport.secret_redaction import redacted_url
-from ..transport.upstream import REHEARSAL as REHEARSAL
-from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
-from ..transport.upstream import Upstream as Upstream
-from ..transport.upstream import from_environment as upstreams_of
+from ..transport.upstream_config import REHEARSAL as REHEARSAL
+from ..transport.upstream_config import Auth, Count, Seconds, addressed, is_address
+from ..transport.upstream_config import Upstream as Upstream
+from ..transport.upstream_config import from_environment as upstreams_of
 from . import toml_file
 from .toml_file import FileError
 

@@ -12,9 +12,9 @@ from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import Redactor
 from .config import Config
 from .endpoints.endpoint_table import EndpointTable
+from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import ChildProcesses
 from .exchange.memory_seal_vault import BoundedVault
-from .exchange.prepared_upstream_calls import UpstreamPlans
 from .exchange.recent_exchanges import Exchanges
 from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes

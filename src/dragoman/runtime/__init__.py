@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..canon.request import Settings
     from ..facts.windows_and_prices import WindowAndPrices
-    from ..transport.search_service import SearchService
+    from ..transport.search_service_config import SearchService
     from .agent import Agent, Reply
     from .builtin_tools import builtin
     from .diff_viewer_interface import DiffUpdate, DiffViewer
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .function_tools import FunctionTool, tool
     from .loop import Limits, Loop
     from .policy import Policy
-    from .session import Session
+    from .session_state import Session
     from .structured_output import OutputError
     from .tool_interface import Confirmation, Outcome, Tool, ToolEnvironment, ToolError
     from .toolbox import Approval, Toolbox
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "..canon.request": ("Settings",),
     "..facts.windows_and_prices": ("WindowAndPrices",),
-    "..transport.search_service": ("SearchService",),
+    "..transport.search_service_config": ("SearchService",),
     ".agent": ("Agent", "Reply"),
     ".builtin_tools": ("builtin",),
     ".diff_viewer_interface": ("DiffUpdate", "DiffViewer"),
@@ -55,7 +55,7 @@ _MODULES = {
     ".function_tools": ("FunctionTool", "tool"),
     ".loop": ("Limits", "Loop"),
     ".policy": ("Policy",),
-    ".session": ("Session",),
+    ".session_state": ("Session",),
     ".structured_output": ("OutputError",),
     ".tool_interface": ("Confirmation", "Outcome", "Tool", "ToolEnvironment", "ToolError"),
     ".toolbox": ("Approval", "Toolbox"),

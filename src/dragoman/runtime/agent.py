@@ -36,13 +36,13 @@ from ..canon.turns import Turn
 from ..errors import ConfigError
 from ..facts.windows_and_prices import WindowAndPrices
 from ..store import Store
-from ..store.logins import Logins
-from ..store.sqlite import SqliteStore, usual_file
+from ..store.mcp_logins import Logins
+from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.user_files import config_folder
 from ..transport.http_client_interface import Limits as Waits
 from ..transport.proxy_and_client_choice import client
-from ..transport.search_service import SearchService
-from ..transport.upstream import REHEARSAL, Upstream, from_environment
+from ..transport.search_service_config import SearchService
+from ..transport.upstream_config import REHEARSAL, Upstream, from_environment
 from . import system_prompt
 from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
@@ -61,7 +61,7 @@ from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
 from .sandbox_interface import Sandbox
 from .sandboxes import AUTO, Choice, choose
-from .session import Session
+from .session_state import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import OpenTelemetry, Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError

@@ -16,8 +16,8 @@ import shlex
 from collections.abc import Sequence
 
 from .harmless_options import UNKNOWN, has_table, obeys_folder, option_words, read_invocation
-from .program_kinds import INTERPRETERS
-from .shell_words import Word
+from .launchers_and_interpreters import INTERPRETERS
+from .shell_evaluated_words import Word
 
 SHELL = "run_shell_command"
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 from ..canon.parts import ToolCall, ToolResult
 from ..errors import ConfigError
 from ..store import Entry, Store
-from . import confine
-from .session import Session
+from . import workspace_file_access
+from .session_state import Session
 from .system_prompt import is_opening
 from .tool_interface import FileEdit, ToolError
 
@@ -91,16 +91,16 @@ def _take_back(edits: Sequence[FileEdit], workspace: Sequence[Path]) -> None:
         last[edit.path] = edit
     ready = []
     for path, edit in last.items():
-        where = confine.place(path, workspace)
-        data, was = confine.read(where, _LIMIT)
+        where = workspace_file_access.place(path, workspace)
+        data, was = workspace_file_access.read(where, _LIMIT)
         if data != edit.after:
             raise ToolError("file_changed", f"{path} has changed since the edit.")
         ready.append((where, was, first[path].before))
     for where, was, before in ready:
         if before is None:
-            confine.remove(where, was)
+            workspace_file_access.remove(where, was)
         else:
-            confine.write(where, before, was)
+            workspace_file_access.write(where, before, was)
 
 
 def commands(session: Session, prompt: int) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from ..canon.parts import Media
 from ..codec.media import guess_mime, kind_of
-from . import confine, text_file
-from .confine import Place
+from . import text_file, workspace_file_access
 from .tool_interface import ToolError
+from .workspace_file_access import Place
 
 MAX_LINES = 2000
 MAX_LINE = 2000
@@ -57,7 +57,7 @@ def mime_of(where: Place) -> str:
 
 def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Media:
     """The content of a file, from a line on and with a limit of lines."""
-    data, _ = confine.read(where, text_file.MAX_SIZE)
+    data, _ = workspace_file_access.read(where, text_file.MAX_SIZE)
     mime = mime_of(where)
     found = text_file.decoded(data)
     if data and mime and (found is None or mime == "application/pdf"):

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from ..store import trusted_files
-from . import confine, file_filters, file_walk, text_file
-from .confine import Place
+from . import file_walk, ignore_options, text_file, workspace_file_access
 from .text_file import TextFile
 from .tool_interface import Confirmation, FileEdit, Outcome, ToolEnvironment, ToolError
+from .workspace_file_access import Place
 
 _OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
 """Dragoman's own files. A workspace may contain them, for example if it is the home folder."""
@@ -37,8 +37,8 @@ def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None
     path = arguments["file_path"]
     if not path.startswith("/"):
         return f"File path must be absolute: {path}"
-    where = confine.place(path, around.workspace)
-    return None if confine.status(where) is None else file_filters.withheld(where)
+    where = workspace_file_access.place(path, around.workspace)
+    return None if workspace_file_access.status(where) is None else ignore_options.withheld(where)
 
 
 def confirmation(edit: Edit) -> Confirmation:
@@ -69,7 +69,7 @@ def made(edit: Edit, around: ToolEnvironment, message: str) -> Outcome:
         data = edit.was.encoded(new)
     except UnicodeEncodeError as error:
         raise ToolError("file_write_failure", f"The text cannot be written as {edit.was.encoding}: {error}") from error
-    confine.write(edit.where, data, edit.was.was)
+    workspace_file_access.write(edit.where, data, edit.was.was)
     before = None if edit.creates else edit.was.encoded(edit.was.text)
     around.edited(FileEdit(str(edit.where.path), before, data))
     proposed = edit.new if around.wanted is not None else None

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from . import confine, gitignore
-from .confine import Place
+from . import gitignore, workspace_file_access
 from .tool_interface import ToolError
+from .workspace_file_access import Place
 
 Reason = Literal["", "git", "own"]
 """Why a path is ignored: not ignored, by git's patterns, by our own patterns."""
@@ -126,7 +126,7 @@ class Entry(NamedTuple):
 
 def listed(where: Place, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
     """All entries of the folder at a place, by name, with ignored entries and their reasons, and with special files."""
-    with confine.folder(where) as handle:
+    with workspace_file_access.folder(where) as handle:
         return _entries(where.path, handle, found.entered(where.path, handle), workspace, every=True)
 
 
@@ -135,7 +135,7 @@ def files(
 ) -> Iterator[Entry]:
     """All files below a place, by name, folder by folder. Ignored entries go to `skipped`, without the entries below
     them."""
-    with confine.folder(where) as handle:
+    with workspace_file_access.folder(where) as handle:
         yield from _below(where.path, handle, found, workspace, skipped, 0)
 
 
@@ -193,6 +193,6 @@ def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path],
 def _target(link: Path, workspace: Sequence[Path]) -> os.stat_result | None:
     """The target of a link, if the target is in the workspace."""
     try:
-        return confine.status(confine.place(link, workspace))
+        return workspace_file_access.status(workspace_file_access.place(link, workspace))
     except ToolError:
         return None

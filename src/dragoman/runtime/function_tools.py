@@ -23,7 +23,7 @@ import msgspec
 from ..canon.parts import Media, Text, ToolResult
 from ..errors import ConfigError
 from .docstring_parameters import described
-from .function_response import function_response
+from .function_response_reader import function_response
 from .tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 P = ParamSpec("P")

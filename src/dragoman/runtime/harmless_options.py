@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .shell_words import Word
+from .shell_evaluated_words import Word
 
 UNKNOWN = "\0"
 """Stands for a word that is known only when the command runs. No entry of a policy can name such a word."""

@@ -26,17 +26,17 @@ from ..transport.model_window_and_prices import answer_cost
 from ..transport.retry import RETRIED, wait
 from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
-from .cyclic_schemas import explained
+from .cyclic_schema_fault import explained
 from .diff_viewer_interface import DiffViewer
 from .events import Compressed, Failed, Finished, Lost, Reason, Retrying, RunEvent
 from .history import appended, curated, has_words, placed, sealed, text_of
 from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .model_interface import Model, Models
 from .policy import Policy
-from .session import Session
-from .spending import added, added_cost, token_count
+from .session_state import Session
 from .tool_interface import NeedsHosted, ToolEnvironment
 from .toolbox import Approve, Toolbox
+from .usage_and_cost_sums import added, added_cost, token_count
 
 
 class Limits(Struct, frozen=True):

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import TypeVar
 
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
-from ..canon.fold import fold
+from ..canon.fold_and_unfold import fold
 from ..canon.loss_codes import CODES
 from ..canon.losses import Loss
 from ..canon.parts import HostedCall, HostedResult, Part, Reasoning, Text, ToolCall

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from .program_kinds import ARGUED, EXECUTING, HIDING, LAUNCHERS, LEADING, LISTS, SHELLS
-from .shell_words import (
+from .launchers_and_interpreters import ARGUED, EXECUTING, HIDING, LAUNCHERS, LEADING, LISTS, SHELLS
+from .shell_evaluated_words import (
     ASSIGNMENT,
     condition_evaluates,
     is_constant,
@@ -20,7 +20,7 @@ from .shell_words import (
     subscript_is_evaluated,
     variables_set,
 )
-from .shell_words import Word as Word
+from .shell_evaluated_words import Word as Word
 
 MAX_DEPTH = 20
 

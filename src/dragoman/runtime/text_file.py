@@ -9,9 +9,9 @@ import re
 
 from msgspec import Struct
 
-from . import confine
-from .confine import Place
+from . import workspace_file_access
 from .tool_interface import DiffStat, FileDiff, ToolError
+from .workspace_file_access import Place
 
 MAX_SIZE = 20 * 1024 * 1024
 
@@ -57,9 +57,9 @@ class TextFile(Struct, frozen=True):
 
 def read(where: Place) -> TextFile:
     """The text of the file at a place; empty if there is no file. ToolError: the file is no text."""
-    if confine.status(where) is None:
+    if workspace_file_access.status(where) is None:
         return TextFile("")
-    data, was = confine.read(where, MAX_SIZE)
+    data, was = workspace_file_access.read(where, MAX_SIZE)
     found = decoded(data)
     if found is None:
         raise ToolError("not_a_text_file", f"{where.path} is a binary file.")

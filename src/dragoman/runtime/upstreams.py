@@ -18,7 +18,7 @@ import msgspec
 
 from .. import __version__
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
-from ..canon.fold import unfold
+from ..canon.fold_and_unfold import unfold
 from ..canon.parts import Reasoning, Seal, ToolCall
 from ..canon.request import Request
 from ..codec import json_text
@@ -27,11 +27,11 @@ from ..codec.packed_seals import Origin, pack
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import endpoints, get
-from ..endpoints.listed_models import read_list
+from ..endpoints.model_list_reader import read_list
 from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices
-from ..translate.error_answers import read_answer
+from ..translate.errors_with_status_200 import read_answer
 from ..transport import upstream_url_and_headers
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
@@ -39,9 +39,9 @@ from ..transport.http_client_interface import Answer, Client
 from ..transport.model_window_and_prices import FREE, window_and_prices
 from ..transport.retry import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
-from ..transport.upstream import REHEARSAL, Upstream, addressed, how_to_add, known_environments
+from ..transport.upstream_config import REHEARSAL, Upstream, addressed, how_to_add, known_environments
+from .fit_request_to_upstream import SOURCE, fit_to_upstream
 from .model_interface import Model, Report
-from .upstream_request import SOURCE, fit_to_upstream
 
 Binary = Literal["native", "summarise"]
 """How media in results are sent: as the dialect can, or as a line that names their type."""

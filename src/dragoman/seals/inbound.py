@@ -19,7 +19,7 @@ from ..codec import json_text, packed_seals
 from ..codec.call_ids import hashed
 from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
 from ..context import Context
-from . import same_account
+from . import openrouter_seal_conversion
 from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
 from .conversation_digest import Asked, Conversation, ConversationDigest
 from .outbound import call_key, place_key, text_key
@@ -48,7 +48,7 @@ class SealTarget(NamedTuple):
     spare: bool = False
     """The client itself returns seals. The vault is searched only for calls that came back without one."""
     same_account: bool = False
-    """OpenRouter and the provider's own API are used with one account (`same_account.py`)."""
+    """OpenRouter and the provider's own API are used with one account (`openrouter_seal_conversion.py`)."""
 
     def takes(self, seal: Seal) -> bool:
         """Whether the seal may be sent to this upstream."""
@@ -57,7 +57,7 @@ class SealTarget(NamedTuple):
         if same_origin(seal, self.origin):
             return True
         # Accounts are compared by the caller: no dialect names the account.
-        return self.same_account and same_account.crosses(seal, self.origin, self.asked)
+        return self.same_account and openrouter_seal_conversion.crosses(seal, self.origin, self.asked)
 
 
 class _Asking:
@@ -266,7 +266,7 @@ def _recovered(
     if wanted:
         parts = Placing(wanted, turn.at, context).placed(parts)
     if port.same_account and not port.skip:
-        parts = same_account.in_form_of(parts, port.origin, port.asked, context)
+        parts = openrouter_seal_conversion.in_form_of(parts, port.origin, port.asked, context)
     return _with_parts(turn, parts)
 
 

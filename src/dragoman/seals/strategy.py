@@ -25,7 +25,7 @@ from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError
 from ..facts import hosts
-from . import same_account
+from . import openrouter_seal_conversion
 from .conversation_digest import ConversationDigest
 from .inbound import SealTarget, restore_seals
 from .outbound import Plan, Way
@@ -117,7 +117,7 @@ def restore_in_request(
     if (vault is None or not uses_vault) and not facts_of(request.turns, context).foreign_seals:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
-    shared = one_account and target.name in same_account.DIALECTS
+    shared = one_account and target.name in openrouter_seal_conversion.DIALECTS
     skip = strategy == "skip"
     port = SealTarget(origin, _pair(client, target), vault if uses_vault else None, skip, request.model, spare, shared)
     return restore_seals(request, port, context, history)

@@ -1,6 +1,7 @@
 """Data that outlives a process: entries by kind and id, each with labels for searching.
 
-`Store` is the interface; `sqlite.py` implements it with a file. The store does not know the content of an entry.
+`Store` is the interface; `sqlite_entry_store.py` implements it with a file. The store does not know the content of an
+entry.
 """
 
 from __future__ import annotations

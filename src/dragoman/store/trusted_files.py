@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ConfigError
-from .secret import data_folder
-from .user_files import read_own_file, write_own_file
+from .user_files import data_folder, read_own_file, write_own_file
 
 NAME = "trusted-files.json"
 MAX_ENTRIES = 1000

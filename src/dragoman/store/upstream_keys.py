@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
-from .secret import data_folder
-from .user_files import read_private_file, write_own_file
+from .user_files import data_folder, read_private_file, write_own_file
 
 Where = Literal["keyring", "file"]
 

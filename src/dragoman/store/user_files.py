@@ -7,6 +7,7 @@ A file of the configuration folder is trusted without a question, so no other us
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -20,12 +21,29 @@ MAX_BYTES = 1024 * 1024
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for the user's settings (XDG Base Directory Specification 0.8, May 2021)."""
-    base = environment.get("XDG_CONFIG_HOME") or ""
-    # The specification demands that relative paths are ignored: they would point into any folder.
+    """The folder for the user's settings."""
+    return _folder(environment, "XDG_CONFIG_HOME", ".config")
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """The folder for data that outlives a program."""
+    return _folder(environment, "XDG_DATA_HOME", ".local/share")
+
+
+def _folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
+    # The XDG Base Directory Specification 0.8 (May 2021) demands that relative paths are ignored: they would point into
+    # any folder.
+    base = environment.get(variable) or ""
     if not os.path.isabs(base):
-        base = os.path.join(environment.get("HOME") or "~", ".config")
+        base = os.path.join(environment.get("HOME") or "~", usual)
     return Path(base).expanduser() / "dragoman"
+
+
+def google_login_file(environment: Mapping[str, str], upstream: str) -> Path:
+    """The file with the login at Google of an upstream, in the data folder. google-auth reads it."""
+    # The name stands in a configuration file, and must not lead out of the folder.
+    name = re.sub(r"[^\w-]", lambda found: f"%{ord(found[0]):02x}", upstream)
+    return data_folder(environment) / "google" / f"{name}.json"
 
 
 def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:

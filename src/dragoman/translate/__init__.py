@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ..canon.losses import Severity
 from ..codec import json_text
-from ..codec.document_to_json_bytes import Body, as_bytes, loose_bytes
+from ..codec.caller_document_bytes import Body, as_bytes, loose_bytes
 from ..codec.faults import unsaid
 from ..codec.hosted_tools import cross
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
@@ -23,7 +23,7 @@ from ..seals.strategy import Strategy
 from ..seals.vault import Vault
 from .request import Binary, make_options
 from .result import FaultTranslation, Translation, checked_tolerance, settled, translated
-from .with_fast_memories import StreamTranslator, answer_with, translate_with
+from .with_fast_shortcuts import StreamTranslator, answer_with, translate_with
 
 if TYPE_CHECKING:
     from ..repair.request import Policy

@@ -12,10 +12,10 @@ from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
 from ..codec.call_ids import distinct
-from ..codec.document_to_json_bytes import Body, check_text, loose_bytes
+from ..codec.caller_document_bytes import Body, check_text, loose_bytes
+from ..codec.google_model_path_removal import bare
 from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross
-from ..codec.model_name_prefixes import bare
 from ..codec.packed_seals import MARK_BYTES
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
@@ -401,7 +401,7 @@ def _unsealed(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, client_model: str
 ) -> Translation:
     """The same for a request whose seals the upstream has refused."""
-    from ..seals.removal_within_dialect import without_seals  # late: rarely needed
+    from ..seals.removal_after_refusal import without_seals  # late: rarely needed
 
     document, context = without_seals(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
@@ -431,7 +431,7 @@ def _fitted_to_model(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
     """The same for a request with another model: changed to fit the model, then the host."""
-    from .model_gates import fit_to_model  # late: most requests keep their model
+    from .model_change_within_dialect import fit_to_model  # late: most requests keep their model
 
     document, context = fit_to_model(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)

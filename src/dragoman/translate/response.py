@@ -1,5 +1,5 @@
 """Owns the translation of a whole answer: read it with the upstream's dialect, restore names and ids, place seals,
-write it with the client's dialect. It knows no shortcut; `with_fast_memories` tries those first.
+write it with the client's dialect. It knows no shortcut; `with_fast_shortcuts` tries those first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import WireError
 from ..seals.outbound import place_seals
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
-from .error_answers import is_answer, read_answer
+from .errors_with_status_200 import is_answer, read_answer
 from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .result import Translation, check_losses, settled, translated
 

@@ -11,11 +11,11 @@ from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
 from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
+from ..codec.caller_document_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
-from ..codec.document_to_json_bytes import stream_bytes
 from ..codec.faults import unsaid
-from ..codec.sse_frame_reader import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.sse_splitter import Frame
+from ..codec.stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter

@@ -20,10 +20,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import TransportError
-from .deadlines import Deadlines
 from .http_client_interface import Address, Headers, Limits, Post
 from .large_body_joining import LARGE
 from .request_head_and_decompression import request_head
+from .shared_deadline_timer import Deadlines
 from .upstream_answer import HIGH_WATER, Answer
 from .upstream_connection import Connection, Host
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from ..dialects import endpoints, get
-from ..endpoints.records import UpstreamForm
+from ..endpoints.dialect_endpoints_record import UpstreamForm
 from ..errors import ConfigError, WireError
 from .http_client_interface import Address
-from .upstream import REHEARSAL, Upstream
+from .upstream_config import REHEARSAL, Upstream
 
 USER_AGENT = "dragoman"
 _NOBODY = UpstreamForm()

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.canon import Event, Fault, Losses, Part, Request, Response, Stop, Text, ToolCall, Usage
-from dragoman.canon.fold import unfold
+from dragoman.canon.fold_and_unfold import unfold
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.runtime.events import RunEvent
 from dragoman.runtime.loop import Limits, Loop
 from dragoman.runtime.model_interface import Report
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.session import Session
+from dragoman.runtime.session_state import Session
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox
 

@@ -15,7 +15,7 @@ from dragoman.canon import Text, ToolCall, ToolResult, Usage
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, OutputError, Session, builtin, tool
 from dragoman.runtime.structured_output import output_format, read_output
-from dragoman.store.sqlite import SqliteStore
+from dragoman.store.sqlite_entry_store import SqliteStore
 from tests.unit.agent.rig import InTurn, Scripted, call, says
 
 

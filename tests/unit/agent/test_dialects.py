@@ -14,9 +14,9 @@ from dragoman.canon import Media, Text, ToolCall, ToolResult
 from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
-from dragoman.runtime.session import Session
+from dragoman.runtime.session_state import Session
 from dragoman.runtime.tool_interface import Outcome
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 from tests.e2e.clients import CITY, PAIR, PICTURE, RESULT
 from tests.e2e.scripted import MODELS, ROUTER_SEAL, Scripted, story
 from tests.seals import upstreams as sealing

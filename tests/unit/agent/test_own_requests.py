@@ -11,11 +11,11 @@ import pytest
 
 from dragoman.canon import Media, Request, Settings, Text, ToolCall, ToolResult, Turn
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
-from dragoman.runtime.session import Session
+from dragoman.runtime.session_state import Session
 from dragoman.runtime.upstreams import Net, UpstreamModel
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Limits
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 from tests.unit.agent.test_upstreams import Host, answer, asks, with_model
 
 SAID = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Fine."}]}, "finishReason": "STOP"}]}

@@ -12,10 +12,10 @@ from dragoman import lint
 from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Reasoning, Seal, Start, Stop, ToolCall, ToolResult
 from dragoman.dialects import names
 from dragoman.runtime.events import Finished, Lost
+from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
-from dragoman.runtime.session import Session
-from dragoman.runtime.upstream_request import exported
+from dragoman.runtime.session_state import Session
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 
 SEAL = Seal("anthropic", "c2VhbA==", model="m")

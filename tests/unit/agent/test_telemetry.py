@@ -14,7 +14,7 @@ from dragoman.canon import Fault, Response, Stop, Text, Turn, Usage
 from dragoman.errors import ConfigError
 from dragoman.runtime import telemetry
 from dragoman.runtime.events import Content, ToolCallRequest
-from dragoman.runtime.session import Session
+from dragoman.runtime.session_state import Session
 from dragoman.runtime.telemetry import Lines, OpenTelemetry
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says

@@ -28,7 +28,7 @@ from dragoman.canon import (
     Turn,
     Usage,
 )
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.errors import ConfigError, FaultError
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
@@ -36,7 +36,7 @@ from dragoman.runtime.model_answer import SideQuestion, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Limits
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 
 Json = Any
 Said = tuple[int, Mapping[str, str], Json]

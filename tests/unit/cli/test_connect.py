@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dragoman.cli import client_rows
+from dragoman.cli.client_settings_edits import merged
 from dragoman.cli.main import main
-from dragoman.cli.settings_files import merged
 from dragoman.errors import ConfigError
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from dragoman.cli import demo, tool_cycle
+from dragoman.cli import demo, rehearsal_tool_cycle
 from dragoman.cli.main import main
-from dragoman.cli.tool_cycle import Played
+from dragoman.cli.rehearsal_tool_cycle import Played
 from dragoman.dialects import names
 
 
@@ -28,8 +28,8 @@ def test_a_cycle_that_loses_the_result_fails(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_cycle_notices_a_result_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_cycle, "tool_results", lambda *_, **__: [])
-    assert tool_cycle.play("openai-chat", "gemini").problem == "the result did not arrive"
+    monkeypatch.setattr(rehearsal_tool_cycle, "tool_results", lambda *_, **__: [])
+    assert rehearsal_tool_cycle.play("openai-chat", "gemini").problem == "the result did not arrive"
 
 
 def test_the_conversation_of_show_is_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from dragoman.cli.main import main
 from dragoman.runtime.builtin_tools.save_memory import FILE
 from dragoman.store import Entry
-from dragoman.store.sqlite import SqliteStore, usual_file
+from dragoman.store.sqlite_entry_store import SqliteStore, usual_file
 from dragoman.store.upstream_keys import UpstreamKeys
 
 

@@ -136,7 +136,7 @@ def test_the_address_is_pasted_where_the_browser_is_elsewhere(
 
 
 def test_the_name_of_an_upstream_does_not_lead_out_of_the_folder(home: Path) -> None:
-    from dragoman.store.google_logins import google_login_file
+    from dragoman.store.user_files import google_login_file
 
     assert google_login_file({"HOME": str(home)}, "../../x").parent == _stored(home).parent
 

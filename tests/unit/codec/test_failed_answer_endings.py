@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import StreamTranslator
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Text
 from dragoman.canon.response import Response, Stop
 from dragoman.codec.failed_answer_endings import failure, with_failure

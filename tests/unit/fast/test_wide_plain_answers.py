@@ -10,7 +10,7 @@ import pytest
 
 import dragoman
 from dragoman import fast
-from dragoman.translate import with_fast_memories
+from dragoman.translate import with_fast_shortcuts
 
 USAGE = {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8}
 CHAT_USAGE = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
@@ -82,9 +82,9 @@ def test_the_short_way_gives_the_same_as_the_long_way(name: str, target: str) ->
     if source == target:
         pytest.skip("bytes of one dialect pass unchanged")
     body = json.dumps(answer).encode()
-    way = with_fast_memories._short_way(source, target)
+    way = with_fast_shortcuts._short_way(source, target)
     assert way is not None
-    short = with_fast_memories._plain_response(body, way, None, None, 0, "auto", None, None)
+    short = with_fast_shortcuts._plain_response(body, way, None, None, 0, "auto", None, None)
     fast.off()
     long = dragoman.translate_response(body, source=source, target=target)
     assert short is not None

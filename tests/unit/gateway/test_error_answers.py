@@ -16,7 +16,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import FaultError
 from dragoman.gateway.http.server import IncomingRequest, Reply
-from dragoman.translate.error_answers import error_in, is_answer
+from dragoman.translate.errors_with_status_200 import error_in, is_answer
 
 from .rig import DIALECTS, Behind, Told, between, run
 

@@ -16,7 +16,7 @@ from dragoman.canon.events import Fault
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.exchange.exchange_log import text
+from dragoman.gateway.exchange.exchange_log_lines import text
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .loopback import Scripted, ask, through

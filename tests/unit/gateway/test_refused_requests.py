@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
-from dragoman.gateway.exchange.exchange_log import MAX_REFUSALS, ExchangeLog
+from dragoman.gateway.exchange.exchange_log_lines import MAX_REFUSALS, ExchangeLog
 from dragoman.gateway.http.server import Server
 
 from .rig import DIALECTS, Behind, Front, between, path_of, read_answer, run, whole

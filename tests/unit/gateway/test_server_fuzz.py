@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
-from dragoman.transport.deadlines import Deadlines
+from dragoman.transport.shared_deadline_timer import Deadlines
 
 BOUNDS = Bounds(head=600, body=400)
 _ANSWER = re.compile(

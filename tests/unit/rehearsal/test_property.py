@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dragoman import rehearsal
 from dragoman.canon import Choice, Fault, Format, Request, Response, Text, Tool, ToolCall, Turn
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import names
 from dragoman.rehearsal import pattern_samples, schema_check
 from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted

@@ -8,7 +8,7 @@ import pytest
 
 from dragoman import ConfigError, rehearsal
 from dragoman.canon import Choice, Fault, Opaque, Reasoning, Request, Response, Stop, Text, ToolCall, Turn, Usage
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.rehearsal import SCENARIOS, Script, Step, read_script, thinking
 from dragoman.rehearsal.script import Call, Thought, Trouble, Words
 from tests.unit.rehearsal.desk import TOOLS, WEATHER, after, called, events, fault, request, respond, said

@@ -12,7 +12,7 @@ import pytest
 import dragoman
 from dragoman import rehearsal
 from dragoman.canon import Choice, Fault, Format, Media, Request, Response, Text
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from tests.oracles import grammar, official

@@ -11,12 +11,12 @@ import pytest
 
 from dragoman import lint
 from dragoman.canon import Text, Turn
-from dragoman.cli import stored_conversations
+from dragoman.cli import conversation_log_run
 from dragoman.errors import ConfigError
 from dragoman.runtime.conversation_store import KIND, ConversationStore, find
-from dragoman.runtime.session import Session
+from dragoman.runtime.session_state import Session
 from dragoman.store import Entry
-from dragoman.store.sqlite import SqliteStore
+from dragoman.store.sqlite_entry_store import SqliteStore
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 
 
@@ -115,7 +115,7 @@ def test_in_the_middle_of_a_step_its_results_are_exported_too(
         keeper = ConversationStore(store, "/w", pytest.fail)
         ran(loop(model, [Plain("look", kind="edit")], save=keeper), session, most=3)
     assert session.step == "calls" and list(session.results) == ["a"]
-    stored_conversations.export(session.id, "openai-chat", "", "text")
+    conversation_log_run.export(session.id, "openai-chat", "", "text")
     written = capsysbinary.readouterr().out
     said = {one["tool_call_id"]: one["content"] for one in json.loads(written)["messages"] if one["role"] == "tool"}
     assert said["a"] == "18 degrees" and "not run" in said["b"]

@@ -12,7 +12,7 @@ from dragoman.cli.main import main
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Policy, Session
 from dragoman.runtime.edit_journal import KIND, undo
-from dragoman.store.sqlite import SqliteStore
+from dragoman.store.sqlite_entry_store import SqliteStore
 from tests.unit.agent.rig import InTurn, call, says
 
 OLD = b"\xef\xbb\xbfold\r\n"

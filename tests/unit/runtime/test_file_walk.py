@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.runtime import file_walk, gitignore, globs
-from dragoman.runtime.confine import Place
 from dragoman.runtime.tool_interface import ToolError
+from dragoman.runtime.workspace_file_access import Place
 from tests.unit.runtime.test_files import fill
 
 PATHS = [

@@ -19,7 +19,7 @@ from dragoman.runtime.builtin_tools import endpoint_of, tools
 from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
 from dragoman.runtime.events import WebSearchBegin, WebSearchEnd
 from dragoman.runtime.tool_interface import ToolEnvironment
-from dragoman.transport.search_service import SearchService
+from dragoman.transport.search_service_config import SearchService
 from tests.unit.agent.rig import Scripted, begun, loop, ran, says
 
 ROWS = [{"url": "https://a.example", "title": "A", "content": "about a", "description": "about a"}]

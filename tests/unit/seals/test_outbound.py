@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman.canon import Fault, Finish, PartDelta, PartEnd, PartStart, Request, Response, Start, Stop, Turn
 from dragoman.canon.events import Event
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.codec import packed_seals
 from dragoman.codec.packed_seals import Origin

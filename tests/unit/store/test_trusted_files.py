@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from dragoman.errors import ConfigError
-from dragoman.store.secret import data_folder
-from dragoman.store.sqlite import SqliteStore
+from dragoman.store.sqlite_entry_store import SqliteStore
 from dragoman.store.trusted_files import NAME, TrustedFiles, real_path
-from dragoman.store.user_files import config_folder, read_own_file, write_own_file
+from dragoman.store.user_files import config_folder, data_folder, read_own_file, write_own_file
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dragoman.codec import cache_memory_budget, json_text
 from dragoman.dialects import get
 from dragoman.errors import ConfigError
 from dragoman.seals.vault import MemoryVault
-from dragoman.translate import restore, with_fast_memories
+from dragoman.translate import restore, with_fast_shortcuts
 
 GEMINI, ANTHROPIC = get("gemini"), get("anthropic")
 
@@ -89,7 +89,7 @@ def test_what_is_remembered_of_fields_is_bounded() -> None:
         assert (read(body, 0, None) is not None) is short
         made = dragoman.translate_response(body, source="openai-responses", target="anthropic")
         assert [loss.path for loss in made.losses].count(f"/output/{many - 1}/id") == 1
-    assert with_fast_memories._dropped.cache_clear in cache_memory_budget._CACHES  # `forget` empties it
+    assert with_fast_shortcuts._dropped.cache_clear in cache_memory_budget._CACHES  # `forget` empties it
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])

@@ -14,11 +14,11 @@ from dragoman import dialects as dialect_folder
 from dragoman.canon.losses import Loss
 from dragoman.canon.parts import Seal
 from dragoman.codec import packed_seals
-from dragoman.codec.document_to_json_bytes import as_bytes, loose_bytes
+from dragoman.codec.caller_document_bytes import as_bytes, loose_bytes
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
 from dragoman.errors import ConfigError, LossError, WireError
-from dragoman.translate import with_fast_memories
+from dragoman.translate import with_fast_shortcuts
 
 CHAT: dict[str, Any] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
 MESSAGES: dict[str, Any] = {"model": "claude-opus-5", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
@@ -481,7 +481,7 @@ def kin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
     monkeypatch.setattr(dialect_folder, "_plugged", lambda name: dialect if name == "test-kin" else None)
     yield dialect
     dialect_folder.get.cache_clear()
-    with_fast_memories._short_way.cache_clear()
+    with_fast_shortcuts._short_way.cache_clear()
 
 
 def test_what_kin_understands_is_no_loss(kin: Dialect) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.deadlines import Deadlines
 from dragoman.transport.http_client import Address, Limits, Pool
+from dragoman.transport.shared_deadline_timer import Deadlines
 from dragoman.transport.upstream_connection import Connection, Host
 
 from .test_http_client import answering, get, plain, read_request, run

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.transport.model_window_and_prices import FREE, shown_cost, window_and_prices
-from dragoman.transport.upstream import REHEARSAL, Upstream
+from dragoman.transport.upstream_config import REHEARSAL, Upstream
 
 OWN = Upstream("anthropic")
 WINDOW = WindowAndPrices(1_000_000, 128_000)

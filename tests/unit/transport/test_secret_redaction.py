@@ -17,7 +17,7 @@ from dragoman.transport.secret_redaction import (
     upstream_secrets,
     without_secrets,
 )
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 
 
 @pytest.mark.parametrize(

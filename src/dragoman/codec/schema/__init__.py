@@ -13,7 +13,7 @@ from .copy_limit import UNFOLDING, TooManyCopies, allowance
 from .document_writer import build_document, build_nothing
 from .keywords import REFS
 from .number_preserving_json import MAX_NESTING, decode, encode, too_deep
-from .openapi import from_openapi
+from .openapi_to_json_schema import from_openapi
 from .ref_and_allof_layers import Job
 from .source_document import Document
 from .subset import Change, Path, Subset

@@ -24,7 +24,7 @@ from .tools import read_tools, write_tools
 from .wire import NAME
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...endpoints.dialect_endpoints_record import Endpoints
 
 _BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"})
 _SETTINGS = ("max_tokens", "stop_sequences", "thinking", "output_config", "anthropic_version")

@@ -18,7 +18,7 @@ from ...codec.answer_ids import MESSAGES, in_form
 from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
-from ...fast.plain_answers import (
+from ...fast.plain_answer_form import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,
@@ -35,7 +35,7 @@ from ...fast.repeated_frames import RepeatedFrame
 from .message_writer import DIRECT
 from .request import RequestReader, RequestWriter
 from .wire import NAME
-from .wire_strict import MESSAGE, REQUEST
+from .wire_by_block_type import MESSAGE, REQUEST
 
 
 class _Text(Exact, tag_field="type", tag="text"):

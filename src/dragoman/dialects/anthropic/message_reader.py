@@ -24,7 +24,7 @@ from . import wire
 from .compaction import KIND as COMPACTION
 from .compaction import read_compaction
 from .hosted_calls import read_hosted
-from .wire_strict import admit_content, misplaced
+from .wire_by_block_type import admit_content, misplaced
 
 BLOCK = "dragoman.block"
 """The extra with the original block, on a text that replaces a block that only this dialect has."""

@@ -20,16 +20,16 @@ from ...codec.results_after_calls import results_after_calls
 from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
+from .added_tools_to_declarations import adds_tools, merged
 from .beta_header import ask_for
 from .context_management import read_edits, write_edits
 from .history_writer import STRANGE_ROLE, History
 from .hosted_tools import BETA, SERVERS, chosen, mcp_servers, with_servers
-from .late_tools import adds_tools, merged
 from .message_reader import marked, read_content
 from .message_writer import BlockWriter
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
-from .wire_strict import admit_request
+from .wire_by_block_type import admit_request
 
 _BINDING = "thinking-binding-controls-2026-08-01"
 _THREAD = "thread"

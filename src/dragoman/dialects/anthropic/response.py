@@ -28,7 +28,7 @@ from . import wire
 from .history_writer import History
 from .message_reader import marked, read_content
 from .message_writer import BlockWriter
-from .wire_strict import admit_answer
+from .wire_by_block_type import admit_answer
 
 _REASONS: dict[str, StopReason] = {
     "end_turn": "stop",

@@ -18,8 +18,8 @@ from ...codec.dialect_extras import NULL, Fields, carried, gather
 from ...codec.failed_answer_endings import events_of_whole_answer
 from ...codec.faults import broken_off, is_empty_field
 from ...codec.packed_seals import origin
-from ...codec.sse_frame_reader import FrameReader
 from ...codec.sse_splitter import Splitter
+from ...codec.stream_reader_base import FrameReader
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
 from ...context import Context
@@ -30,7 +30,7 @@ from .faults import fault_from
 from .hosted_calls import read_hosted
 from .message_reader import WRAPPED, read_block, read_citations, unwrapped
 from .response import explanation, read_response, read_stop, read_usage
-from .wire_strict import read_event, sort_out_block
+from .wire_by_block_type import read_event, sort_out_block
 
 _FIGURES = Fields(*wire.Usage.__struct_fields__)
 _OPENING = "input_json_delta?"

@@ -17,7 +17,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
 from ...codec.failed_answer_endings import cut_short, failure, flawed, unusable
 from ...codec.media import missing
-from ...codec.sse_frame_reader import Template
+from ...codec.stream_reader_base import Template
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
 from . import wire

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.records import Client
+from ...endpoints.dialect_endpoints_record import Client
 from ..gemini import conformance_client as gemini
 
 

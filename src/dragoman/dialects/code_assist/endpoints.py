@@ -8,7 +8,7 @@ from typing import Any
 
 from ...canon.request import Settings
 from ...codec import json_text
-from ...endpoints.records import (
+from ...endpoints.dialect_endpoints_record import (
     AgentForm,
     Call,
     Claim,

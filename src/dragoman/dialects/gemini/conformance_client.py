@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.records import Client
+from ...endpoints.dialect_endpoints_record import Client
 
 
 def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from ...canon.request import Request
 from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import NULL
-from ...codec.model_name_prefixes import bare
+from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
-from ...fast.plain_answers import (
+from ...fast.plain_answer_form import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,

@@ -15,7 +15,7 @@ from ...codec import json_text, service_tiers
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import Fields, carried, gather
 from ...codec.failed_answer_endings import finer, in_order, lose_missing_call, lose_stop
-from ...codec.model_name_prefixes import bare
+from ...codec.google_model_path_removal import bare
 from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from ...errors import WireError

@@ -20,8 +20,8 @@ from ...codec import json_array_splitter, json_text, sse_splitter
 from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import cut_short
 from ...codec.faults import broken_off, is_empty_field
-from ...codec.late_answer_id_and_model import report_id, report_model
-from ...codec.sse_frame_reader import FrameReader, starts_part
+from ...codec.late_id_and_model_losses import report_id, report_model
+from ...codec.stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
 from ...context import Context

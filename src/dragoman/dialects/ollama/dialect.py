@@ -23,7 +23,7 @@ from .tools import read_tools, write_tools
 from .wire import NAME
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...endpoints.dialect_endpoints_record import Endpoints
 
 _TAGGED = re.compile(r"(?:[a-z][a-z0-9._-]*:[a-z0-9][a-z0-9._-]*|llama[0-9][0-9.]*)$").match
 """A model name as Ollama's library spells it: with a tag (`qwen3:4b`), or one of Meta's models without a dash

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from ...endpoints.records import (
+from ...endpoints.dialect_endpoints_record import (
     CREATED_DAY,
     AgentForm,
     Call,

@@ -17,7 +17,7 @@ from ...codec import json_text
 from ...codec.failed_answer_endings import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson_splitter import one_line
-from ...codec.sse_frame_reader import Template
+from ...codec.stream_reader_base import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire

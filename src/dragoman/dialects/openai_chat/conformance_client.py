@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.records import Client
+from ...endpoints.dialect_endpoints_record import Client
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("id", "type", "function")

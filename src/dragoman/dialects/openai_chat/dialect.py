@@ -23,7 +23,7 @@ from .tools import read_tools, write_tools
 from .wire import NAME, NOISE
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...endpoints.dialect_endpoints_record import Endpoints
 
 _GPT = re.compile(r"(?:ft:)?(?:gpt-[34]|gpt-5|chatgpt|o[1345](?:-|$))").match
 _SETTINGS = (

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.openai_shared_values import BASE_URL, HEADERS
-from ...endpoints.records import (
+from ...endpoints.dialect_endpoints_record import (
     OPENAI_LISTS,
     Call,
     Claim,
@@ -21,6 +20,7 @@ from ...endpoints.records import (
     StreamForm,
     UpstreamForm,
 )
+from ...endpoints.openai_shared_values import BASE_URL, HEADERS
 from . import NAME
 
 _AZURE = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions\Z")

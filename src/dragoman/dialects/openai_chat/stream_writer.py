@@ -11,7 +11,7 @@ from ...codec.call_ids import to_chat_client
 from ...codec.failed_answer_endings import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.packed_seals import pack
-from ...codec.sse_frame_reader import Template
+from ...codec.stream_reader_base import Template
 from ...context import Context
 from . import wire
 from .answer_images import FIELD as IMAGES

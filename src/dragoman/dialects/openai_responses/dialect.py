@@ -23,7 +23,7 @@ from .tools import read_tools, write_tools
 from .wire import NAME
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...endpoints.dialect_endpoints_record import Endpoints
 
 _ITEMS = frozenset(
     {

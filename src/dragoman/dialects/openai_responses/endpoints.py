@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.openai_shared_values import BASE_URL, HEADERS
-from ...endpoints.records import (
+from ...endpoints.dialect_endpoints_record import (
     OPENAI_LISTS,
     Call,
     Claim,
@@ -24,6 +23,7 @@ from ...endpoints.records import (
     TokenCounts,
     UpstreamForm,
 )
+from ...endpoints.openai_shared_values import BASE_URL, HEADERS
 from . import NAME
 
 _STORED = re.compile(r"/v1/(?P<verb>responses|conversations)(?:/(?P<rest>.+))?\Z")

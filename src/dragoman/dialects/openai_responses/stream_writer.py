@@ -31,7 +31,7 @@ from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
 from ...codec.failed_answer_endings import cut_short, flawed
 from ...codec.media import missing
-from ...codec.sse_frame_reader import Template
+from ...codec.stream_reader_base import Template
 from ...context import Context
 from . import wire
 from .client_tools import has_own_item, own_item

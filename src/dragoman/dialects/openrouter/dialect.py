@@ -27,7 +27,7 @@ from .tools import read_tools, write_tools
 from .wire import NAME, NOISE
 
 if TYPE_CHECKING:
-    from ...endpoints.records import Endpoints
+    from ...endpoints.dialect_endpoints_record import Endpoints
 
 _FIELDS = ("provider", "plugins", "models", "transforms", "route", "top_a", "include_reasoning", "deferred_tools")
 

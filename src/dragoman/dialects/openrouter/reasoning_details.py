@@ -262,7 +262,7 @@ def new_detail(text: str, seal: Seal | None, index: int, call_id: str = "") -> d
 
 
 def _is_entry(seal: Seal) -> bool:
-    """Whether the seal of a call or a text is an entry of this dialect (`seals/same_account.py`)."""
+    """Whether the seal of a call or a text is an entry of this dialect (`seals/openrouter_seal_conversion.py`)."""
     return seal.dialect == NAME and json_text.is_object(seal.data)
 
 

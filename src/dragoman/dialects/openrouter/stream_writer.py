@@ -12,7 +12,7 @@ from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, is_stored_e
 from ...canon.response import Stop
 from ...codec import json_text, packed_seals, service_tiers
 from ...codec.failed_answer_endings import cut_short
-from ...codec.sse_frame_reader import Template
+from ...codec.stream_reader_base import Template
 from ...context import Context
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.reasoning_details import TEXT

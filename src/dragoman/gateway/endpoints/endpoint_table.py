@@ -16,8 +16,8 @@ from urllib.parse import parse_qs, unquote
 
 from msgspec import structs
 
-from ...endpoints.records import Call as Call
-from ...endpoints.records import Claim, Endpoints, Query
+from ...endpoints.dialect_endpoints_record import Call as Call
+from ...endpoints.dialect_endpoints_record import Claim, Endpoints, Query
 from ...errors import ConfigError
 
 

@@ -18,14 +18,14 @@ from typing import Any
 import msgspec
 
 from ...dialects import endpoints
-from ...endpoints.listed_models import read_list
-from ...endpoints.records import Model
+from ...endpoints.dialect_endpoints_record import Model
+from ...endpoints.model_list_reader import read_list
 from ...facts import profiles
 from ...transport.model_window_and_prices import window_and_prices
-from ...transport.upstream import own_host
+from ...transport.upstream_config import own_host
 from ..config import REHEARSAL, Upstream
 from ..exchange import upstream_headers_and_key
-from ..exchange.side_requests import SideAnswer, ask_upstream
+from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream
 from ..services import Services
 
 SECONDS = 4.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...canon.response import Usage
 from ...transport.model_window_and_prices import window_and_prices
-from ...transport.upstream import REHEARSAL
+from ...transport.upstream_config import REHEARSAL
 from ..config import Config
 from .recent_exchanges import Exchange
 

@@ -20,8 +20,8 @@ from ...dialects import get, is_known
 from ...errors import DragomanError
 from ..config import Config
 from .exchange_cost import cost_of
-from .exchange_report import clean_texts, is_stream, summary, usage
 from .recent_exchanges import Exchange, as_recording
+from .recorded_exchange_report import clean_texts, is_stream, summary, usage
 
 WORDS = 160
 """Characters of a question or an answer that a row shows."""

@@ -16,7 +16,7 @@ from ...codec.cache_memory_budget import small_cache
 from ...dialects import endpoints, installed
 from ...transport.http_client_interface import Headers
 from ...transport.response_head_reader import HeadShape, ResponseHead
-from ...transport.upstream import REHEARSAL
+from ...transport.upstream_config import REHEARSAL
 
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})
 """Headers with the same meaning for all upstreams."""

@@ -1,7 +1,7 @@
 """The recent exchanges: one record for each, kept in memory, limited by number and by bytes.
 
 During an exchange only references to existing bytes are kept. The data for readers (canon, usage, text without secrets)
-is made on request (`exchange_report.py`).
+is made on request (`recorded_exchange_report.py`).
 """
 
 from __future__ import annotations

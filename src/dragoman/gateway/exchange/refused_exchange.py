@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault
-from ...codec.json_mistakes import json_mistake
+from ...codec.json_error_location import json_mistake
 from ...dialects import endpoints, get
 from ...errors import LossError, RepairError, WireError
-from ...transport.upstream import wanting
+from ...transport.upstream_config import wanting
 from ..config import REHEARSAL, Config
 
 

@@ -16,12 +16,12 @@ from ...codec.surrogates.documents import without_surrogates
 from ...context import Context
 from ...dialect import Dialect
 from ...dialects import endpoints, get
-from ...endpoints.records import Call
+from ...endpoints.dialect_endpoints_record import Call
 from ...errors import WireError
 from ...lint.runner import lint
 from ..config import REHEARSAL
-from ..http.answer_framing import array_frames
 from ..http.server import Reply
+from .dialect_stream_framing import array_frames
 
 Headers = list[tuple[str, str]]
 

@@ -21,37 +21,39 @@ from ...canon.losses import Loss
 from ...codec import json_text
 from ...codec.packed_seals import MARK_BYTES
 from ...dialects import get
-from ...endpoints.records import Call
+from ...endpoints.dialect_endpoints_record import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ...fast.remembered_requests import Known
 from ...seals.vault import keep
-from ...translate.error_answers import is_answer
+from ...translate.errors_with_status_200 import is_answer
 from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
-from ...translate.with_fast_memories import known_beginning, translate_with
+from ...translate.with_fast_shortcuts import known_beginning, translate_with
 from ...transport.http_client_interface import Answer, Post, too_long
 from ...transport.response_head_reader import NONE
 from ...transport.retry import wait
 from ..config import REHEARSAL, Route
-from ..http.answer_framing import media_type
 from ..http.recording_reply import RecordingReply
 from ..http.server import Gone, IncomingRequest, Reply
 from ..services import Services
 from . import (
     child_tasks,
-    fault_messages,
     forwarded_headers,
     rehearsal_upstream,
     stream_whole_conversion,
+    upstream_fault_messages,
     upstream_headers_and_key,
 )
+from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
 from .child_process import LARGE, SMALL, NotedVault, takes_long
-from .failover import Failover
+from .dialect_stream_framing import media_type
+from .failover_order import Failover
 from .fault_reactions import TABLE
 from .gateway_secrets import print_failure
 from .memory_seal_vault import ClientVault
-from .prepared_upstream_calls import HOPS, INSTANCE, UpstreamPlan
+from .non_generation_upstream_calls import SideAnswer
+from .non_generation_upstream_calls import ask_upstream as aside
 from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
 from .refused_exchange import (
     Refused,
@@ -66,8 +68,6 @@ from .refused_exchange import (
 )
 from .routes import Choice
 from .seal_refusals import refuses_seals
-from .side_requests import SideAnswer
-from .side_requests import ask_upstream as aside
 from .stream_reply import StreamReply, Translator
 from .upstream_faults import UpstreamFaults
 from .upstream_key_faults import key_missing
@@ -500,7 +500,7 @@ class Relay:
                 body = await answer.read(bounds.answer, bounds.idle)
             exchange.answered = body
         except TransportError as error:
-            fault = fault_messages.unanswered(error, plan.choice.name)
+            fault = upstream_fault_messages.unanswered(error, plan.choice.name)
             if error.kind == "timeout":
                 self._faults.late = fault
             return fault

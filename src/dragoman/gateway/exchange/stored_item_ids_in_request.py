@@ -1,4 +1,4 @@
-"""Items of a Responses request that the upstream completes from its own store, by their id.
+"""Finds the items of a Responses request that the upstream completes from its own store, by their id.
 
 Where several clients share the gateway's key, such an id gives access to everything that the upstream stores under that
 key. So the gateway finds these items, and forwards only ids that the client itself has received

@@ -16,16 +16,16 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...context import Context
 from ...dialects import get
-from ...endpoints.records import Call
+from ...endpoints.dialect_endpoints_record import Call
 from ...errors import TransportError, WireError
 from ...translate.stream_passthrough import PassThrough
 from ...transport.http_client_interface import Answer
 from ..config import Bounds
-from ..http.answer_framing import array_frames, keep_alive, media_type
 from ..http.server import Reply
-from .fault_messages import unanswered
+from .dialect_stream_framing import array_frames, keep_alive, media_type
 from .frame_secret_search import SecretSearch, has_error
 from .recent_exchanges import Recording
+from .upstream_fault_messages import unanswered
 
 BURST = 4096
 """Bytes of a piece that is translated in two steps when a stream begins."""

@@ -7,14 +7,14 @@ Everything stays within the upstream's dialect: the result is what the upstream 
 from __future__ import annotations
 
 from ...canon.events import Fault
-from ...canon.fold import fold, unfold
+from ...canon.fold_and_unfold import fold, unfold
 from ...canon.parts import ToolCall
 from ...codec import json_text
 from ...codec.failed_answer_endings import ended
 from ...context import Context
 from ...dialects import endpoints, get
 from ...errors import FaultError
-from ...translate.error_answers import read_answer
+from ...translate.errors_with_status_200 import read_answer
 
 
 def whole(stream: bytes, dialect: str) -> bytes:

@@ -16,11 +16,11 @@ from ...transport.http_client_interface import Answer
 from ...transport.retry import until
 from ...transport.secret_redaction import Redactor
 from ..services import Services
-from . import fault_messages
+from . import upstream_fault_messages
+from .cached_upstream_plans import UpstreamPlan
 from .fault_reactions import KEY_REFUSED, Origin
 from .frame_secret_search import SecretSearch
 from .gateway_secrets import passed_on
-from .prepared_upstream_calls import UpstreamPlan
 from .recent_exchanges import Exchange
 from .routes import Choice
 from .upstream_key_faults import key_refused, refuses_key
@@ -50,12 +50,12 @@ class UpstreamFaults:
         body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
         self._exchange.answered = body
         if answer.status < 400:
-            return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
+            return upstream_fault_messages.redirected(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
         if fault.retry_after is None:
             seconds = until(answer.header("retry-after"), self._services.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
-        verbatim = choice.upstream.dialect == self._dialect and fault_messages.readable(fault)
+        verbatim = choice.upstream.dialect == self._dialect and upstream_fault_messages.readable(fault)
         fault = self.described(fault, choice, body)
         if verbatim and fault.code != KEY_REFUSED and body.lstrip()[:1] == b"{":
             self.verbatim = (fault, body, answer.status)
@@ -66,14 +66,14 @@ class UpstreamFaults:
         fault."""
         if self.origin == "upstream" and refuses_key(fault, body):
             return key_refused(fault, choice.name, choice.upstream)
-        return fault_messages.named(fault, choice.name)
+        return upstream_fault_messages.named(fault, choice.name)
 
     def misread(self, plan: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
         """The fault of a good status whose body is not in the upstream's dialect."""
         status = self._exchange.answer_status
         # Redact before the quotation is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
-        return fault_messages.misread(plan.choice.name, status, asked.target, problem, quoted)
+        return upstream_fault_messages.misread(plan.choice.name, status, asked.target, problem, quoted)
 
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""

@@ -9,7 +9,7 @@ from ...dialects import endpoints, installed
 from ...transport import upstream_url_and_headers
 from ...transport.http_client_interface import Post
 from ...transport.request_head_and_decompression import prepared
-from ...transport.upstream import Upstream
+from ...transport.upstream_config import Upstream
 from ...transport.upstream_url_and_headers import address, auth, counting, fitted, host, joined, place, target
 from .forwarded_headers import to_upstream
 

@@ -16,9 +16,9 @@ import msgspec
 
 from ...canon.events import Fault
 from ...errors import ConfigError
-from ...transport.upstream import Upstream
-from .fault_messages import readable
+from ...transport.upstream_config import Upstream
 from .fault_reactions import KEY_REFUSED
+from .upstream_fault_messages import readable
 from .upstream_headers_and_key import auth
 
 LOOKED = 4000

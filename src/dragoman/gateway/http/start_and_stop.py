@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError
-from ...store.secret import installation_secret
+from ...store.installation_secret import installation_secret
 from ..app import Gateway
 from ..config import Config
-from ..exchange.exchange_log import ExchangeLog
-from ..startup_checks import check_upstreams
+from ..exchange.exchange_log_lines import ExchangeLog
+from ..upstream_startup_checks import check_upstreams
 from .exchanges_of_other_workers import OtherWorkers
 from .server import Bounds, Server
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import confine, file_filters, file_walk, globs
-from ..confine import Place
+from .. import file_walk, globs, ignore_options, workspace_file_access
 from ..file_walk import Entry
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..workspace_file_access import Place
 
 ALWAYS_OUT = (".git/", "node_modules/")
 
@@ -46,15 +46,15 @@ class Glob(Tool):
         if ".." in pattern.split("/"):
             return "The pattern must not lead out of the folder that is searched."
         globs.compiled(pattern, arguments.get("case_sensitive", False))
-        confine.place(arguments.get("path") or ".", around.workspace)
+        workspace_file_access.place(arguments.get("path") or ".", around.workspace)
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         pattern, given = arguments["pattern"], arguments.get("path")
         folders = [given] if given else [str(root) for root in around.workspace]
-        places = [confine.place(folder, around.workspace) for folder in folders]
+        places = [workspace_file_access.place(folder, around.workspace) for folder in folders]
         for where in places:
-            status = confine.status(where)
+            status = workspace_file_access.status(where)
             if status is None:
                 raise ToolError("file_not_found", f"Search path does not exist: {where.path}")
             if not stat.S_ISDIR(status.st_mode):
@@ -63,12 +63,12 @@ class Glob(Tool):
         matched: list[Entry] = []
         skipped: list[Entry] = []
         for where in places:
-            found = file_filters.ignores(where, options).also(where.path, ALWAYS_OUT)
+            found = ignore_options.ignores(where, options).also(where.path, ALWAYS_OUT)
             base, wanted = _from(pattern, where, arguments.get("case_sensitive", False))
             entries = await file_walk.gathered(file_walk.files(where, found, around.workspace, skipped))
             matched += [entry for entry in entries if wanted.fullmatch(entry.path.relative_to(base).as_posix())]
         within = ", ".join([str(where.path) for where in places])
-        left_out = file_filters.counted(skipped)
+        left_out = ignore_options.counted(skipped)
         if not matched:
             message = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
             return Outcome(message, "No files found")

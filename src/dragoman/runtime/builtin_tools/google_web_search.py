@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
-from ...transport.search_service import SearchService
+from ...transport.search_service_config import SearchService
 from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from .. import confine, file_filters, file_walk, globs
+from .. import file_walk, globs, ignore_options, workspace_file_access
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
@@ -25,31 +25,31 @@ class ListDirectory(Tool):
                 "items": {"type": "string"},
                 "description": "Glob patterns of names to leave out.",
             },
-            "file_filtering_options": file_filters.OPTIONS,
+            "file_filtering_options": ignore_options.OPTIONS,
         },
         "required": ["path"],
     }
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-        confine.place(arguments["path"], around.workspace)
+        workspace_file_access.place(arguments["path"], around.workspace)
         for pattern in arguments.get("ignore", ()):
             globs.compiled(pattern)
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        where = confine.place(arguments["path"], around.workspace)
-        status = confine.status(where)
+        where = workspace_file_access.place(arguments["path"], around.workspace)
+        status = workspace_file_access.status(where)
         if status is None:
             raise ToolError("file_not_found", f"Directory not found or inaccessible: {where.path}")
         if not stat.S_ISDIR(status.st_mode):
             raise ToolError("path_is_not_a_directory", f"Path is not a directory: {where.path}")
-        found = file_filters.ignores(where, arguments.get("file_filtering_options"))
+        found = ignore_options.ignores(where, arguments.get("file_filtering_options"))
         entries = file_walk.listed(where, found, around.workspace)
         patterns = [globs.compiled(pattern) for pattern in arguments.get("ignore", ())]
         shown = [entry for entry in entries if not any(pattern.fullmatch(entry.path.name) for pattern in patterns)]
         skipped = [entry for entry in shown if entry.ignored]
         shown = sorted([entry for entry in shown if not entry.ignored], key=lambda entry: not entry.is_folder)
-        left_out = file_filters.counted(skipped)
+        left_out = ignore_options.counted(skipped)
         if not shown:
             message = f"Directory {where.path} is empty."
             return Outcome(f"{message} {left_out}".rstrip(), "Directory is empty.")

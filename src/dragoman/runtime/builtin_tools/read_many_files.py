@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...canon.parts import Media, Text
-from .. import confine, file_content, file_filters, file_walk, globs
-from ..confine import Place
+from .. import file_content, file_walk, globs, ignore_options, workspace_file_access
 from ..file_content import Lines
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..workspace_file_access import Place
 
 MAX_FILES = 1000
 MAX_CHARACTERS = 4_000_000
@@ -62,7 +62,7 @@ class ReadManyFiles(Tool):
                 "type": "boolean",
                 "description": "Leave out what is seldom meant, such as node_modules. True unless said.",
             },
-            "file_filtering_options": file_filters.OPTIONS,
+            "file_filtering_options": ignore_options.OPTIONS,
         },
         "required": ["paths"],
     }
@@ -71,7 +71,7 @@ class ReadManyFiles(Tool):
         for pattern in [*arguments["paths"], *arguments.get("include", ()), *arguments.get("exclude", ())]:
             globs.compiled(pattern)
         for pattern in [*arguments["paths"], *arguments.get("include", ())]:
-            confine.place(_fixed(pattern, around.workspace)[0] or ".", around.workspace)
+            workspace_file_access.place(_fixed(pattern, around.workspace)[0] or ".", around.workspace)
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
@@ -112,8 +112,8 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
     out += DEFAULT_EXCLUDES if arguments.get("useDefaultExcludes", True) else ()
     for given in [*arguments["paths"], *arguments.get("include", ())]:
         base, rest = _fixed(given, around.workspace)
-        where = confine.place(base or ".", around.workspace)
-        if confine.status(where) is None:
+        where = workspace_file_access.place(base or ".", around.workspace)
+        if workspace_file_access.status(where) is None:
             missed.append(f"{given} (not found)")
         elif rest or where.path.is_dir():
             rest = rest or ("**" if arguments.get("recursive", True) else "*")
@@ -123,7 +123,7 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
             if not below:
                 missed.append(f"{given} (no file matches)")
         elif left_out := file_walk.reason(
-            where, file_filters.ignores(Place(where.root, ()), options).also(where.root, out)
+            where, ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
         ):
             missed.append(f"{given} ({'git-ignored' if left_out == 'git' else 'ignored or excluded'})")
         else:
@@ -142,15 +142,15 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
     for folder in [Path(base)] if base.startswith("/") else [root / base for root in workspace]:
         if not folder.is_dir():
             continue
-        where = confine.place(folder, workspace)
-        known = file_filters.ignores(where, options).also(where.root, out)
-        top = file_filters.ignores(Place(where.root, ()), options).also(where.root, out)
+        where = workspace_file_access.place(folder, workspace)
+        known = ignore_options.ignores(where, options).also(where.root, out)
+        top = ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
         for entry in await file_walk.gathered(file_walk.files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
-                found = confine.place(entry.path, workspace)
+                found = workspace_file_access.place(entry.path, workspace)
                 if found.path != entry.path and file_walk.reason(found, top):
                     continue  # a link to an ignored file
-                relative = not base.startswith("/") and where.root == confine.real(workspace[0])
+                relative = not base.startswith("/") and where.root == workspace_file_access.real(workspace[0])
                 shown = entry.path.relative_to(where.root).as_posix() if relative else str(entry.path)
                 files.append(_File(found, shown, _names(pattern, entry.path)))
     return files

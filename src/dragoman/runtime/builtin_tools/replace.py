@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import confine, edit_matching, file_edit, text_file
+from .. import edit_matching, file_edit, text_file, workspace_file_access
 from ..file_edit import Edit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -53,7 +53,7 @@ class Replace(Tool):
 
 
 def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
-    where = confine.place(arguments["file_path"], around.workspace)
+    where = workspace_file_access.place(arguments["file_path"], around.workspace)
     path, old, new = where.path, arguments["old_string"], arguments["new_string"]
     expected = int(arguments.get("expected_replacements", 1))
     was = text_file.read(where)

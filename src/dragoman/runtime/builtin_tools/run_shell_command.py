@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from .. import confine, processes
+from .. import processes, workspace_file_access
 from ..processes import Ended, Left
 from ..sandbox_interface import ProcessStart, Sandbox
 from ..shell_programs import roots
@@ -99,7 +99,7 @@ class RunShellCommand(Tool):
             return "Command cannot be empty."
         if "\0" in arguments["command"]:
             return "Command cannot hold a zero byte."
-        where = confine.place(arguments.get("directory") or ".", around.workspace)
+        where = workspace_file_access.place(arguments.get("directory") or ".", around.workspace)
         if not os.path.isdir(where.path):
             return f"Directory does not exist: {where.path}"
         return None
@@ -108,8 +108,8 @@ class RunShellCommand(Tool):
         names, hidden = roots(arguments["command"])
         folder = ""
         if arguments.get("directory"):
-            found = confine.place(arguments["directory"], around.workspace).path
-            folder = "" if found == confine.place(".", around.workspace).path else str(found)
+            found = workspace_file_access.place(arguments["directory"], around.workspace).path
+            folder = "" if found == workspace_file_access.place(".", around.workspace).path else str(found)
         # On one line: a text of the model must not look like a command or like an answer.
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
@@ -129,7 +129,7 @@ class RunShellCommand(Tool):
         return self.sandbox is not None and bool(arguments.get("network"))
 
     def _start(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> ProcessStart:
-        folder = confine.place(arguments.get("directory") or ".", around.workspace).path
+        folder = workspace_file_access.place(arguments.get("directory") or ".", around.workspace).path
         environment = {**around.environment, **QUIET, **NO_FOUND_REPOSITORY}
         start = ProcessStart(self._shell.command(arguments["command"]), folder, environment, around.workspace)
         if self.sandbox is None:

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from ...store.user_files import require_only_owner_writes
-from .. import confine, file_edit, text_file
-from ..confine import Place
+from .. import file_edit, text_file, workspace_file_access
 from ..file_edit import Edit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..workspace_file_access import Place
 
 FILE = "memory.md"
 SECTION = "## Added memories"
@@ -71,7 +71,7 @@ def remembered(config: Path, file: Path | None = None) -> str:
 
 def _place(config: Path, file: Path | None) -> Place:
     """The place of the file. The user may have made it a link, so links are followed."""
-    where = confine.real(file or config / FILE)
+    where = workspace_file_access.real(file or config / FILE)
     return Place(where.parent, (where.name,))
 
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .. import confine, file_walk, globs, line_search, processes, text_file
-from ..confine import Place
+from .. import file_walk, globs, line_search, processes, text_file, workspace_file_access
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..workspace_file_access import Place
 
 MAX_MATCHES = 20_000
 MAX_LINE = 2000
@@ -66,7 +66,7 @@ class SearchFileContent(Tool):
             return "The pattern is empty."
         if arguments.get("include"):
             globs.compiled(arguments["include"])
-        where = confine.place(arguments.get("path") or ".", around.workspace)
+        where = workspace_file_access.place(arguments.get("path") or ".", around.workspace)
         if not os.path.isdir(where.path):
             return f"Path is not a directory: {where.path}"
         return None
@@ -78,7 +78,7 @@ class SearchFileContent(Tool):
         folders = [given] if given else [str(root) for root in around.workspace]
         matches: list[Match] = []
         for folder in folders:
-            where = confine.place(folder, around.workspace)
+            where = workspace_file_access.place(folder, around.workspace)
             matches += await self._searched(where, pattern, include, limit + 1 - len(matches), around)
         head = f"for pattern '{pattern}' in path \"{given or '.'}\"" + (f' (filter: "{include}")' if include else "")
         if not matches:
@@ -87,7 +87,7 @@ class SearchFileContent(Tool):
         matches = sorted(matches[:limit])
         noun = "match" if len(matches) == 1 else "matches"
         heading = f"Found {len(matches)} {noun} {head}" + (f" (results limited to {limit} matches)" if cut else "")
-        base = confine.place(folders[0], around.workspace).path
+        base = workspace_file_access.place(folders[0], around.workspace).path
         return Outcome(
             "\n".join([f"{heading}:", "---", *_grouped(matches, base)]),
             f"Found {len(matches)} {noun}" + (" (limited)" if cut else ""),
@@ -142,7 +142,7 @@ class _FileFilter:
         if known is None:
             steps = path.relative_to(self._where.root).parts
             known = not file_walk.reason(Place(self._where.root, steps), self._found, len(self._where.steps))
-            self._known[path] = known = known and confine.inside(path, self._workspace)
+            self._known[path] = known = known and workspace_file_access.inside(path, self._workspace)
         return known
 
 

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from ...canon.parts import Text
 from ...errors import DragomanError
-from .. import confine, edit_matching, file_edit, text_file
-from ..confine import Place
+from .. import edit_matching, file_edit, text_file, workspace_file_access
 from ..file_edit import Edit
 from ..text_file import TextFile
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
+from ..workspace_file_access import Place
 
 REMEMBERED = 32
 MAX_ASKED = 200_000
@@ -68,7 +68,7 @@ class SmartEdit(Tool):
         return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
     async def _planned(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
-        where = confine.place(arguments["file_path"], around.workspace)
+        where = workspace_file_access.place(arguments["file_path"], around.workspace)
         old, new = arguments["old_string"], arguments["new_string"]
         was = text_file.read(where)
         if was.was is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import confine, file_edit, text_file
+from .. import file_edit, text_file, workspace_file_access
 from ..file_edit import Edit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment
 
@@ -42,7 +42,7 @@ class WriteFile(Tool):
 
 
 def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
-    where = confine.place(arguments["file_path"], around.workspace)
+    where = workspace_file_access.place(arguments["file_path"], around.workspace)
     was = text_file.read(where)
     content = arguments["content"]
     if was.end == "\r\n" and "\r" not in content:

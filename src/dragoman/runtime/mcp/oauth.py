@@ -26,7 +26,7 @@ from msgspec import Struct
 from pydantic import AnyUrl, BaseModel
 
 from ... import __version__
-from ...store.logins import Logins
+from ...store.mcp_logins import Logins
 from ...transport.oauth_redirect import LoginError, LoopbackRedirect
 from .config import OAuthConfig, ServerConfig
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
-from ...store.logins import Logins
+from ...store.mcp_logins import Logins
 from ..tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from ..toolbox import Toolbox
 from . import result_content, tool_names

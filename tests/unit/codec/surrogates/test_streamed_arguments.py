@@ -8,7 +8,7 @@ import pytest
 
 from dragoman import StreamTranslator
 from dragoman.canon.events import PartDelta
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.canon.parts import ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.codec.surrogates.streamed_arguments import EscapedHalves

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.context import Context

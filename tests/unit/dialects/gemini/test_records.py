@@ -12,7 +12,7 @@ import msgspec
 
 from dragoman.canon import Fault
 from dragoman.canon.events import Event
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.oracles.corpus import base_id, records

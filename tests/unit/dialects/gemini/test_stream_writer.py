@@ -26,7 +26,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.events import Event
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from tests.unit.dialects.openai_chat.desk import events_of, sse, unplaced

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from dragoman.canon.fold import fold, unfold
+from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.response import Alternative, Response, Stop, Usage

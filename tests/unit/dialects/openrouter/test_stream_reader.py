@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from dragoman.canon.fold import fold
+from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Media, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.codec import json_text, packed_seals

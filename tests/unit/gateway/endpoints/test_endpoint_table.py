@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dragoman.canon.events import Fault
 from dragoman.dialects import endpoints, names
-from dragoman.endpoints.records import Claim, Endpoints, Served
+from dragoman.endpoints.dialect_endpoints_record import Claim, Endpoints, Served
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Listen
 from dragoman.gateway.endpoints.endpoint_table import Call, EndpointTable

@@ -15,7 +15,6 @@ from dragoman.canon.losses import Loss
 from dragoman.canon.repair_codes import Repair
 from dragoman.gateway.app import _names
 from dragoman.gateway.config import Config
-from dragoman.gateway.exchange.exchange_report import report, usage
 from dragoman.gateway.exchange.recent_exchanges import (
     HEAD,
     MAX_HEADER,
@@ -28,6 +27,7 @@ from dragoman.gateway.exchange.recent_exchanges import (
     compact,
     compact_repairs,
 )
+from dragoman.gateway.exchange.recorded_exchange_report import report, usage
 from dragoman.gateway.http.request_head_cache import KnownHead
 from dragoman.gateway.http.server import IncomingRequest
 

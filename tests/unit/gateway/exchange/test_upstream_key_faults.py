@@ -11,7 +11,7 @@ from dragoman.canon.events import Fault
 from dragoman.dialects import get
 from dragoman.errors import ConfigError
 from dragoman.gateway.exchange.upstream_key_faults import key_missing, key_refused, refuses_key
-from dragoman.transport.upstream import Upstream
+from dragoman.transport.upstream_config import Upstream
 
 from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole
 

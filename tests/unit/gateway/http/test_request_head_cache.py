@@ -15,7 +15,7 @@ from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, che
 from dragoman.gateway.http import server as serving
 from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
-from dragoman.transport.deadlines import Deadlines
+from dragoman.transport.shared_deadline_timer import Deadlines
 
 from ..rig import Behind, between, gateway, request, run, whole
 from ..test_server_fuzz import Wire, answers, cut

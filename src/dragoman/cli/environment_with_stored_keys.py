@@ -1,0 +1,15 @@
+"""The environment of the commands that ask upstreams: the variables, and the stored keys beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from ..store.upstream_keys import UpstreamKeys
+from ..transport.upstream_config import known_environments
+
+
+def user_environment() -> Mapping[str, str]:
+    """The environment, with the stored key of each upstream whose variables are empty. ConfigError where the stored
+    keys cannot be used."""
+    return UpstreamKeys(os.environ).completed([usual.keys for _, usual in known_environments()])

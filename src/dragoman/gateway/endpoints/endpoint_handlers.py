@@ -1,0 +1,172 @@
+"""Answers every request that is no generation: lists, counts, stored responses, session calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+
+from ... import __version__
+from ...canon.events import Fault
+from ...codec import json_text
+from ...dialects import endpoints
+from ...transport.http_client import Headers
+from ..client_ownership import apart
+from ..exchange.child_process import SMALL
+from ..exchange.child_tasks import done, in_child
+from ..exchange.refused_exchange import Refused, fault_reply
+from ..exchange.response_continuation import asked as refers
+from ..exchange.response_continuation import recall
+from ..exchange.stored_responses import ClientStored, Stored
+from ..http.server import IncomingRequest
+from ..services import Services
+from . import code_assist_session, computed_feature_matrix, page, page_translation, responses_api
+from .endpoint_table import Call, EndpointTable
+from .model_list import Listing, entry, listed
+from .token_counts import count
+
+Answer = tuple[int, Headers, bytes]
+Handler = Callable[[Services, Call, IncomingRequest], Awaitable[Answer]]
+_JSON: Headers = [("content-type", "application/json")]
+
+
+def nothing(table: EndpointTable, request: IncomingRequest) -> Answer:
+    """The answer to a request for an unknown address, in the client's dialect. It names the endpoints that exist."""
+    dialect = table.nearest(request.path, request.headers)
+    others = [method for method in table.methods(request.path, request.headers) if method != request.method]
+    status = table.wrong_method[dialect]
+    if others and status != 404:
+        why = f"{request.path} takes {' and '.join(others)}, not {request.method}"
+        _, headers, body = fault_reply(dialect, Fault("invalid_request", why, status, "method_not_supported"))
+        return status, [*headers, ("allow", ", ".join(others))], body
+    served = ", ".join(table.shown[dialect])
+    why = f"no endpoint has {request.method} {request.path}. In {dialect} this gateway serves: {served}"
+    return fault_reply(dialect, Fault("not_found", why, 404, "unknown_url"))
+
+
+def home(table: EndpointTable) -> bytes:
+    """A text for people, and for clients that only check whether a server is there."""
+    lines = [f"dragoman {__version__} is running: a gateway between clients and models of these dialects.", ""]
+    for dialect, places in table.shown.items():
+        lines += [f"{dialect}:", *[f"  {place}" for place in places]]
+    lines += ["", "Recent exchanges: GET /dragoman/exchanges. A browser gets a page at this address.", ""]
+    return "\n".join(lines).encode()
+
+
+class OtherRequests:
+    """The handlers of all verbs except generation."""
+
+    def __init__(self, stored: Stored) -> None:
+        self._stored = stored
+        self.listing = Listing()
+        self._matrix = b""
+        self.handlers: dict[str, Handler] = {
+            "models": self._models,
+            "running": self._models,
+            "model": self._model,
+            "show": self._model,
+            "version": _version,
+            "count": self._count,
+            "assist": code_assist_session.session,
+            "responses": self._responses,
+            "conversations": self._conversations,
+            "compact": self._compact,
+            "socket": _socket,
+            "home": _home,
+            "page": _page,
+            "matrix": self._feature_matrix,
+        }
+        """Handlers, by the verb that a dialect or the gateway declares for an address. Each raises Refused with the
+        fault to send."""
+
+    async def _models(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        found = await self.listing.all(services, request.headers, call.dialect) if call.verb == "models" else []
+        out = listed(call.dialect, found, call.rest)
+        if "client_version" in parse_qs(request.query):
+            # Codex (0.166) expects a catalogue of another shape, with a prompt for each model. It has a built-in
+            # catalogue of its own models. An empty list leaves that in use. A list without the field is an error for
+            # Codex.
+            out["models"] = []
+        return _json(out)
+
+    async def _model(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        name = call.model
+        if call.verb == "show":
+            try:
+                asked = json_text.decode(request.body)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                asked = {}
+            name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
+        found = await self.listing.one(services, name, request.headers, call.dialect)
+        if found is None:
+            raise Refused(Fault("not_found", f"no upstream serves the model {name!r}", 404, "model_not_found"))
+        details = endpoints(call.dialect).models.details
+        if call.verb == "show" and details is not None:
+            return _json(details(found))
+        return _json(entry(call.dialect, found, call.rest))
+
+    async def _count(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        earlier = None
+        if call.dialect in services.table.stored:
+            stored = ClientStored(self._stored, request.owner)
+            earlier = await recall(
+                stored, request.body, refers(request.body), services.children, apart=apart(services.config)
+            )
+        return await count(services, call, request.headers, request.body, services.vault.of(request.owner), earlier)
+
+    async def _responses(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        return await responses_api.responses(services, self._seen(request), call, request)
+
+    async def _conversations(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        return await responses_api.conversations(services, self._seen(request), call, request, int(services.now()))
+
+    async def _compact(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        return await responses_api.compact(services, ClientStored(self._stored, request.owner), request)
+
+    async def _feature_matrix(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        """The matrix of features. It takes half a second, so a child makes it, once."""
+        if not self._matrix:
+            self._matrix = await in_child(services.children, computed_feature_matrix.feature_matrix)
+        return 200, _JSON, self._matrix
+
+    def _seen(self, request: IncomingRequest) -> ClientStored:
+        """The entries that the client may read. To continue an entry, a client needs the identity that owns the
+        entry."""
+        return ClientStored(self._stored, request.owner, every=request.admin)
+
+
+async def _version(services: Services, call: Call, request: IncomingRequest) -> Answer:
+    return _json({"version": __version__})
+
+
+async def _home(services: Services, call: Call, request: IncomingRequest) -> Answer:
+    """The page and its files for browsers, a short text for everybody else."""
+    if call.rest or "text/html" in request.headers.get("accept", ""):
+        return page.page_file(call.rest) or nothing(services.table, request)
+    return 200, [("content-type", "text/plain; charset=utf-8")], home(services.table)
+
+
+async def _page(services: Services, call: Call, request: IncomingRequest) -> Answer:
+    if call.rest == "about":
+        return page.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
+    work = partial(page_translation.translate, request.body)
+    # Into seven dialects: seven times the work that `done` judges by the size of the document.
+    if len(request.body) > SMALL // 8:
+        return await in_child(services.children, work)
+    return await done(services.children, request.body, work)
+
+
+async def _socket(services: Services, call: Call, request: IncomingRequest) -> Answer:
+    """Refuse a web socket at once. The client then uses HTTP."""
+    if "upgrade" not in request.headers:
+        return nothing(services.table, request)
+    fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
+    _, headers, body = fault_reply(call.dialect, fault)
+    return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
+
+
+def _json(value: Any) -> Answer:
+    return 200, _JSON, json_text.encode(value)

@@ -1,0 +1,209 @@
+"""Plans for requests to upstreams: everything that is the same for all requests of one kind of client to one place.
+
+A plan is made once and remembered. The number of plans is limited. No plan carries data of one client's request to the
+request of another client.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from operator import itemgetter
+from typing import Any
+
+from ...dialects import endpoints, get
+from ...errors import ConfigError, TransportError
+from ...facts import hosts
+from ...seals.vault import Vault
+from ...translate import StreamTranslator, Translation
+from ...translate.request import Peek as Looked
+from ...translate.request import make_options, pass_request
+from ...translate.with_fast_shortcuts import answer_with
+from ...transport.http_client_interface import Answer, Post
+from ...transport.request_head_and_decompression import prepared
+from ...transport.secret_redaction import upstream_secrets
+from ..http.request_head_cache import KnownHead
+from .fault_reactions import Origin
+from .forwarded_headers import plan
+from .frame_secret_search import SecretSearch
+from .routes import Choice
+from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
+
+HOPS = "dragoman-hops"
+"""The header with the ids of the gateways that a request came through."""
+INSTANCE = os.urandom(8).hex()
+"""The id of this gateway. Workers inherit it."""
+MAX_KNOWN = 200
+"""Number of plans that are remembered."""
+MAX_POSTS = 32
+"""Number of prepared headers that are remembered for each plan."""
+MAX_LENGTH = 4096
+"""Characters in the headers of a request whose plan is remembered."""
+_STREAMS = ("text/event-stream", "application/x-ndjson")
+
+
+class UpstreamPlan:
+    """How one kind of client uses one place: all facts that stay the same from request to request."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        environment: Mapping[str, str],
+        client: str,
+        names: tuple[str, ...],
+        *,
+        stream: bool,
+    ) -> None:
+        """`names` are the names of the client's headers. `stream`: the client wants a stream."""
+        upstream, route = choice.upstream, choice.route
+        endpoint, framing = get(upstream.dialect).endpoint, get(upstream.dialect).framing
+        spoken, asker = endpoints(upstream.dialect).upstream, endpoints(client)
+        self.choice = choice
+        self.finds_project = spoken.finds_project and not upstream.project
+        """The account's project has to be looked up at the upstream."""
+        self.refused = asker.served.refused
+        """Finds the fault for losses after which the client has to send another request."""
+        taken, self.lost = plan(upstream.dialect, client, names)
+        """`lost`: headers of the client that are dropped, and whose loss is reported."""
+        self.address = address(upstream)
+        self.stream = stream if upstream.stream == "auto" else upstream.stream == "always"
+        """The upstream is asked for a stream."""
+        self.target = target(upstream, choice.model, stream=self.stream)
+        self.google = auth(upstream) == "google"
+        """The upstream needs an access token of Google."""
+
+        self.same_dialect = upstream.dialect == client
+        """Client and upstream use the same dialect."""
+        self.verbatim = self.same_dialect and route.repair != "refuse"
+        """The client's bytes are sent unchanged, even if they break a rule."""
+        called = host(upstream)
+        self.skip_read = self.verbatim and (called is None or hosts.lookup(called, client) is None)
+        """The client's bytes are sent without being read: the host is not known to differ from the dialect."""
+        alike: tuple[bool | None, ...] = (self.stream,)
+        if endpoint.path != endpoint.stream_path or (self.same_dialect and upstream.stream == "auto"):
+            alike = (None, False, True)  # The path decides, not the body; or the client's own value stays.
+        elif self.stream == (self.same_dialect and asker.stream.unasked):
+            alike = (None, self.stream)  # A body without the field means the same in that dialect.
+        self.stream_values = alike
+        """Values of the body's stream field that need no change (None: the field is absent). Any other value is
+        overwritten."""
+        self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
+        self.options = make_options(
+            source=client,
+            target=upstream.dialect,
+            model=choice.model,
+            tolerance=None if route.tolerance == "error" else route.tolerance,
+            binary=route.binary,
+            repair=None if route.repair == "off" or self.verbatim else route.repair,
+            seals=route.seals,
+            host=called,
+            stand_ins=route.stand_ins,
+            same_account=route.same_account,
+            vault_later=True,
+        )
+        """Options for the translation of the client's request."""
+        self.enveloped = spoken.with_project is not None
+        """The upstream's envelope has a field for the project, which only the configuration knows."""
+        self._sse = framing == "sse"
+        streamed = "text/event-stream; charset=utf-8" if self._sse else "application/x-ndjson"
+        self.kind = (streamed if self.stream else "application/json").encode()
+        """The content type that a good answer usually has."""
+
+        self.watch = SecretSearch(upstream.dialect, upstream_secrets(upstream, environment))
+        """Finds frames of the upstream's streams that may repeat its key."""
+        self._environment = environment
+        self._own = route.client_key or auth(upstream) == "client"
+        self.origin: Origin = "client_key" if self._own else "upstream"
+        """The origin of the faults that the upstream answers with."""
+        shown = key_headers() if self._own else ()
+        varying = [name for name in names if name in taken or name in shown or name == HOPS]
+        self._varying = itemgetter(*varying) if varying else None
+        self._made: dict[object, Post] = {}
+
+    def post(self, asked: Mapping[str, str], token: str = "") -> Post:
+        """A request without its body. ConfigError where there is no key, TransportError where the request cannot be
+        sent."""
+        varying = token if self._varying is None else (token, self._varying(asked))
+        found = self._made.get(varying)
+        if found is None:
+            upstream = self.choice.upstream
+            made = headers(upstream, self._environment, self._client, asked, token, pass_key=self._own)
+            # An address with TLS is never a gateway on loopback, so it needs no check for loops.
+            if not self.address.secure:
+                made.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".lstrip()))
+            found = prepared(self.address, self.target, tuple(made))
+            if self._varying is None or sum(map(len, self._varying(asked))) <= MAX_LENGTH:
+                if len(self._made) >= MAX_POSTS:
+                    self._made.clear()
+                self._made[varying] = found
+        return found
+
+    def unread(self, body: bytes, head: Looked, asked: str, marked: bool = False) -> Translation | None:
+        """The client's request, if it can be sent without being read; None where it needs a change. `asked`: the model
+        that the client named."""
+        return pass_request(body, head, dialect=self._client, model=self.choice.model, asked=asked, marked=marked)
+
+    def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
+        """The upstream's answer to a request, for the client. `vault` is the client's own."""
+        return answer_with(body, self._dialect, self._client, asked, None, created, self._seals, vault)
+
+    def events(self, asked: Translation, created: int, vault: Vault) -> StreamTranslator:
+        """A translator for the upstream's stream."""
+        return StreamTranslator(
+            source=self._dialect,
+            target=self._client,
+            answers=asked,
+            created=created,
+            seals=self._seals,
+            vault=vault,
+        )
+
+    def streams(self, answer: Answer) -> bool:
+        """Whether an answer is a stream. An upstream may send the other shape than the request demanded."""
+        kind = answer.header("content-type")
+        if self.stream:
+            return not (self._sse and kind.startswith("application/json"))
+        return kind.startswith(_STREAMS)
+
+
+class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
+    """The plans for recent kinds of requests.
+
+    The key holds the choice, the client's dialect, whether the client wants a stream, and the names of its headers.
+    """
+
+    __slots__ = ("_environment", "known")
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        super().__init__()
+        self._environment = environment
+        self.known: dict[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = {}
+        """The results of `find`, by the choice, whether a stream is wanted, and a known head, which determines all
+        other values. The relay reads this dictionary itself, because it does so for every request."""
+
+    def find(
+        self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: KnownHead | None
+    ) -> tuple[UpstreamPlan, Post | None]:
+        """The plan for requests with such headers, and the prepared request without its body. The latter is None where
+        it depends on the time, or cannot be made."""
+        kind = choice, client, stream, *asked
+        found_plan = self[kind]
+        found: Post | None = None
+        if not found_plan.google:
+            with suppress(ConfigError, TransportError):  # The request itself makes it again, and reports the error.
+                found = found_plan.post(asked)
+        if head is not None and found is not None and kind in self:
+            if len(self.known) >= MAX_KNOWN:
+                self.known.clear()
+            self.known[choice, stream, head] = found_plan, found
+        return found_plan, found
+
+    def __missing__(self, kind: tuple[Any, ...]) -> UpstreamPlan:
+        choice, client, stream, *names = kind
+        made = UpstreamPlan(choice, self._environment, client, tuple(names), stream=stream)
+        if len(choice.model) + sum(map(len, names)) <= MAX_LENGTH:
+            if len(self) >= MAX_KNOWN:
+                self.clear()
+            self[kind] = made
+        return made

@@ -1,0 +1,151 @@
+"""Translates requests, answers and streams with the shortcuts of `dragoman.fast`, while these are on.
+
+Only this module knows `dragoman.fast`; the rest of `translate` does not import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from msgspec import Raw, Struct
+
+from .. import fast
+from ..canon.losses import Loss, Severity
+from ..canon.parts import Path
+from ..canon.request import Request
+from ..codec.cache_memory_budget import small_cache
+from ..codec.caller_document_bytes import Body, check_text, loose_bytes
+from ..codec.stream_reader_base import FrameMatcher
+from ..context import Context
+from ..dialect import Dialect
+from ..dialects import get
+from ..fast.plain_answer_form import Named, Plain, place_seals_in_plain, plain_calls
+from ..fast.remembered_requests import Known, RequestMemory
+from ..seals.strategy import Strategy, check_strategy
+from ..seals.vault import Vault
+from . import request, response, stream
+from .request import Options
+from .restore import answer_context, seal_plan
+from .result import Translation, check_losses, checked_tolerance
+
+_MEMORY = RequestMemory()
+
+
+def known_beginning(body: bytes, dialect: str) -> Known | None:
+    """The known parts of a request that continues an earlier one. The request may still turn out to be broken."""
+    return _MEMORY.known(body, dialect) if fast.enabled() else None
+
+
+def translate_with(
+    body: Body, options: Options, vault: Vault | None = None, client_model: str = "", known: Known | None = None
+) -> Translation:
+    """Translate a request (`translate.request.translate_with`). `known`: the result of `known_beginning`."""
+    memory = _MEMORY if fast.enabled() else None
+    return request.translate_with(body, options, vault, client_model, memory, known)
+
+
+def answer_with(
+    body: Body,
+    source: str,
+    target: str,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None = None,
+) -> Translation:
+    """`translate_response` with positional arguments: the gateway calls this often, and keyword arguments cost time."""
+    document = body if type(body) is bytes else loose_bytes(body, source)
+    if not document.isascii():
+        check_text(document, source)
+    if seals != "auto":
+        check_strategy(seals, vault)
+    if tolerance is not None:
+        checked_tolerance(tolerance)
+    way = _short_way(source, target) if fast.enabled() else None
+    if way is not None and not (
+        answers is not None and (answers.renamed or answers.wrapped or answers.stand_ins or answers.absent)
+    ):
+        short = _plain_response(document, way, answers, tolerance, created, seals, vault, host)
+        if short is not None:
+            return short
+    return response.answer_with(document, source, target, answers, tolerance, created, seals, vault, host)
+
+
+class _ShortWay(Struct, frozen=True):
+    """The constants of all plain answers from one dialect to another."""
+
+    read: Callable[[bytes, int, Request | None], Plain | None]
+    write: Callable[[Plain, str, int, Request | None], bytes | None]
+    reader: Dialect
+    writer: Dialect
+    context: Context
+    """A shared Context that never gets a note."""
+
+
+@cache  # for every two dialects
+def _short_way(source: str, target: str) -> _ShortWay | None:
+    reader, writer = get(source), get(target)
+    read = reader.fast.read_plain if reader.fast is not None else None
+    write = writer.fast.write_plain if writer.fast is not None else None
+    if read is None or write is None or reader is writer or source in writer.kin:
+        return None
+    return _ShortWay(read, write, reader, writer, Context(source, target))
+
+
+def _plain_response(
+    document: bytes,
+    way: _ShortWay,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Translation | None:
+    """Translate a plain answer without the parts; None if the answer needs the full way."""
+    read, write, context = way.read, way.write, way.context
+    plain = read(document, created, answers.request if answers is not None else None)
+    if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
+        return None
+    source, target = context.source, context.target
+    if plain.seals is not None or plain.text_seal is not None or plain.thinking or plain.thinking_seal is not None:
+        plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
+        if plan is not None and plan.way == "vault":
+            context = answer_context(source, target, answers, created)
+        if plan is None or not place_seals_in_plain(plain, plan, context):
+            return None
+    if answers is None:
+        out = write(plain, "", created, None)
+    else:
+        out = write(plain, answers.asked, created, answers.request)
+    if out is None:
+        return None
+    losses = _dropped(source, plain.kept, plain.invented) if plain.kept or plain.invented else ()
+    if tolerance is not None:
+        check_losses(losses, tolerance)
+    return Translation(out, source, target, losses)
+
+
+@small_cache(256)  # answers of an upstream repeat the same fields
+def _dropped(source: str, fields: Named, invented: tuple[Path, ...] = ()) -> tuple[Loss, ...]:
+    context = Context(source, "", ends=get(source).ends)
+    for at in invented:
+        context.lose("call.id.invented", at)
+    context.kept = [(at, dict.fromkeys(names, _ANY_VALUE)) for at, names in fields]
+    context.settle(get(source).noise)
+    return context.losses.all()
+
+
+_ANY_VALUE = Raw(b"0")
+"""In place of a value that is never read."""
+
+
+class StreamTranslator(stream.StreamTranslator):
+    __doc__ = stream.StreamTranslator.__doc__
+
+    def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
+        offered = dialect.fast.repeated if dialect.fast is not None else None
+        return offered() if offered is not None and fast.enabled() else None

@@ -1,0 +1,120 @@
+"""Owns one exchange without a gateway: translates a request, sends it to an upstream, translates the answer back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+import msgspec
+
+from ..canon.losses import Severity
+from ..codec.caller_document_bytes import Body
+from ..dialects import get, is_known
+from ..errors import ConfigError, FaultError, TransportError
+from ..translate import Translation, translate_fault, translate_request, translate_response
+from . import upstream_url_and_headers
+from .google_credentials import Tokens
+from .http_client_interface import Answer, Client, Limits
+from .proxy_and_client_choice import client
+from .secret_redaction import Redactor, upstream_secrets
+from .upstream_config import Upstream, addressed, from_environment, is_address, known_environments, wanting
+
+_LARGEST = 256 * 1024 * 1024
+_KEY = "DRAGOMAN_GIVEN_KEY"
+"""The name under which a key that the caller gave stands in the environment of one call."""
+
+
+def placed(
+    word: str, base_url: str, key: str, environment: Mapping[str, str]
+) -> tuple[Upstream, str, Mapping[str, str]]:
+    """The upstream and the model that `NAME/MODEL` means, and the environment with the key."""
+    name, slash, model = word.partition("/")
+    if not slash or not model:
+        raise ConfigError("upstream", word, ("NAME/MODEL",), "the model is missing")
+    variables = {**environment, _KEY: key} if key else environment
+    if base_url:
+        if not is_known(name):
+            get(name)  # raises the error with the known dialects
+        if not is_address(base_url):
+            raise ConfigError("base_url", "", ("https://host/path",), "this is no address")
+        return Upstream(name, base_url, _KEY if key else "", "auto" if key else "none"), model, variables
+    found = from_environment(environment).get(name)
+    if found is None and key:
+        usual = next(((dialect, one) for dialect, one in known_environments() if one.name == name), None)
+        found = Upstream(usual[0]) if usual is not None else None
+    if found is None:
+        variable = wanting(word)
+        known = tuple([one.name for _, one in known_environments()])
+        raise ConfigError("upstream", name, known, f"set {variable}, or pass key=" if variable else "it is not known")
+    if key:
+        found = msgspec.structs.replace(found, key_env=_KEY, auth="auto")
+    return addressed(found), model, variables
+
+
+async def ask(
+    request: Body,
+    dialect: str,
+    upstream: Upstream,
+    model: str,
+    environment: Mapping[str, str],
+    tolerance: Severity | None,
+    timeout: float,
+) -> Translation:
+    """Send one request, and translate its answer."""
+    host = upstream_url_and_headers.host(upstream)
+    sent = translate_request(
+        request, source=dialect, target=upstream.dialect, model=model, tolerance=tolerance, host=host
+    )
+    if sent.stream:
+        raise ConfigError("stream", "true", problem="only whole answers are given here. Leave stream out")
+    net = client(Limits(), environment)
+    try:
+        async with asyncio.timeout(timeout):
+            status, headers, body = await _post(sent, upstream, model, environment, net)
+    except TimeoutError:
+        raise TransportError("timeout", f"no answer within {timeout:g} seconds") from None
+    finally:
+        net.close()
+    if status >= 300:
+        raise _fault(body, status, headers, upstream, dialect, environment)
+    answer = translate_response(
+        body, source=upstream.dialect, target=dialect, answers=sent, created=int(time.time()), host=host
+    )
+    return msgspec.structs.replace(answer, _losses=(*sent.losses, *answer.losses))
+
+
+async def _post(
+    sent: Translation, upstream: Upstream, model: str, environment: Mapping[str, str], net: Client
+) -> tuple[int, dict[str, str], bytes]:
+    token = (
+        await Tokens(time.time).get(upstream.credentials) if upstream_url_and_headers.auth(upstream) == "google" else ""
+    )
+    headers = upstream_url_and_headers.beside(
+        upstream_url_and_headers.headers(upstream, environment, token), sent.headers
+    )
+    place = upstream_url_and_headers.target(upstream, model, stream=False)
+    answer: Answer
+    async with await net.request(
+        upstream_url_and_headers.address(upstream),
+        "POST",
+        place,
+        headers,
+        upstream_url_and_headers.fitted(upstream, sent.body),
+    ) as answer:
+        return answer.status, dict(answer.headers), await answer.read(_LARGEST)
+
+
+def _fault(
+    body: bytes,
+    status: int,
+    headers: dict[str, str],
+    upstream: Upstream,
+    dialect: str,
+    environment: Mapping[str, str],
+) -> FaultError:
+    """The fault without secrets: an upstream may repeat the refused key in its message."""
+    hidden = Redactor(list(upstream_secrets(upstream, environment)))
+    fault = hidden.fault(get(upstream.dialect).read_fault(body, status if status >= 400 else 502, headers))
+    told = translate_fault(body, status=fault.status or 502, source=upstream.dialect, target=dialect, headers=headers)
+    return FaultError(fault, hidden.text(told.body.decode("utf-8", "replace")).encode())

@@ -1,0 +1,124 @@
+"""Plain answers: which calls every dialect takes as they are, so that they may go the short way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon.loss_severity import EMPTY_VALUES, field_severity
+from dragoman.fast.plain_answer_form import (
+    NO_TEXT,
+    CallId,
+    Kinds,
+    Plain,
+    PlainCall,
+    as_spelled,
+    decodable,
+    length,
+    plain_calls,
+)
+
+
+def _answer(calls: dict[str, tuple[str, str]], *, parsed: bool = False) -> Plain:
+    made = {call_id: PlainCall(name, arguments) for call_id, (name, arguments) in calls.items()}
+    return Plain("id", "model", NO_TEXT, made, "tool_calls", 1, 1, parsed=parsed)
+
+
+@pytest.mark.parametrize("call_id", ["call_1", "toolu_01AbC", "6u8oiigt", "a-b", "9", "1_a", "-"])
+def test_ids_that_every_dialect_takes(call_id: str) -> None:
+    assert plain_calls(_answer({call_id: ("f", "{}")}), ())
+
+
+@pytest.mark.parametrize("call_id", ["call:1", "a b", "a\n", "a\0", "é", "call.1", "٣"])
+def test_ids_that_some_dialect_refuses(call_id: str) -> None:
+    assert not plain_calls(_answer({call_id: ("f", "{}")}), ())
+    assert not plain_calls(_answer({"call_1": ("f", "{}"), call_id: ("f", "{}")}), ())
+
+
+@pytest.mark.parametrize(("call_id", "fits"), [("", False), ("x", True), ("x" * 40, True), ("x" * 41, False)])
+def test_decoding_knows_the_length_of_an_id(call_id: str, fits: bool) -> None:
+    decode = msgspec.json.Decoder(CallId).decode
+    if fits:
+        assert decode(msgspec.json.encode(call_id)) == call_id
+    else:
+        with pytest.raises(msgspec.DecodeError):
+            decode(msgspec.json.encode(call_id))
+
+
+@pytest.mark.parametrize(("name", "fits"), [("read_file", True), ("a-b", True), ("a.b", False), ("", False)])
+def test_names_that_every_dialect_takes(name: str, fits: bool) -> None:
+    for _ in range(2):  # found out, then remembered
+        assert plain_calls(_answer({"c1": ("f", "{}"), "c2": (name, "{}")}), ()) is fits
+
+
+def test_ids_that_stand_in_the_conversation_already() -> None:
+    answer = _answer({"c1": ("f", "{}"), "c2": ("f", "{}")})
+    assert plain_calls(answer, (frozenset({"c3"}), frozenset({"c4"})))
+    assert not plain_calls(answer, (frozenset({"c3"}), frozenset({"c2"})))
+    assert not plain_calls(answer, None), "it is not known which do"
+
+
+@pytest.mark.parametrize("arguments", ["", "[]", "null", "1", '{"a":', '{"a":1e999}', "{} {}", '"{}"'])
+def test_arguments_that_are_no_object(arguments: str) -> None:
+    answer: Any = _answer({"c1": ("f", "{}"), "c2": ("f", arguments)})
+    assert not plain_calls(answer, ())
+    assert not decodable(answer)
+
+
+def test_arguments_that_came_as_objects_are_decoded_for_those_who_get_them_as_such() -> None:
+    answer = _answer({"c1": ("f", '{"a":1e999}')}, parsed=True)
+    assert plain_calls(answer, ())
+    assert not decodable(answer)
+    assert decodable(_answer({"c1": ("f", '{"a":[1e99]}')}, parsed=True))
+
+
+@pytest.mark.parametrize("value", [None, 0, -1.5, True, False, "", "x", [], [1, [2]], {}, {"a": {"b": 1}}])
+def test_values_are_empty_whose_absence_is_no_loss(value: Any) -> None:
+    sent = msgspec.json.encode(value)
+    lost = field_severity((), "billing", sent, quiet=False, answer=True) is not None
+    assert (Raw(sent) not in EMPTY_VALUES) == lost
+
+
+def test_the_kinds_of_answers_name_the_fields_that_say_something() -> None:
+    kinds = Kinds((("a", 0), ("x", "y")), ((), ("z",)))
+    assert kinds[True, True, True] == ()
+    assert kinds[False, True, True] == ((("a", 0), ("x",)),)
+    assert kinds[False, False, False] == ((("a", 0), ("x", "y")), ((), ("z",)))
+    assert kinds[True, True, False] == (((), ("z",)),)
+    assert kinds[False, True, True] is kinds[False, True, True], "each is put together once"
+    assert len(kinds) == 4
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        '"a"',
+        '"two\\nlines\\tand \\"quotes\\" \\\\ \\b\\f\\r"',
+        '"\x7f \u2028 é 😀 /"',
+        r'"\\u0041"',
+        r'"\u00e9"',
+        r'"\ud83d\ude00"',
+        r'"\u000a\u0000"',
+        r'"a\/b"',
+    ],
+)
+def test_a_text_is_spelled_as_it_would_be_encoded(sent: str) -> None:
+    text = msgspec.json.decode(sent)
+    spelled = as_spelled(Raw(sent.encode()))
+    assert spelled is not None
+    assert bytes(spelled) == msgspec.json.encode(text)
+    assert length(spelled) == len(text)
+
+
+@pytest.mark.parametrize(("sent", "empty"), [("null", True), ('""', True), ("1", False), ("[]", False), ("{}", False)])
+def test_what_is_no_text(sent: str, empty: bool) -> None:
+    assert as_spelled(Raw(sent.encode())) is (NO_TEXT if empty else None)
+    assert length(NO_TEXT) == 0
+
+
+def test_a_text_that_is_as_it_would_be_spelled_is_carried() -> None:
+    sent = Raw(b'"one\\ntwo"')
+    assert as_spelled(sent) is sent

@@ -1,0 +1,65 @@
+"""The places of two documents that hold the same thing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dragoman.dialects import names
+from dragoman.gateway.exchange.corresponding_parts import joined, read
+from dragoman.translate import translate_request, translate_response
+
+ASKED = {
+    "model": "m",
+    "max_completion_tokens": 50,
+    "messages": [
+        {"role": "user", "content": "Paris?"},
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "w", "arguments": '{ "city": "Paris" }'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "dry"},
+    ],
+    "tools": [{"type": "function", "function": {"name": "w", "parameters": {"type": "object"}}}],
+}
+
+
+@pytest.mark.parametrize("target", names())
+def test_words_calls_results_tools_and_settings_are_joined(target: str) -> None:
+    body = json.dumps(ASKED).encode()
+    written = translate_request(body, source="openai-chat", target=target).body
+    found = joined(read("openai-chat", body), read(target, written))
+    assert [row["what"] for row in found] == ["text", "text", "call", "result", "tool", "setting"]
+    for row in found:
+        value = json.loads(written)
+        for step in row["to"].split("/")[1:]:
+            value = value[int(step)] if isinstance(value, list) else value[step]
+        assert value
+
+
+def test_a_call_that_got_another_id_names_both() -> None:
+    body = json.dumps(ASKED).encode()
+    changed = body.replace(b"call_1", b"call_2")
+    found = joined(read("openai-chat", body), read("openai-chat", changed))
+    assert [row["ids"] for row in found if "ids" in row] == [["call_1", "call_2"]] * 2
+
+
+def test_parts_of_answers_are_joined_and_different_words_are_not() -> None:
+    answer = {
+        "id": "a",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}],
+    }
+    body = json.dumps(answer).encode()
+    written = translate_response(body, source="openai-chat", target="anthropic").body
+    one, other = read("openai-chat", body, "response"), read("anthropic", written, "response")
+    assert joined(one, other) == [{"from": "/choices/0/message/content", "to": "/content/0", "what": "text"}]
+    assert joined(one, read("anthropic", written.replace(b"yes", b"no"), "response")) == []
+
+
+def test_a_document_that_cannot_be_read_is_joined_with_nothing() -> None:
+    assert joined(read("openai-chat", b"{"), read("openai-chat", json.dumps(ASKED).encode())) == []
+    assert joined(read("klingon", b"{}"), None) == []

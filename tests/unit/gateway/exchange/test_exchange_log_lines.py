@@ -1,0 +1,265 @@
+"""The log: one line for each exchange, harmless and without secrets, written without holding up anybody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench import payloads
+from bench.streams import frames
+
+from dragoman.gateway.exchange.exchange_log_lines import ExchangeLog, agent_name, entry, harmless, text, tokens
+from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
+from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
+from dragoman.gateway.http.server import IncomingRequest
+
+from ..rig import DIALECTS, Behind, Front, asking, between, failing, path_of, run, whole
+
+GOOD = whole("openai-chat")
+
+
+def made(**fields: Any) -> Exchange:
+    headers = {"user-agent": "claude-cli/2.1.325 (external, cli)", "x-api-key": "a-clients-key"}
+    exchange = Exchange("ex_1", 1_000_000.0, "anthropic", IncomingRequest("POST", "/v1/messages", "", headers, b"{}"))
+    values = {"model": "m", "upstream": "there", "upstream_model": "n", "status": 200, "seconds": 0.25, "attempts": 1}
+    for name, value in {**values, **fields}.items():
+        setattr(exchange, name, value)
+    return exchange
+
+
+def logged(tmp_path: Path, doing: Callable[[Front], Any], *behind: Behind, form: Any = "text", **settings: Any) -> str:
+    """What stands in the log after some exchanges."""
+    file = tmp_path / "log"
+
+    async def inner() -> None:
+        with file.open("wb") as out:
+            async with between(*behind, **settings) as front:
+                front.gateway.log = ExchangeLog(form, out.fileno())
+                await doing(front)
+                front.gateway.close()
+
+    run(inner())
+    return file.read_text()
+
+
+def test_an_exchange_is_one_line(tmp_path: Path) -> None:
+    async def doing(front: Front) -> None:
+        await front.ask("/v1/messages", asking("anthropic", model="m"), {"user-agent": "claude-cli/2.1.325 (x)"})
+
+    log = logged(tmp_path, doing, Behind(GOOD))
+    found = re.fullmatch(
+        r"\d\d:\d\d:\d\d 200 anthropic claude-cli  m -> a  (\d+) in (\d+) out  \d+ ms(?:  \d+ loss(?:es)?)?\n", log
+    )
+    assert found is not None, log
+    assert int(found[1]) > 0 and int(found[2]) > 0
+
+
+def test_a_failure_has_its_reason_and_is_red_only_on_a_terminal(tmp_path: Path) -> None:
+    log = logged(tmp_path, lambda front: front.generate("anthropic"), Behind(failing(504, body=b"")))
+    assert log.rstrip().endswith("Upstream 'a' answered with status 504 and no message.")
+    assert "\x1b" not in log and " 504 anthropic" in log
+    failed = made(status=500, error="no luck")
+    assert text(failed, colour=True).startswith(b"\x1b[31m") and text(failed, colour=True).endswith(b"\x1b[0m\n")
+    assert b"\x1b" not in text(made(), colour=True)
+
+
+def test_a_stream_that_broke_off_is_a_failure() -> None:
+    assert text(made(error="the stream ended early")).endswith(b"  the stream ended early\n")
+    assert b" --- anthropic" in text(made(status=0, error="the client left"))
+
+
+def test_json_is_one_object_a_line(tmp_path: Path) -> None:
+    async def doing(front: Front) -> None:
+        await front.generate("anthropic")
+        await front.generate("openai-chat")
+
+    log = logged(tmp_path, doing, Behind(GOOD, failing(429, ("retry-after", "9"))), form="json")
+    good, bad = [json.loads(line) for line in log.splitlines()]
+    assert (good["client"], good["status"], good["model"], good["upstream"]) == ("anthropic", 200, "m", "a")
+    assert good["tokens_in"] > 0 and good["tokens_out"] > 0 and (good["error"], good["losses"] >= 0) == ("", True)
+    assert (bad["client"], bad["status"], bad["attempts"]) == ("openai-chat", 429, 1)
+    assert "no luck" in bad["error"] and bad["id"].startswith("ex_") and bad["ms"] >= 0
+
+
+def test_off_writes_nothing(tmp_path: Path) -> None:
+    assert logged(tmp_path, lambda front: front.generate("anthropic"), Behind(GOOD), form="off") == ""
+
+
+def test_nothing_foreign_reaches_the_terminal(tmp_path: Path) -> None:
+    nasty = ["m\x1b]0;owned\x07 200 forged\u202e\x9b31m", "m\n12:00:00 200 forged\r"]
+
+    async def doing(front: Front) -> None:
+        for name in nasty:
+            await front.ask("/v1/chat/completions", asking("openai-chat", model=name))
+
+    reason = json.dumps({"error": {"message": "bad\r\n\x1b[2Jwords"}}).encode()
+    for form in ("text", "json"):
+        log = logged(tmp_path, doing, Behind(failing(500, body=reason)), form=form)
+        assert log.count("\n") == 2 and log.count("forged") >= 2
+        assert all(one.isprintable() for line in log.splitlines() for one in line), log
+        assert "bad" in log and "words" in log
+
+
+def test_keys_stay_out_of_it(tmp_path: Path) -> None:
+    told = b'{"error": {"message": "a-long-secret, a-clients-key and sk-abcdefghijkl are no keys"}}'
+
+    async def doing(front: Front) -> None:
+        await front.ask("/v1/messages", asking("anthropic"), {"x-api-key": "a-clients-key"})
+
+    settings: dict[str, Any] = {
+        "upstream": {"auth": "bearer", "key_env": "KEY"},
+        "environment": {"KEY": "a-long-secret"},
+    }
+    for form in ("text", "json"):
+        log = logged(tmp_path, doing, Behind(failing(400, body=told)), form=form, **settings)
+        assert "are no keys" in log
+        assert not any(secret in log for secret in ("a-long-secret", "a-clients-key", "abcdefghijkl"))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_tokens_are_found_at_the_end_of_every_dialects_answers(dialect: str, stream: bool) -> None:
+    if stream:
+        tape = Recording()
+        for frame in frames(dialect):
+            tape.add(frame if isinstance(frame, bytes) else frame.encode())
+        exchange = made(answered=tape)
+    else:
+        exchange = made(answered=payloads.response(dialect))
+    given, out = tokens(exchange)
+    assert given and out
+
+
+def test_tokens_are_those_that_the_upstream_counted() -> None:
+    usage = (
+        b'{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"cache_creation_input_tokens":5,"output_tokens":7}}'
+    )
+    assert tokens(made(answered=usage)) == (48, 7)
+    usage = b'{"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":30}}'
+    assert tokens(made(answered=usage)) == (9, 32)
+    assert tokens(made(answered=b'{"text":"\\"usage\\":{\\"input_tokens\\":1}"}')) == (None, None)
+    assert tokens(made(answered=b'{"usage":null}')) == tokens(made()) == (None, None)
+
+
+def test_a_place_that_a_model_has_another_name_at_is_shown() -> None:
+    assert b"  m -> there/n  " in text(made())
+    assert b"  m -> there  " in text(made(upstream_model="m"))
+    assert b"  2 attempts" in text(made(attempts=2))
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("claude-cli/2.1.325 (external, cli)", "claude-cli"),
+        ("codex_exec/0.166.0 (Debian)", "codex_exec"),
+        ("GeminiCLI/0.61.0/gemini-2.5-pro (linux)", "GeminiCLI"),
+        ("OpenAI/Python 2.9.0", "OpenAI"),
+        ("curl", "curl"),
+        ("", ""),
+        ("\x1b[2J", ""),
+        ("a" * 80, ""),
+    ],
+)
+def test_an_agent_is_named_where_its_name_is_plain(given: str, found: str) -> None:
+    assert agent_name(given) == found
+
+
+def test_long_texts_are_cut() -> None:
+    assert harmless("x" * 99, 9) == "xxxxxxxxx..."
+    assert len(text(made(model="m" * 9999, error="e" * 9999, status=500))) < 900
+    assert len(entry(made(error="e" * 9999)).error) < 600
+
+
+# Writing.
+
+
+def test_a_reader_that_does_not_read_holds_up_nobody() -> None:
+    reading, writing = os.pipe()
+    writer = LineWriter(writing, most=200_000)
+    line = b"x" * 99 + b"\n"
+
+    def fill() -> None:
+        for _ in range(10_000):  # twice what a pipe and the memory for waiting lines hold
+            writer.write([line])
+
+    filling = threading.Thread(target=fill, daemon=True)
+    filling.start()
+    filling.join(30)
+    assert not filling.is_alive()
+    writer.close(0.01)
+    assert writer._size <= 200_000
+    os.close(reading)  # lets the thread go
+    assert writer._thread is not None
+    writer._thread.join(10)
+    assert writer.broken
+    writer.write([line])
+    os.close(writing)
+
+
+def test_lines_that_were_dropped_are_counted() -> None:
+    reading, writing = os.pipe()
+    writer = LineWriter(writing, most=1000)
+    writer.write([b"%03d\n" % n for n in range(500)])
+    found = b""
+    while b"were not written" not in found:
+        found += os.read(reading, 65536)
+    assert found.startswith(b"000\n001\n") and b"dragoman: 250 lines of the log were not written in time\n" in found
+    writer.close(5)
+    os.close(reading)
+    os.close(writing)
+
+
+def test_a_descriptor_that_does_not_block_is_written_whole() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    writer = LineWriter(writing)
+    lines = [b"%06d %s\n" % (n, b"y" * 80) for n in range(3000)]
+    writer.write(lines)
+    found = bytearray()
+
+    def read() -> None:
+        while piece := os.read(reading, 65536):
+            found.extend(piece)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    writer.close(10)
+    os.close(writing)
+    reader.join(10)
+    os.close(reading)
+    assert bytes(found) == b"".join(lines)
+
+
+def test_one_write_has_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    monkeypatch.setattr(os, "write", lambda descriptor, piece: written.append(piece) or len(piece))
+    writer = LineWriter(99)
+    writer.write([b"z" * 999 + b"\n"] * 10 + [b"w" * 9000 + b"\n", b"v\n"])
+    writer.close(5)
+    assert all(piece.endswith(b"\n") for piece in written)
+    assert [len(piece) <= MAX_WRITE for piece in written].count(False) == 1
+
+
+def test_the_loop_is_not_held_up_by_the_log(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+
+    async def doing() -> list[int]:
+        async with between(Behind(GOOD)) as front:
+            front.gateway.log = ExchangeLog("json", writing)
+            front.gateway.log._writer._most = 1000
+            for _ in range(50):
+                front.gateway.log._lines.append(b"x" * 5000 + b"\n")
+            told = [await front.ask(path_of("anthropic"), asking("anthropic")) for _ in range(5)]
+            await asyncio.sleep(0.2)
+            return [one.status for one in told]
+
+    assert run(doing()) == [200] * 5
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,124 @@
+"""Messages of faults: never empty, and they name the upstream and its status, whatever the upstream wrote."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dragoman.canon.events import Fault
+from dragoman.dialects import get
+from dragoman.errors import TransportError
+from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
+from dragoman.gateway.http.server import IncomingRequest, Reply
+
+from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole
+
+PAGE = b"<!DOCTYPE html><html><head><title>502 Bad &amp; Gateway</title></head><body><h1>Oh no</h1></body></html>"
+BODIES = {
+    "empty": b"",
+    "blank": b" \n\t ",
+    "page": PAGE,
+    "page without a title": b"<html><script>var a = '<b>';</script><body><p>The  host\n is away</p>",
+    "object": b"{}",
+    "null": b"null",
+    "list": b"[]",
+    "number": b"17",
+    "object of others": b'{"status": "down", "since": 12}',
+    "error null": b'{"error": null}',
+    "error empty": b'{"error": {}}',
+    "error text empty": b'{"error": ""}',
+    "message empty": b'{"error": {"message": "", "type": "x"}}',
+    "message blank": b'{"error": {"message": "  ", "code": 7}}',
+    "message null": b'{"error": {"message": null}}',
+    "message of another kind": b'{"error": {"message": {"deep": [1]}}}',
+    "not utf-8": b"\xff\xfe\x00",
+    "list of one": b'[{"error": {"code": 500}}]',
+    "text": b"upstream connect error",
+}
+
+
+@pytest.mark.parametrize("source", DIALECTS)
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_every_status_with_an_odd_body_has_a_message_in_every_dialect(body: bytes, source: str) -> None:
+    for status in range(400, 600):
+        fault = named(get(source).read_fault(body, status, {}), "there")
+        assert "'there'" in fault.message and str(fault.status) in fault.message
+        for client in DIALECTS:
+            written, _, _ = get(client).write_fault(fault)
+            assert fault.message.strip() and fault.message in message_of(client, written)
+
+
+def test_a_message_of_the_upstream_stays_and_its_name_follows() -> None:
+    fault = named(Fault("rate_limit", "Too many tokens.", 429), "there")
+    assert fault.message == "Too many tokens. (upstream 'there', status 429)"
+    assert named(fault, "there").message.count("there") == 2  # a message is not named for what it says
+    assert named(unanswered(TransportError("closed", "gone"), "there"), "there").message.count("there") == 1
+
+
+def test_a_page_says_its_title_or_its_text() -> None:
+    assert named(Fault("server", PAGE.decode(), 502), "a").message == (
+        "Upstream 'a' answered with status 502 and a web page: 502 Bad & Gateway"
+    )
+    told = named(Fault("server", BODIES["page without a title"].decode(), 502), "a").message
+    assert told == "Upstream 'a' answered with status 502 and a web page: The host is away"
+    assert named(Fault("server", "<" * 100_000, 502), "a").message.endswith("and a web page.")
+    assert len(named(Fault("server", "<p>" + "word " * 10_000, 502), "a").message) < MAX_QUOTED + 100
+
+
+def test_no_fault_is_without_a_message() -> None:
+    assert Fault("timeout", "", 504).message == "no message came with the error (status 504)"
+    assert Fault("timeout", " \n", 504).message.strip()
+    assert not readable(Fault("timeout", "", 504)) and readable(Fault("timeout", "late", 504))
+
+
+@pytest.mark.parametrize("kind", ["connect", "timeout", "closed", "upstream_bad", "another"])
+def test_an_upstream_that_gives_no_answer_is_named(kind: str) -> None:
+    fault = unanswered(TransportError(kind, "why"), "there")
+    assert fault.message.startswith("Upstream 'there' gave no complete answer: why.")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", DIALECTS)
+@pytest.mark.parametrize("source", DIALECTS)
+def test_a_gateway_time_out_without_a_body_is_told(source: str, client: str, stream: bool) -> None:
+    async def doing() -> list[Told]:
+        async with between(Behind(failing(504, body=b""), failing(504, body=b"{}"), dialect=source)) as front:
+            return [await front.ask(path_of(client, stream=stream), asking(client, stream=stream)) for _ in range(2)]
+
+    for told in run(doing()):
+        assert told.status == 504
+        assert message_of(client, told.body).startswith("Upstream 'a' answered with status 504 and no message")
+
+
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
+    frame = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n'
+
+    async def doing() -> Told:
+        async with between(Behind(streaming([frame], Reply.cut, pause=0.05))) as front:
+            return await front.ask(path_of(client, stream=True), asking(client, stream=True))
+
+    assert b"Upstream 'a' gave no complete answer: " in run(doing()).body
+
+
+def test_the_gateways_own_faults_say_what_to_do() -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
+
+    async def elsewhere(request: IncomingRequest, reply: Reply) -> None:
+        reply.send(302, [("location", "http://elsewhere/")], b"")
+
+    async def doing() -> list[str]:
+        found = []
+        async with between(Behind(whole("openai-chat")), route={"tolerance": "info"}) as front:
+            found.append((await front.ask("/v1/messages", json.dumps(body).encode())).body.decode())
+        async with between(Behind(elsewhere)) as front:
+            found.append((await front.generate("anthropic")).body.decode())
+        async with between(Behind(failing(200, body=b'{"odd": 1}'))) as front:
+            found.append((await front.generate("anthropic")).body.decode())
+        return found
+
+    lossy, redirect, odd = run(doing())
+    assert "raise the route's tolerance" in lossy
+    assert "Upstream 'a' answered with status 302, a redirect to http://elsewhere/. Set its base_url" in redirect
+    assert "Check the upstream's dialect and base_url" in odd

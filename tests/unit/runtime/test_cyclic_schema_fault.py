@@ -1,0 +1,45 @@
+"""A fault about schemas that are too deep names the tools whose schemas refer to themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman.canon import Fault
+from dragoman.runtime.cyclic_schema_fault import explained, has_cycle
+from tests.unit.agent.rig import Plain, Scripted, begun, loop, ran
+
+TREE = {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}}
+NODE = {"$defs": {"n": {"properties": {"next": {"$ref": "#/$defs/n"}}}}, "properties": {"n": {"$ref": "#/$defs/n"}}}
+TWICE = {
+    "$defs": {"a/b": {"type": "string"}},
+    "properties": {"x": {"$ref": "#/$defs/a~1b"}, "y": {"$ref": "#/$defs/a~1b"}},
+}
+DEEP = Fault("invalid_request", "Schema: maximum schema depth exceeded.", 400)
+
+
+@pytest.mark.parametrize(
+    ("schema", "cyclic"),
+    [(TREE, True), (NODE, True), (TWICE, False), ({"$ref": "https://x.example"}, False), ({"$ref": "#/none"}, False)],
+)
+def test_a_reference_to_what_contains_it_is_a_cycle(schema: Any, cyclic: bool) -> None:
+    assert has_cycle(schema) is cyclic
+
+
+def test_a_schema_without_end_and_without_a_cycle_is_found_too() -> None:
+    schema: Any = {}
+    for _ in range(100_000):
+        schema = {"items": schema}
+    assert has_cycle(schema)
+
+
+def test_other_faults_and_other_tools_are_left_as_they_are() -> None:
+    other = Fault("invalid_request", "no", 400)
+    assert explained(other, [Plain("tree", schema=TREE)]) is other
+    assert explained(DEEP, [Plain("flat")]) is DEEP
+
+
+def test_the_run_ends_with_the_names_of_the_tools() -> None:
+    happened = ran(loop(Scripted(DEEP), [Plain("tree", schema=TREE), Plain("flat")]), begun())
+    assert "refer to themselves: tree." in happened[-1].detail  # type: ignore[union-attr]
